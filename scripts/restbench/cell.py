@@ -1,0 +1,70 @@
+"""A cell: one combination of the factors' levels, the unit that a run measures."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+ServiceName = Literal["java", "python"]
+Placement = Literal["unbound", "core0"]
+Front = Literal["none", "apache"]
+Kernel = Literal["loops", "native"]
+
+#: The techniques each service offers (design.md, "Strategies") with the study's key, if it has one.
+STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
+    "java": {
+        "serial": "S",
+        "thread-pool": "M",
+        "pinned": "AF",
+        "pipeline": "PL",
+        "thread-per-element": None,
+        "shared-pool": None,
+        "virtual-threads": None,
+    },
+    "python": {"serial": "PS", "process-per-element": "PE", "process-per-request": "PR"},
+}
+
+FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel")
+
+#: The allowed levels of the factors whose levels do not depend on the experiment.
+FIXED_LEVELS: dict[str, tuple[str, ...]] = {
+    "service": get_args(ServiceName),
+    "placement": get_args(Placement),
+    "front": get_args(Front),
+    "kernel": get_args(Kernel),
+}
+
+
+class Shape(BaseModel):
+    """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    rows: int
+    inner: int
+    columns: int
+
+
+class Cell(BaseModel):
+    """One combination of factor levels. Hashable; its `id` names its folders and its JTL label."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    service: ServiceName
+    strategy: str
+    complexity: str
+    users: int
+    placement: Placement = "unbound"
+    front: Front = "none"
+    kernel: Kernel = "loops"
+
+    @property
+    def id(self) -> str:
+        """A name such as `java-pinned-unbound-low-30u`; default front and kernel are left out."""
+        parts = [self.service, self.strategy, self.placement, self.complexity, f"{self.users}u"]
+        parts += [level for level in (self.front, self.kernel) if level not in ("none", "loops")]
+        return "-".join(parts)
+
+    @property
+    def key(self) -> str:
+        """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
+        return STRATEGIES[self.service].get(self.strategy) or self.strategy

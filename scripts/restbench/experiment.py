@@ -1,0 +1,276 @@
+"""An experiment file (TOML) and its expansion into cells: the only place with experiment values."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ValidationError as PydanticError
+
+from restbench.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, Placement, ServiceName, Shape
+from restbench.failures import BadConfiguration
+from restbench.records import PlannedCell
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Many = BeforeValidator(_as_list)
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Strict(BaseModel):
+    """A part of an experiment file: unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class ShapeEntry(Strict):
+    """One level of the complexity factor: rows x inner times inner x columns."""
+
+    rows: Positive
+    inner: Positive
+    columns: Positive
+
+
+class Profile(Strict):
+    """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
+
+    blocks: Positive
+    warmup_s: Annotated[float, Field(gt=0)]
+    window_min_s: Annotated[float, Field(gt=0)]
+    window_max_s: Annotated[float, Field(gt=0)]
+    enough_completions: Positive
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _window_is_not_empty(self) -> Self:
+        if self.window_max_s < self.window_min_s:
+            raise ValueError("window_max_s must not be below window_min_s")
+        return self
+
+
+class CellGroup(Strict):
+    """A full factorial: every combination of the listed levels is a cell."""
+
+    name: str
+    service: ServiceName
+    strategy: Annotated[list[str], Many]
+    complexity: Annotated[list[str], Many]
+    users: Annotated[list[Positive], Many]
+    placement: Annotated[list[Placement], Many] = ["unbound"]
+    front: Annotated[list[Front], Many] = ["none"]
+    kernel: Annotated[list[Kernel], Many] = ["loops"]
+
+    @model_validator(mode="after")
+    def _strategies_exist(self) -> Self:
+        allowed = STRATEGIES[self.service]
+        for strategy in self.strategy:
+            if strategy not in allowed:
+                raise ValueError(
+                    f"strategy: '{strategy}' is not one of the {self.service} service's: "
+                    + ", ".join(allowed)
+                )
+        return self
+
+    def cells(self) -> list[Cell]:
+        """The group's cells in the order of the file."""
+        levels = [
+            [self.service] if factor == "service" else getattr(self, factor) for factor in FACTORS
+        ]
+        return [
+            Cell(**dict(zip(FACTORS, combination, strict=True)))
+            for combination in itertools.product(*levels)
+        ]
+
+
+class Where(Strict):
+    """A selection of cells: a cell matches when each named factor has one of the given levels."""
+
+    service: Annotated[list[ServiceName], Many] | None = None
+    strategy: Annotated[list[str], Many] | None = None
+    placement: Annotated[list[Placement], Many] | None = None
+    front: Annotated[list[Front], Many] | None = None
+    complexity: Annotated[list[str], Many] | None = None
+    users: Annotated[list[Positive], Many] | None = None
+    kernel: Annotated[list[Kernel], Many] | None = None
+
+    def matches(self, cell: Cell) -> bool:
+        """Whether the cell is in the selection."""
+        return all(
+            wanted is None or getattr(cell, factor) in wanted
+            for factor in FACTORS
+            for wanted in [getattr(self, factor)]
+        )
+
+
+class TestId(Strict):
+    """A row of the study's test matrix: its id and the cells that it names."""
+
+    id: str
+    where: Where
+
+
+class Figure(Strict):
+    """One figure of the study, as data: what is on its axes and which cells it shows."""
+
+    number: Positive
+    title: str
+    caption: str
+    x: Literal["users", "rows"]
+    metrics: Annotated[list[Literal["throughput_per_s", "mean_ms"]], Many]
+    series: Literal["strategy", "users", "placement"]
+    panels: Literal["users"] | None = None
+    best_of: Literal["strategy"] | None = None
+    """Show only the strategy with the highest throughput (geometric mean over its cells)."""
+    where: Where
+
+
+class Experiment(Strict):
+    """A whole experiment file."""
+
+    name: str
+    title: str
+    seed: int
+    element_min: int = 0
+    element_max: int = 50
+    complexities: dict[str, ShapeEntry]
+    profiles: dict[str, Profile]
+    cells: Annotated[list[CellGroup], Field(min_length=1)]
+    tests: list[TestId] = []
+    figures: list[Figure] = []
+
+    @model_validator(mode="after")
+    def _complexities_are_defined(self) -> Self:
+        for group in self.cells:
+            for level in group.complexity:
+                if level not in self.complexities:
+                    raise ValueError(
+                        f"cells '{group.name}': complexity: '{level}' is not defined; "
+                        f"defined are {', '.join(self.complexities)}"
+                    )
+        return self
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a complexity level."""
+        return Shape(**self.complexities[complexity].model_dump())
+
+    def all_cells(self) -> list[Cell]:
+        """Every cell once, in the order of the file."""
+        return list(dict.fromkeys(cell for group in self.cells for cell in group.cells()))
+
+    def test_ids(self, cell: Cell) -> tuple[str, ...]:
+        """The ids of the study's tests that this cell answers."""
+        return tuple(test.id for test in self.tests if test.where.matches(cell))
+
+    def profile(self, name: str) -> Profile:
+        """The profile of that name, or BadConfiguration with the names there are."""
+        if name not in self.profiles:
+            raise BadConfiguration(
+                f"experiment '{self.name}' has no profile '{name}'; it has "
+                + ", ".join(self.profiles)
+            )
+        return self.profiles[name]
+
+
+def load(path: Path) -> Experiment:
+    """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
+    try:
+        return Experiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfiguration(f"{path}: not TOML: {error}") from error
+    except PydanticError as error:
+        raise BadConfiguration(f"{path}: {_first_problem(error)}") from error
+
+
+def _first_problem(error: PydanticError) -> str:
+    problem = error.errors()[0]
+    key = ".".join(str(part) for part in problem["loc"]) or "file"
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key; allowed here are {', '.join(_allowed_keys(problem['loc']))}"
+    message = problem["msg"].removeprefix("Value error, ")
+    given = problem.get("input")
+    shown = f" (got {given!r})" if isinstance(given, str | int | float) else ""
+    return f"{key}: {message}{shown}"
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
+    parts: dict[str, type[BaseModel]] = {
+        "profiles": Profile,
+        "cells": CellGroup,
+        "complexities": ShapeEntry,
+        "tests": TestId,
+        "figures": Figure,
+    }
+    nested = Where if "where" in location[:-1] else parts.get(str(location[0]), Experiment)
+    return list((Experiment if len(location) == 1 else nested).model_fields)
+
+
+def parse_filter(text: str, experiment: Experiment) -> Where:
+    """A selection such as `service=java strategy=pinned,serial`; BadConfiguration when it is off."""
+    wanted: dict[str, list[str]] = {}
+    for term in text.split():
+        factor, separator, levels = term.partition("=")
+        if not separator or factor not in FACTORS:
+            raise BadConfiguration(
+                f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
+            )
+        wanted[factor] = levels.split(",")
+    _check_levels(wanted, experiment)
+    return Where.model_validate(wanted)
+
+
+def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
+    cells = experiment.all_cells()
+    for factor, levels in wanted.items():
+        known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
+        for level in levels:
+            if level not in known:
+                raise BadConfiguration(
+                    f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
+                    f"it has {', '.join(known)}"
+                )
+
+
+def plan(experiment: Experiment, blocks: int, selection: Where) -> tuple[PlannedCell, ...]:
+    """Blocks of cells in measuring order: groups that share a service process are kept together,
+    groups and cells within a group are shuffled from the experiment's seed (method, rule 2)."""
+    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
+    if not chosen:
+        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
+    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
+    planned: list[PlannedCell] = []
+    for block in range(1, blocks + 1):
+        for cell in _shuffled(chosen, shuffler):
+            planned.append(
+                PlannedCell(
+                    cell=cell,
+                    block=block,
+                    order=len(planned) + 1,
+                    test_ids=experiment.test_ids(cell),
+                )
+            )
+    return tuple(planned)
+
+
+def service_group(cell: Cell) -> tuple[str, str, str]:
+    """What needs a service process of its own: service, placement, front."""
+    return cell.service, cell.placement, cell.front
+
+
+def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(service_group(cell), []).append(cell)
+    order = list(groups.values())
+    shuffler.shuffle(order)
+    for group in order:
+        shuffler.shuffle(group)
+    return [cell for group in order for cell in group]

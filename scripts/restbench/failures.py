@@ -1,0 +1,41 @@
+"""What can go wrong, by cause: each has its own exit code, given to the shell in one place (cli)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class Failure(Exception):
+    """An error with one clear line for the user: what is wrong, where, and what mends it."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class BadConfiguration(Failure):
+    """An option or an experiment file is wrong; nothing was started."""
+
+    exit_code = 2
+
+
+class EnvironmentProblem(Failure):
+    """The machine lacks something: a tool, a free port, a service that comes up."""
+
+    exit_code = 3
+
+
+class CellsFailed(Failure):
+    """The run ended, but some cells could not be measured."""
+
+    exit_code = 4
+
+
+class WrongAnswers(Failure):
+    """A service answered with a wrong product: nothing it measured may be believed."""
+
+    exit_code = 5
+
+
+class Interrupted(Failure):
+    """Stopped by the user (Ctrl-C or SIGTERM); what was measured is kept."""
+
+    exit_code = 130

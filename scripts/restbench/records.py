@@ -1,0 +1,115 @@
+"""What a run leaves on disk, as models: the raw facts that analysis reads and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from restbench.cell import Cell, Shape
+
+SCHEMA_VERSION = 1
+
+
+class Record(BaseModel):
+    """A strict, immutable model that is stored as one JSON file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Window(Record):
+    """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
+
+    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4).
+    """
+
+    start_ms: int
+    end_ms: int
+    ended: Literal["enough", "capped"]
+    """`enough`: the completions asked for were reached; `capped`: time ran out first."""
+
+    @property
+    def seconds(self) -> float:
+        """The length of the window."""
+        return (self.end_ms - self.start_ms) / 1000
+
+
+class Usage(Record):
+    """CPU time in milliseconds, user + system, that process trees consumed inside the window.
+
+    `None` where it could not be read (a service that was only attached to).
+    """
+
+    service_cpu_ms: float | None
+    load_cpu_ms: float | None
+    service_requests: float | None
+    """How many requests the service itself counted as answered between the same two moments."""
+
+
+class CellRun(Record):
+    """One measurement of one cell: `cell.json`. The raw files lie beside it."""
+
+    schema_version: int = SCHEMA_VERSION
+    cell: Cell
+    shape: Shape
+    test_ids: tuple[str, ...]
+    block: int
+    order: int
+    status: Literal["measured", "failed"]
+    reason: str | None = None
+    """Why a failed cell failed, in words, with the tail of the log that tells."""
+    window: Window | None = None
+    warmup_s: float
+    usage: Usage | None = None
+    service_cores: tuple[int, ...]
+    load_cores: tuple[int, ...]
+    service_pids: tuple[int, ...] = ()
+    load_pid: int | None = None
+    payload_seed: int
+    commands: dict[str, str] = Field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    """What was noticed while measuring, e.g. `shared-cores`, `capped`, `attached`, `no-sar`."""
+
+
+class Proof(Record):
+    """What the operating system saw while a strategy served requests, before the benchmark."""
+
+    service: str
+    strategy: str
+    placement: str
+    does: bool | None
+    """None where the process cannot be looked at (an attached service)."""
+    claim: str
+    evidence: str
+
+
+class PlannedCell(Record):
+    """One line of the manifest: what is to be measured, in the order of measuring."""
+
+    cell: Cell
+    block: int
+    order: int
+    test_ids: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What makes it unique in a run."""
+        return self.block, self.cell.id
+
+
+class Manifest(Record):
+    """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    experiment: str
+    profile: str
+    title: str
+    seed: int
+    started: str
+    finished: str | None = None
+    status: Literal["running", "complete", "interrupted"]
+    git_commit: str
+    git_dirty: bool
+    command: str
+    plan: tuple[PlannedCell, ...]

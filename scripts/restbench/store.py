@@ -1,0 +1,199 @@
+"""Where everything of a run lies on disk: the only module that builds paths, and it writes whole
+files or none (a temporary name, then a rename)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from restbench.failures import BadConfiguration
+from restbench.records import CellRun, Manifest, Proof
+
+M = TypeVar("M", bound=BaseModel)
+
+#: The checkout: this file is scripts/restbench/store.py.
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "results"
+EXPERIMENTS = ROOT / "scripts" / "experiments"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or none: readers never see half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(path)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON document, indented, atomically."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_model(path: Path, model: BaseModel) -> None:
+    """Write one record, atomically."""
+    write_text(path, model.model_dump_json(indent=1) + "\n")
+
+
+def read_model(path: Path, kind: type[M]) -> M:
+    """Read one record; BadConfiguration where the file is missing or of another form."""
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadConfiguration(f"{path}: not a readable {kind.__name__}: {error}") from error
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """The raw files of one measurement of one cell."""
+
+    path: Path
+
+    @property
+    def record(self) -> Path:
+        """`cell.json`: a CellRun; written last, so a folder without it holds no result."""
+        return self.path / "cell.json"
+
+    @property
+    def samples(self) -> Path:
+        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
+        return self.path / "samples.jtl"
+
+    @property
+    def window_samples(self) -> Path:
+        """A JTL with the window's samples only, made for the dashboard generator."""
+        return self.path / "window.jtl"
+
+    @property
+    def load_log(self) -> Path:
+        """JMeter's own log."""
+        return self.path / "jmeter.log"
+
+    @property
+    def sar_binary(self) -> Path:
+        """What `sar -o` wrote."""
+        return self.path / "sar.bin"
+
+    @property
+    def sar_json(self) -> Path:
+        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+        return self.path / "sar.json"
+
+    @property
+    def pidstat(self) -> Path:
+        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
+        return self.path / "pidstat.txt"
+
+    @property
+    def metrics(self) -> Path:
+        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
+        return self.path / "metrics.jsonl"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The folder of one run: `results/<run>/` (its layout is described in results/README.md)."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name, its folder's."""
+        return self.path.name
+
+    @property
+    def manifest_file(self) -> Path:
+        """`manifest.json`: a Manifest."""
+        return self.path / "manifest.json"
+
+    @property
+    def experiment_file(self) -> Path:
+        """The experiment as it was when the run started."""
+        return self.path / "experiment.toml"
+
+    @property
+    def machine_file(self) -> Path:
+        """`machine.json`: processors, memory, kernel, versions of every tool."""
+        return self.path / "machine.json"
+
+    @property
+    def proofs_file(self) -> Path:
+        """`proofs.json`: one Proof a strategy and placement."""
+        return self.path / "proofs.json"
+
+    @property
+    def test_matrix_csv(self) -> Path:
+        """The table of the study, a row a cell."""
+        return self.path / "tables" / "test-matrix.csv"
+
+    @property
+    def test_matrix_markdown(self) -> Path:
+        """The same for reading."""
+        return self.path / "tables" / "test-matrix.md"
+
+    @property
+    def report(self) -> Path:
+        """The page that shows everything and links to the rest."""
+        return self.path / "report.html"
+
+    def figure(self, number: int) -> Path:
+        """`figures/figure-14.svg` …"""
+        return self.path / "figures" / f"figure-{number}.svg"
+
+    def dashboard(self, cell_id: str) -> Path:
+        """The folder of a JMeter dashboard; its page is `index.html`."""
+        return self.path / "dashboards" / cell_id
+
+    def payload(self, complexity: str) -> Path:
+        """The folder with `body-rest.json` and `rows.json` of a complexity level."""
+        return self.path / "payloads" / complexity
+
+    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+        """The folder of one service process: its command, log and health."""
+        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+
+    def cell(self, block: int, cell_id: str) -> CellFolder:
+        """The raw files of one measurement."""
+        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+
+    def manifest(self) -> Manifest:
+        """The run's identity and plan."""
+        return read_model(self.manifest_file, Manifest)
+
+    def cell_runs(self) -> Iterator[tuple[CellRun, CellFolder]]:
+        """The finished measurements, in the order of the plan."""
+        for planned in self.manifest().plan:
+            folder = self.cell(planned.block, planned.cell.id)
+            if folder.record.exists():
+                yield read_model(folder.record, CellRun), folder
+
+    def proofs(self) -> list[Proof]:
+        """The proofs made before the benchmark; none for a run that made none."""
+        if not self.proofs_file.exists():
+            return []
+        return [Proof.model_validate(entry) for entry in json.loads(self.proofs_file.read_text())]
+
+
+def open_run(name: str, results: Path = RESULTS) -> Run:
+    """An existing run by its name, its path or `latest`."""
+    for candidate in (results / name, Path(name)):
+        run = Run(candidate.resolve())
+        if run.manifest_file.exists():
+            return run
+    known = sorted(path.parent.name for path in results.glob("*/manifest.json"))
+    raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
+
+
+def experiment_file(name: str) -> Path:
+    """The TOML file of a named experiment, or the path itself when it is one."""
+    path = Path(name) if name.endswith(".toml") else EXPERIMENTS / f"{name}.toml"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in EXPERIMENTS.glob("*.toml")))
+        raise BadConfiguration(f"no experiment '{name}'; there are: {known}")
+    return path
