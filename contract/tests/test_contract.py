@@ -1,0 +1,157 @@
+"""The schema, the OpenAPI document and the examples say the same."""
+
+import base64
+import json
+import re
+import sys
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+sys.set_int_max_str_digits(0)  # some examples have numbers of 5000 digits
+CONTRACT = Path(__file__).parents[1]
+SCHEMA: dict[str, Any] = json.loads((CONTRACT / "matrix.schema.json").read_text())
+OPENAPI: dict[str, Any] = yaml.safe_load((CONTRACT / "openapi.yaml").read_text())
+EXAMPLES = {
+    path.stem: json.loads(path.read_text()) for path in (CONTRACT / "examples").glob("*.json")
+}
+CODES: list[str] = SCHEMA["$defs"]["Error"]["properties"]["errorCode"]["enum"]
+STATUSES = {
+    "001": {422}, "002": {400}, "003": {422}, "004": {422}, "005": {422},
+    "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "099": {500},
+}  # fmt: skip
+GIVEN = {None, "body-limit-100", "in-flight-limit-reached", "compute-fault"}
+MEMBERS = set("about given request status response responseText where responseHeaders".split())
+BODIES = {"body", "bodyText", "bodyBase64"}
+every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
+
+
+def validator(definition: str) -> Draft202012Validator:
+    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": SCHEMA["$defs"]})
+
+
+def body_bytes(request: dict[str, Any]) -> bytes:
+    if "bodyBase64" in request:
+        return base64.b64decode(request["bodyBase64"], validate=True)
+    if "bodyText" in request:
+        return str(request["bodyText"]).encode()
+    return json.dumps(request["body"]).encode() if "body" in request else b""
+
+
+def parsed(body: bytes) -> Any:
+    """The body with 1.0 and 1e0 kept apart from integers, which plain floats are not."""
+    return json.loads(body, parse_float=Decimal)
+
+
+def schema_cannot_see(example: dict[str, Any]) -> bool:
+    """A query parameter, and a string's element beyond 64 bits, are outside a JSON Schema."""
+    beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_bytes(example["request"]).decode())
+    return example.get("where") == "kernel" or beyond_64_bits is not None
+
+
+def test_the_schemas_are_valid_json_schema() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    for schema in OPENAPI["components"]["schemas"].values():
+        Draft202012Validator.check_schema(schema)
+
+
+def test_openapi_has_the_schemas_of_the_schema_file_word_for_word() -> None:
+    moved = json.loads(json.dumps(SCHEMA["$defs"]).replace("#/$defs/", "#/components/schemas/"))
+    assert {name: OPENAPI["components"]["schemas"][name] for name in moved} == moved
+
+
+def test_every_reference_of_openapi_leads_somewhere() -> None:
+    for reference in re.findall(r'"\$ref": "([^"]+)"', json.dumps(OPENAPI)):
+        node = OPENAPI
+        for part in reference.removeprefix("#/").split("/"):
+            node = node[part]
+
+
+def test_openapi_names_every_error_code() -> None:
+    text = json.dumps({"paths": OPENAPI["paths"], "responses": OPENAPI["components"]["responses"]})
+    assert [code for code in CODES if code not in text] == []
+
+
+def test_the_schemas_own_examples_are_valid() -> None:
+    for name, definition in SCHEMA["$defs"].items():
+        for example in definition.get("examples", []):
+            validator(name).validate(example)
+
+
+def test_every_code_has_an_example() -> None:
+    count = Counter(name.split("-")[0] for name in EXAMPLES)
+    assert set(count) == {"ok", *CODES}
+    assert {EXAMPLES[name]["status"] for name in EXAMPLES if name[:3] == "009"} == STATUSES["009"]
+
+
+@every_example
+def test_the_example_has_the_documented_form(name: str) -> None:
+    example = EXAMPLES[name]
+    assert set(example) <= MEMBERS
+    assert example.get("given") in GIVEN
+    assert set(example["request"]) <= {"method", "path", "headers", *BODIES}
+    assert len(BODIES & set(example["request"])) <= 1
+    assert ("responseText" in example) == (name[:2] == "ok") != ("response" in example)
+
+
+@every_example
+def test_the_example_answers_what_its_name_and_the_schema_say(name: str) -> None:
+    example = EXAMPLES[name]
+    if name[:2] == "ok":
+        assert example["status"] == 200
+        validator("MatrixProduct").validate(json.loads(example["responseText"]))
+    else:
+        assert example["response"]["errorCode"] == name[:3]
+        assert example["status"] in STATUSES[name[:3]]
+        validator("Error").validate({"errorMessage": "any", **example["response"]})
+
+
+@every_example
+def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None:
+    example = EXAMPLES[name]
+    request, status = example["request"], str(example["status"])
+    path = re.sub(
+        "^/matrix/(serial|{strategy})$", "/matrix/{strategy}", request["path"].split("?")[0]
+    )
+    if status == "404":
+        assert path not in OPENAPI["paths"]
+    elif status == "405":
+        assert request["method"].lower() not in OPENAPI["paths"][path]
+    else:
+        assert status in OPENAPI["paths"][path][request["method"].lower()]["responses"]
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in sorted(EXAMPLES) if n[:2] == "ok" or n[:3] in {"001", "004", "006"}]
+)
+def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: str) -> None:
+    validator("MatrixRequest").validate(parsed(body_bytes(EXAMPLES[name]["request"])))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n for n in sorted(EXAMPLES) if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])],
+)
+def test_a_request_with_a_wrong_member_or_value_is_invalid_by_the_schema(name: str) -> None:
+    assert not validator("MatrixRequest").is_valid(parsed(body_bytes(EXAMPLES[name]["request"])))
+
+
+@pytest.mark.parametrize("name", [n for n in sorted(EXAMPLES) if n[:2] == "ok"])
+def test_the_product_is_the_product_of_the_matrices(name: str) -> None:
+    example = EXAMPLES[name]
+    request = json.loads(body_bytes(example["request"]))
+    one, two = (elements(request[matrix]) for matrix in ("matrixOne", "matrixTwo"))
+    columns = list(zip(*two, strict=True))
+    product = [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in one]
+    answer = json.loads(example["responseText"])
+    assert answer == {"requestId": str(request["requestId"]), "rows": product}
+
+
+def elements(matrix: dict[str, Any]) -> list[list[int]]:
+    rows = [row["value"] for row in matrix["rows"]]
+    return [[int(x) for x in (row.split(",") if isinstance(row, str) else row)] for row in rows]
