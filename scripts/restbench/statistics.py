@@ -1,0 +1,181 @@
+"""The statistics of the method, as pure functions on numbers: no files, no cells, no printing.
+
+Every formula has its test values in the method's text or a textbook; scipy and numpy do the work
+wherever they have it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+Numbers: TypeAlias = Sequence[float] | npt.NDArray[Any]
+
+CONFIDENCE = 0.95
+
+#: How many completions a percentile needs before it is shown (method, rule 4). The rule names 30,
+#: 1 000 and 10 000; p90 gets 300, so that 30 samples lie beyond it: as many as the rule asks for
+#: a mean. Its rank is then known to +-3.4 points, which still tells it from p50 and from p95.
+COMPLETIONS_NEEDED: dict[float, int] = {50: 30, 90: 300, 95: 1_000, 99: 10_000}
+COMPLETIONS_FOR_A_MEAN = 30
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean with its confidence interval, in the unit of the data, over `count` values."""
+
+    mean: float
+    half_width: float
+    count: int
+
+    @property
+    def low(self) -> float:
+        """The lower end."""
+        return self.mean - self.half_width
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.mean + self.half_width
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """An estimated ratio of two means with its confidence interval (asymmetric: it is a ratio)."""
+
+    estimate: float
+    low: float
+    high: float
+    degrees_of_freedom: float
+
+
+@dataclass(frozen=True)
+class WarmUpCut:
+    """Where MSER cuts a series: the first `cut` values are warm-up."""
+
+    cut: int
+    steady: bool
+    """False when the minimum lies at the limit, half the series: the end of warm-up is unknown."""
+    statistic: tuple[float, ...]
+    """g(d) for d = 0, 1, ... up to half the series."""
+
+
+def t_interval(values: Numbers, confidence: float = CONFIDENCE) -> Interval:
+    """Student's t interval of the mean of independent values: runs, never seconds of one run."""
+    data = _at_least_two(values)
+    half_width = _t_quantile(data.size - 1, confidence) * float(stats.sem(data))
+    return Interval(float(data.mean()), half_width, data.size)
+
+
+def paired_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+    """The ratio first/second of values paired by block: a t interval on ln(first/second)."""
+    if len(first) != len(second):
+        raise ValueError(f"paired values differ in number: {len(first)} and {len(second)}")
+    logs = np.log(_positive(first)) - np.log(_positive(second))
+    inner = t_interval(logs, confidence)
+    return Ratio(
+        math.exp(inner.mean), math.exp(inner.low), math.exp(inner.high), float(inner.count - 1)
+    )
+
+
+def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+    """The ratio of two means of unpaired runs: Welch on the log scale, by the delta method."""
+    one, two = _positive(first), _positive(second)
+    variances = [
+        float(data.var(ddof=1)) / (data.size * float(data.mean()) ** 2) for data in (one, two)
+    ]
+    total = sum(variances)
+    estimate = float(one.mean() / two.mean())
+    if total == 0:
+        return Ratio(estimate, estimate, estimate, math.inf)
+    freedom = total**2 / (variances[0] ** 2 / (one.size - 1) + variances[1] ** 2 / (two.size - 1))
+    factor = math.exp(_t_quantile(freedom, confidence) * math.sqrt(total))
+    return Ratio(estimate, estimate / factor, estimate * factor, freedom)
+
+
+def percentile(values: Numbers, percent: float) -> float:
+    """The exact percentile by nearest rank: the smallest observed value that at least `percent`
+    of all values do not exceed. Nothing is interpolated, sampled or binned."""
+    return float(np.percentile(np.asarray(values), percent, method="inverted_cdf"))
+
+
+def supported_percentile(values: Numbers, percent: float) -> float | None:
+    """The percentile, or None where there are too few values to show it (COMPLETIONS_NEEDED)."""
+    if len(values) < COMPLETIONS_NEEDED[percent]:
+        return None
+    return percentile(values, percent)
+
+
+def batch_means(values: Numbers, batches: int, confidence: float = CONFIDENCE) -> Interval:
+    """The interval of an autocorrelated series from the means of `batches` equal batches.
+
+    A diagnostic within one run, never a published interval (method, rule 1). Values that do not
+    fill a batch are left out at the front, where warm-up would be.
+    """
+    return t_interval(means_of_batches(values, batches), confidence)
+
+
+def means_of_batches(values: Numbers, batches: int) -> npt.NDArray[np.float64]:
+    """The means of `batches` equal batches of consecutive values."""
+    data = np.asarray(values, dtype=np.float64)
+    size = data.size // batches
+    if size == 0:
+        raise ValueError(f"{data.size} values do not fill {batches} batches")
+    means: npt.NDArray[np.float64] = data[-batches * size :].reshape(batches, size).mean(axis=1)
+    return means
+
+
+def lag1_autocorrelation(values: Numbers) -> float:
+    """The correlation of a series with itself one step later; 0 for a constant series."""
+    deviations = _deviations(values)
+    square = float(deviations @ deviations)
+    return float(deviations[:-1] @ deviations[1:]) / square if square else 0.0
+
+
+def von_neumann(values: Numbers) -> float:
+    """C = 1 - sum((Z_j - Z_j+1)^2) / (2 sum((Z_j - mean)^2)): near 0 for independent batches."""
+    deviations = _deviations(values)
+    square = float(deviations @ deviations)
+    steps = np.diff(deviations)
+    return 1 - float(steps @ steps) / (2 * square) if square else 0.0
+
+
+def mser(values: Numbers) -> WarmUpCut:
+    """Where warm-up ends: the d <= k/2 that minimises g(d) = sum_{j>d}(Z_j - mean)^2 / (k-d)^2."""
+    data = _at_least_two(values)
+    limit = data.size // 2
+    statistic = tuple(
+        float(tail.var()) / tail.size for tail in (data[cut:] for cut in range(limit + 1))
+    )
+    cut = int(np.argmin(statistic))
+    return WarmUpCut(cut, cut < limit, statistic)
+
+
+def _t_quantile(degrees_of_freedom: float, confidence: float) -> float:
+    return float(stats.t.ppf((1 + confidence) / 2, degrees_of_freedom))
+
+
+def _at_least_two(values: Numbers) -> npt.NDArray[np.float64]:
+    data = np.asarray(values, dtype=np.float64)
+    if data.size < 2:
+        raise ValueError(f"at least two values are needed, there are {data.size}")
+    return data
+
+
+def _positive(values: Numbers) -> npt.NDArray[np.float64]:
+    data = _at_least_two(values)
+    if not (data > 0).all():
+        raise ValueError("a ratio needs values above 0")
+    return data
+
+
+def _deviations(values: Numbers) -> npt.NDArray[np.float64]:
+    data = _at_least_two(values)
+    deviations: npt.NDArray[np.float64] = data - data.mean()
+    return deviations

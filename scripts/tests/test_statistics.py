@@ -1,0 +1,132 @@
+"""Expected values are the method's own (method.md, "Formulas with test values") or a textbook's."""
+
+import numpy as np
+import pytest
+
+from restbench import statistics
+
+SERIES = [101, 103, 102, 104, 106, 105, 103, 101, 99, 98, 97, 99, 100, 102, 103, 101, 100, 98, 99]
+SERIES = [*SERIES, 101]
+WARMING_UP = [50, 70, 85, 92, 97, 100, 101, 99, 100, 100, 102, 98]
+FIRST = [584.73, 581.95, 580.53]
+SECOND = [560.35, 563.38, 578.81]
+
+
+def test_a_t_interval_has_the_methods_half_width() -> None:
+    interval = statistics.t_interval(SERIES)
+    assert interval.mean == pytest.approx(101.1)
+    assert interval.half_width == pytest.approx(1.13528, abs=5e-6)
+    assert (interval.low, interval.high) == pytest.approx((99.96472, 102.23528), abs=1e-5)
+    assert interval.count == 20
+
+
+def test_a_t_interval_needs_two_runs() -> None:
+    with pytest.raises(ValueError, match="at least two"):
+        statistics.t_interval([5.0])
+
+
+def test_batch_means_widen_the_interval_of_an_autocorrelated_series() -> None:
+    assert list(statistics.means_of_batches(SERIES, 4)) == pytest.approx(
+        [103.2, 101.2, 100.2, 99.8]
+    )
+    assert statistics.batch_means(SERIES, 4).half_width == pytest.approx(2.41670, abs=5e-6)
+
+
+def test_values_that_fill_no_batch_are_left_out_at_the_front() -> None:
+    assert list(statistics.means_of_batches([1000.0, *SERIES], 4)) == pytest.approx(
+        [103.2, 101.2, 100.2, 99.8]
+    )
+    with pytest.raises(ValueError, match="3 values do not fill 4 batches"):
+        statistics.means_of_batches([1, 2, 3], 4)
+
+
+def test_lag_1_autocorrelation_has_the_methods_value() -> None:
+    assert statistics.lag1_autocorrelation(SERIES) == pytest.approx(0.76735, abs=5e-6)
+    assert statistics.lag1_autocorrelation([7, 7, 7]) == 0
+
+
+def test_von_neumanns_statistic_has_the_methods_value() -> None:
+    batches = statistics.means_of_batches(SERIES, 4)
+    assert statistics.von_neumann(batches) == pytest.approx(0.62717, abs=5e-6)
+
+
+def test_mser_cuts_the_methods_series_at_five() -> None:
+    found = statistics.mser(WARMING_UP)
+    expected = [19.24769, 7.62735, 2.404, 0.85871, 0.2793, 0.20408, 0.27778]
+    assert found.statistic == pytest.approx(expected, abs=5e-5)
+    assert (found.cut, found.steady) == (5, True)
+
+
+def test_mser_at_its_limit_is_not_steady() -> None:
+    found = statistics.mser([0, 30, 60, 90, 100, 100, 100, 100])
+    assert (found.cut, found.steady) == (4, False)
+
+
+def test_a_steady_series_is_not_cut() -> None:
+    assert statistics.mser([5, 6, 5, 6, 5, 6, 5, 6]).cut == 0
+
+
+def test_log_welch_has_the_methods_interval() -> None:
+    ratio = statistics.log_welch_ratio(FIRST, SECOND)
+    assert ratio.estimate == pytest.approx(1.0262373, abs=5e-8)
+    assert ratio.degrees_of_freedom == pytest.approx(2.176531, abs=5e-7)
+    assert (ratio.low, ratio.high) == pytest.approx((0.9850009, 1.0692000), abs=5e-7)
+
+
+def test_log_welch_of_values_without_spread_is_a_point() -> None:
+    ratio = statistics.log_welch_ratio([6, 6], [3, 3])
+    assert (ratio.low, ratio.estimate, ratio.high) == (2, 2, 2)
+
+
+def test_a_paired_ratio_takes_the_blocks_drift_out() -> None:
+    # By hand: ln ratios are ln2, ln2, ln2 whatever the block's level was.
+    ratio = statistics.paired_ratio([2, 20, 200], [1, 10, 100])
+    assert (ratio.low, ratio.estimate, ratio.high) == pytest.approx((2, 2, 2))
+    # By hand: logs 0 and ln4; mean ln2, s = ln4/sqrt2, t[.975;1] = 12.70620, half-width 8.80727.
+    wide = statistics.paired_ratio([1, 4], [1, 1])
+    assert wide.estimate == pytest.approx(2)
+    assert wide.high == pytest.approx(2 * np.exp(12.70620474 * np.log(4) / 2), rel=1e-6)
+
+
+@pytest.mark.parametrize("second", [[1.0, 0.0], [1.0, -2.0]])
+def test_ratios_refuse_values_that_are_not_positive(second: list[float]) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        statistics.paired_ratio([1.0, 2.0], second)
+    with pytest.raises(ValueError, match="above 0"):
+        statistics.log_welch_ratio([1.0, 2.0], second)
+
+
+def test_paired_values_must_be_pairs() -> None:
+    with pytest.raises(ValueError, match="differ in number: 3 and 2"):
+        statistics.paired_ratio([1, 2, 3], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("percent", "expected"), [(5, 15), (30, 20), (40, 20), (50, 35), (100, 50)]
+)
+def test_percentiles_are_by_nearest_rank(percent: float, expected: float) -> None:
+    # The textbook example of the nearest-rank method: an observed value, never an interpolation.
+    assert statistics.percentile([15, 20, 35, 40, 50], percent) == expected
+
+
+def test_the_slowest_percent_counts() -> None:
+    fast_then_slow = [1.0] * 9_899 + [900.0] * 101
+    assert statistics.supported_percentile(fast_then_slow, 99) == 900
+
+
+@pytest.mark.parametrize(("percent", "needed"), [(50, 30), (90, 300), (95, 1_000), (99, 10_000)])
+def test_a_percentile_that_the_count_does_not_support_is_not_shown(
+    percent: float, needed: int
+) -> None:
+    assert statistics.supported_percentile([1.0] * (needed - 1), percent) is None
+    assert statistics.supported_percentile([1.0] * needed, percent) == 1.0
+
+
+def test_intervals_of_independent_runs_cover_as_often_as_they_say() -> None:
+    generator = np.random.default_rng(2019)
+    runs = generator.normal(100, 5, size=(2_000, 5))
+    covered = sum(
+        interval.low <= 100 <= interval.high
+        for interval in (statistics.t_interval(row) for row in runs)
+    )
+    assert 0.93 <= covered / 2_000 <= 0.97
