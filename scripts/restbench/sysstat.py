@@ -1,0 +1,161 @@
+"""Reads what sar and pidstat wrote, cut to the window (method, rule 12).
+
+Both stamp a sample with the END of its interval, cut to the whole second, so the true end lies up
+to a second later. It is taken as half a second later, and a sample counts with the share of its
+interval that lies in the window.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from restbench.failures import BadConfiguration
+from restbench.records import Window
+
+_TRUNCATION_MS = 500
+_MIB_KIB = 1024
+
+
+@dataclass(frozen=True)
+class MachineUse:
+    """What the whole machine did in the window; means weighted by time."""
+
+    cpu_pct: float
+    """Mean over all cores: 100 is every core at work. Neither idle, nor waiting for a disk, nor
+    stolen by the hypervisor."""
+    core_pct: tuple[float, ...]
+    """The same for each core, in their order."""
+    steal_pct: float
+    memory_used_mib: float
+    context_switches_per_s: float
+    run_queue: float
+    """Tasks running or ready to run, mean of the moments looked at."""
+
+
+@dataclass(frozen=True)
+class ProcessUse:
+    """What some processes together did in the window."""
+
+    cpu_pct: float
+    """Percent of ONE core: two cores at work are 200. Mean, weighted by time."""
+    peak_rss_mib: float
+    """The highest sum of resident memory. Pages that processes share count once a process."""
+
+
+def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
+    """The machine's use from the output of `sadf -j ... -- -u ALL -P ALL -q -r -w`.
+
+    None when the file is not there or has no sample in the window (`sar` is missing or was late);
+    BadConfiguration when it is no such output.
+    """
+    if not sar_json.exists() or not (text := sar_json.read_text(encoding="utf-8")).strip():
+        return None
+    try:
+        samples = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
+        weighted = [(_sar_weight(sample, window), sample) for sample in samples]
+        return _machine_mean([(weight, sample) for weight, sample in weighted if weight > 0])
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}") from error
+
+
+def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUse | None:
+    """The use of these processes from the output of `pidstat -H -h -u -r -w -p ... 1`.
+
+    None when the file is not there or tells nothing of them in the window.
+    """
+    if not pidstat.exists():
+        return None
+    wanted = set(pids)
+    moments: dict[int, list[dict[str, str]]] = {}
+    for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
+        if int(line["PID"]) in wanted:
+            moments.setdefault(int(line["Time"]), []).append(line)
+    return _process_mean(moments, window)
+
+
+def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
+    if not weighted:
+        return None
+    cores = [
+        [
+            (weight, core)
+            for weight, sample in weighted
+            for core in _cores(sample)
+            if core["cpu"] == n
+        ]
+        for n in _core_numbers(weighted)
+    ]
+    everything = [(weight, _all_cores(sample)) for weight, sample in weighted]
+    return MachineUse(
+        cpu_pct=_mean((weight, _busy_pct(core)) for weight, core in everything),
+        core_pct=tuple(_mean((weight, _busy_pct(each)) for weight, each in core) for core in cores),
+        steal_pct=_mean((weight, core["steal"]) for weight, core in everything),
+        memory_used_mib=_mean((w, each["memory"]["memused"] / _MIB_KIB) for w, each in weighted),
+        context_switches_per_s=_mean(
+            (weight, sample["process-and-context-switch"]["cswch"]) for weight, sample in weighted
+        ),
+        run_queue=_mean((weight, sample["queue"]["runq-sz"]) for weight, sample in weighted),
+    )
+
+
+def _core_numbers(weighted: list[tuple[float, Any]]) -> list[str]:
+    return sorted({core["cpu"] for _, sample in weighted for core in _cores(sample)}, key=int)
+
+
+def _cores(sample: Any) -> list[Any]:
+    return [core for core in sample["cpu-load"] if core["cpu"] != "all"]
+
+
+def _all_cores(sample: Any) -> Any:
+    return next(core for core in sample["cpu-load"] if core["cpu"] == "all")
+
+
+def _busy_pct(core: dict[str, float]) -> float:
+    return max(0.0, 100.0 - core["idle"] - core["iowait"] - core["steal"])
+
+
+def _sar_weight(sample: Any, window: Window) -> float:
+    stamp = sample["timestamp"]
+    moment = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
+    return _weight(moment.timestamp(), stamp["interval"], window)
+
+
+def _weight(stamp_s: float, interval_s: float, window: Window) -> float:
+    """How many milliseconds of a sample's interval lie in the window."""
+    end_ms = stamp_s * 1000 + _TRUNCATION_MS
+    start_ms = end_ms - interval_s * 1000
+    return max(0.0, min(end_ms, window.end_ms) - max(start_ms, window.start_ms))
+
+
+def _process_mean(moments: dict[int, list[dict[str, str]]], window: Window) -> ProcessUse | None:
+    weighted = [(_weight(time_s, 1, window), lines) for time_s, lines in moments.items()]
+    inside = [(weight, lines) for weight, lines in weighted if weight > 0]
+    if not inside:
+        return None
+    rss_kib = [sum(float(line["RSS"]) for line in lines) for _, lines in inside]
+    return ProcessUse(
+        cpu_pct=_mean((w, sum(float(line["%CPU"]) for line in lines)) for w, lines in inside),
+        peak_rss_mib=max(rss_kib) / _MIB_KIB,
+    )
+
+
+def _pidstat_lines(text: str) -> Iterator[dict[str, str]]:
+    """Each line of a process as header → value; a line cut off at the end is left out."""
+    header: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            header = line[1:].split()
+        elif header and line.strip():
+            fields = line.split(maxsplit=len(header) - 1)
+            if len(fields) == len(header):
+                yield dict(zip(header, fields, strict=True))
+
+
+def _mean(weighted: Iterable[tuple[float, float]]) -> float:
+    pairs = list(weighted)
+    return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)

@@ -1,0 +1,127 @@
+import csv
+from pathlib import Path
+
+import pytest
+from jtl_lines import CONNECTION_REFUSED, Sample, error, jtl, wrong_answer
+from restbench import jtl as reader
+from restbench.failures import BadConfiguration
+from restbench.records import Window
+
+START = 1_795_225_867_000
+WINDOW = Window(start_ms=START, end_ms=START + 2_000, ended="enough")
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "samples.jtl"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_sample_belongs_to_the_window_by_its_end_and_not_by_its_start(tmp_path: Path) -> None:
+    samples = [
+        Sample(START - 1, 500),  # ends before
+        Sample(START, 500),  # starts before, ends at the first moment: inside
+        Sample(START + 1_999, 3_000),  # starts long before: inside
+        Sample(START + 2_000, 1),  # starts inside, ends at the end, which is outside
+        Sample(START + 2_500, 1_000),  # starts inside, ends after
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    assert completions.frame["end_ms"].to_list() == [START, START + 1_999]
+    assert sorted(completions.correct_elapsed_ms) == [500, 3_000]
+
+
+def test_outcomes_are_told_apart(tmp_path: Path) -> None:
+    samples = [
+        Sample(START + 1, 3),
+        Sample(START + 2, 4),
+        wrong_answer(START + 3),
+        error(START + 4),
+        error(START + 5, code=CONNECTION_REFUSED),
+        error(START + 6, code=""),
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    counts = [completions.count(outcome) for outcome in ("correct", "wrong-answer", "error")]
+    assert counts == [2, 1, 3]
+    assert completions.answered == 4, "the refused connections never reached the service"
+
+
+def test_stage_times_are_means_over_correct_completions_only(tmp_path: Path) -> None:
+    timing = "queue;dur={}, parse;dur=2.000, compute;dur=30, serialize;dur=0.125"
+    samples = [
+        Sample(START + 1, 40, timing=timing.format("1.000")),
+        Sample(START + 2, 40, timing=timing.format("2.500")),
+        Sample(START + 3, 40, success=False, timing=timing.format("900.000")),
+        Sample(START + 9_000, 40, timing=timing.format("900.000")),
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    means = [completions.stage_mean_ms(stage) for stage in reader.STAGES]
+    assert means == pytest.approx([1.75, 2, 30, 0.125])
+
+
+def test_a_stage_that_no_response_told_has_no_mean(tmp_path: Path) -> None:
+    completions = reader.read(written(tmp_path, jtl([Sample(START, 1, timing="")])), WINDOW)
+    assert completions.stage_mean_ms("compute") is None
+
+
+@pytest.mark.parametrize("lost", range(1, 200, 9))
+def test_a_last_line_that_was_cut_off_is_dropped(tmp_path: Path, lost: int) -> None:
+    whole = jtl([Sample(START + 1, 10), Sample(START + 2, 20)])
+    cut = (whole + Sample(START + 3, 1234).line())[:-lost]
+    expected = 2 if len(cut) >= len(whole) else 1
+    path = written(tmp_path, cut)
+    assert reader.read(path, WINDOW).frame.height == expected
+    reader.write_window(path, tmp_path / "window.jtl", WINDOW)
+    assert len((tmp_path / "window.jtl").read_text().splitlines()) == expected + 1
+
+
+def test_a_file_cut_off_inside_a_quoted_line_break_loses_that_record_only(tmp_path: Path) -> None:
+    before = jtl([Sample(START + 1, 10), wrong_answer(START + 2)])
+    record = wrong_answer(START + 3).line()
+    line_break_inside = record.index("\n") + 1
+    for cut in (line_break_inside, line_break_inside + 3):
+        completions = reader.read(written(tmp_path, before + record[:cut]), WINDOW)
+        assert completions.frame["end_ms"].to_list() == [START + 1, START + 2]
+
+
+def test_many_messages_with_line_breaks_are_read_exactly(tmp_path: Path) -> None:
+    count = 20_000
+    samples = [
+        wrong_answer(START + n % 2_000) if n % 3 else Sample(START + n % 2_000, n % 50)
+        for n in range(count)
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    assert completions.count("correct") == len(range(0, count, 3))
+    assert completions.count("wrong-answer") == count - len(range(0, count, 3))
+
+
+def test_the_windows_samples_are_copied_with_every_column(tmp_path: Path) -> None:
+    inside = [Sample(START + 5, 10), wrong_answer(START + 6), error(START + 1_999)]
+    path = written(tmp_path, jtl([Sample(START - 1, 3), *inside, Sample(START + 2_000, 3)]))
+    reader.write_window(path, tmp_path / "window.jtl", WINDOW)
+    with (tmp_path / "window.jtl").open(newline="", encoding="utf-8") as copy:
+        copied = list(csv.reader(copy))
+    with path.open(newline="", encoding="utf-8") as original:
+        assert copied == [row for n, row in enumerate(csv.reader(original)) if n in (0, 2, 3, 4)]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["samples.jtl", "window.jtl"]
+
+
+def test_a_header_alone_is_a_file_without_completions(tmp_path: Path) -> None:
+    assert reader.read(written(tmp_path, jtl([])), WINDOW).frame.height == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [("", "empty CSV"), ("no,such,columns\n1,2,3\n", "timeStamp"), (jtl([]) + "x,1\n", "`x`")],
+)
+def test_what_is_no_jtl_is_named(tmp_path: Path, text: str, cause: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(BadConfiguration, match=rf"samples\.jtl: not a JTL .*{cause}"):
+        reader.read(path, WINDOW)
+    with pytest.raises(BadConfiguration, match=rf"samples\.jtl: not a JTL .*{cause}"):
+        reader.write_window(path, tmp_path / "window.jtl", WINDOW)
+    assert [file.name for file in tmp_path.iterdir()] == ["samples.jtl"]
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadConfiguration, match=r"samples\.jtl: cannot be read: No such file"):
+        reader.read(tmp_path / "samples.jtl", WINDOW)
