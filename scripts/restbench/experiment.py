@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -13,7 +12,6 @@ from pydantic import ValidationError as PydanticError
 
 from restbench.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, Placement, ServiceName, Shape
 from restbench.failures import BadConfiguration
-from restbench.records import PlannedCell
 
 
 def _as_list(value: Any) -> Any:
@@ -42,16 +40,22 @@ class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
 
     blocks: Positive
+    service_warmup_s: Annotated[float, Field(ge=0)]
+    """Load on each strategy of a fresh service process, before its first cell."""
     warmup_s: Annotated[float, Field(gt=0)]
+    """Load on the cell itself, before its window opens."""
     window_min_s: Annotated[float, Field(gt=0)]
     window_max_s: Annotated[float, Field(gt=0)]
+    """A window with enough for a mean, but not `enough_completions`, is capped here."""
+    slow_window_max_s: Annotated[float, Field(gt=0)]
+    """A window with too few completions even for a mean is capped here."""
     enough_completions: Positive
     description: str = ""
 
     @model_validator(mode="after")
-    def _window_is_not_empty(self) -> Self:
-        if self.window_max_s < self.window_min_s:
-            raise ValueError("window_max_s must not be below window_min_s")
+    def _windows_grow(self) -> Self:
+        if not self.window_min_s <= self.window_max_s <= self.slow_window_max_s:
+            raise ValueError("need window_min_s <= window_max_s <= slow_window_max_s")
         return self
 
 
@@ -191,7 +195,9 @@ def load(path: Path) -> Experiment:
 
 
 def _first_problem(error: PydanticError) -> str:
-    problem = error.errors()[0]
+    # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
+    problems = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    problem = problems[0]
     key = ".".join(str(part) for part in problem["loc"]) or "file"
     if problem["type"] == "extra_forbidden":
         return f"{key}: unknown key; allowed here are {', '.join(_allowed_keys(problem['loc']))}"
@@ -211,66 +217,3 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
     }
     nested = Where if "where" in location[:-1] else parts.get(str(location[0]), Experiment)
     return list((Experiment if len(location) == 1 else nested).model_fields)
-
-
-def parse_filter(text: str, experiment: Experiment) -> Where:
-    """A selection such as `service=java strategy=pinned,serial`; BadConfiguration when it is off."""
-    wanted: dict[str, list[str]] = {}
-    for term in text.split():
-        factor, separator, levels = term.partition("=")
-        if not separator or factor not in FACTORS:
-            raise BadConfiguration(
-                f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
-            )
-        wanted[factor] = levels.split(",")
-    _check_levels(wanted, experiment)
-    return Where.model_validate(wanted)
-
-
-def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
-    cells = experiment.all_cells()
-    for factor, levels in wanted.items():
-        known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
-        for level in levels:
-            if level not in known:
-                raise BadConfiguration(
-                    f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
-                    f"it has {', '.join(known)}"
-                )
-
-
-def plan(experiment: Experiment, blocks: int, selection: Where) -> tuple[PlannedCell, ...]:
-    """Blocks of cells in measuring order: groups that share a service process are kept together,
-    groups and cells within a group are shuffled from the experiment's seed (method, rule 2)."""
-    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
-    if not chosen:
-        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
-    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
-    planned: list[PlannedCell] = []
-    for block in range(1, blocks + 1):
-        for cell in _shuffled(chosen, shuffler):
-            planned.append(
-                PlannedCell(
-                    cell=cell,
-                    block=block,
-                    order=len(planned) + 1,
-                    test_ids=experiment.test_ids(cell),
-                )
-            )
-    return tuple(planned)
-
-
-def service_group(cell: Cell) -> tuple[str, str, str]:
-    """What needs a service process of its own: service, placement, front."""
-    return cell.service, cell.placement, cell.front
-
-
-def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(service_group(cell), []).append(cell)
-    order = list(groups.values())
-    shuffler.shuffle(order)
-    for group in order:
-        shuffler.shuffle(group)
-    return [cell for group in order for cell in group]

@@ -1,4 +1,4 @@
-"""What can go wrong, by cause: each has its own exit code, given to the shell in one place (cli)."""
+"""What can go wrong, by cause: each has its own exit code; one place in the CLI hands it over."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ class Usage(Record):
     service_cpu_ms: float | None
     load_cpu_ms: float | None
     service_requests: float | None
-    """How many requests the service itself counted as answered between the same two moments."""
+    """How many requests of the strategy the service itself counted as answered over the WHOLE load
+    (warm-up included): to be held against all lines of the JTL, not only the window's."""
 
 
 class CellRun(Record):

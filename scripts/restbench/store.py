@@ -23,6 +23,11 @@ RESULTS = ROOT / "results"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
+def serve_folder() -> Path:
+    """Where `make serve` keeps its logs and notes what it started."""
+    return ROOT / ".cache" / "serve"
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a whole file or none: readers never see half of it."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -178,6 +183,26 @@ class Run:
         if not self.proofs_file.exists():
             return []
         return [Proof.model_validate(entry) for entry in json.loads(self.proofs_file.read_text())]
+
+
+def create_run(name: str, results: Path = RESULTS) -> Run:
+    """A new, empty run folder; a name that is taken gets a number behind it."""
+    results.mkdir(parents=True, exist_ok=True)
+    for candidate in (name, *(f"{name}-{number}" for number in range(2, 100))):
+        try:
+            (results / candidate).mkdir()
+        except FileExistsError:
+            continue
+        return Run(results / candidate)
+    raise BadConfiguration(f"{results}: too many runs are called {name}")
+
+
+def point_latest_to(run: Run) -> None:
+    """Make `results/latest` a link to this run."""
+    link = run.path.with_name(".latest.tmp")
+    link.unlink(missing_ok=True)
+    link.symlink_to(run.name)
+    link.replace(run.path.with_name("latest"))
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:

@@ -1,0 +1,106 @@
+# `make` lists the targets. A recipe calls the tool that a person would call.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PROFILE ?= quick
+EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
+CELLS ?=
+RUN ?= latest
+PYTHON ?= python3
+
+BIN := .venv/bin
+STAMPS := .cache/stamps
+JAR := java-service/target/restbench-java.jar
+LOCKS := python-service/requirements.txt scripts/requirements.txt
+DEV_LOCK := scripts/requirements-dev.txt
+MVN := mvn -q -B
+
+.PHONY: help setup bench plan report serve stop test lint format lock jmeter-gui clean
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@printf '\nVariables: PROFILE=smoke|quick|full  CELLS="service=java strategy=pinned"  JAVA_PORT  PYTHON_PORT\n'
+
+setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
+
+bench: setup ## run the test matrix and print the study's tables (PROFILE=smoke|quick|full, CELLS='service=java')
+	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
+
+plan: $(STAMPS)/venv ## print the cells and the estimated time, start nothing
+	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
+
+report: $(STAMPS)/venv ## make a run's tables, figures and page again from its raw data (RUN=latest)
+	@$(BIN)/restbench report $(RUN)
+
+serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl lines (JAVA_PORT, PYTHON_PORT)
+	@$(BIN)/restbench serve
+
+stop: $(STAMPS)/venv ## end the services that `make serve` started
+	@$(BIN)/restbench stop
+
+test: setup $(STAMPS)/dev lint ## every test of every part
+	$(MVN) -f java-service/pom.xml verify
+	cd python-service && ../$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -q jmeter-plans/tests
+	cd scripts && ../$(BIN)/python -m pytest
+
+lint: $(STAMPS)/dev ## formatters, linters and type checks of the Python parts (Java's run in its build)
+	$(BIN)/ruff format --check scripts python-service contract jmeter-plans
+	$(BIN)/ruff check scripts python-service contract jmeter-plans
+	cd scripts && ../$(BIN)/mypy && ../$(BIN)/lint-imports
+	cd python-service && ../$(BIN)/mypy && ../$(BIN)/lint-imports
+
+format: $(STAMPS)/dev ## apply the formatters
+	$(BIN)/ruff format scripts python-service contract jmeter-plans
+	$(MVN) -f java-service/pom.xml spotless:apply
+
+lock: ## write the lock files again from the .in files (needs uv)
+	set -- --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'; \
+	uv pip compile "$$@" python-service/requirements.in -o python-service/requirements.txt; \
+	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
+	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK)
+
+jmeter-gui: $(STAMPS)/venv $(STAMPS)/jmeter ## open the load plan in JMeter's own window
+	@$(BIN)/restbench jmeter-gui
+
+clean: ## remove everything that setup made (results stay)
+	rm -rf .venv .cache java-service/target jmeter-plans/target
+
+# --- what setup makes -------------------------------------------------------------------------
+.PHONY: sysstat tools-java tools-python
+tools-java:
+	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
+
+tools-python:
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "Python 3.11+ with venv is needed: apt-get install python3 python3-venv (or set PYTHON=...)"; exit 3; }
+
+$(STAMPS)/venv: $(LOCKS) scripts/pyproject.toml | tools-python
+	@echo "setting up the virtual environment .venv"
+	@mkdir -p $(STAMPS)
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes $(addprefix -r ,$(LOCKS))
+	@$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e scripts
+	@touch $@
+
+$(STAMPS)/dev: $(STAMPS)/venv $(DEV_LOCK)
+	@echo "adding linters and test tools to .venv"
+	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(DEV_LOCK)
+	@touch $@
+
+$(JAR): java-service/pom.xml $(shell find java-service/src/main contract -type f 2>/dev/null) | tools-java
+	@echo "building the Java service"
+	@$(MVN) -f java-service/pom.xml package -DskipTests
+	@touch $@
+
+$(STAMPS)/jmeter: jmeter-plans/pom.xml | tools-java
+	@echo "setting up JMeter 5.6.3"
+	@mkdir -p $(STAMPS)
+	@$(MVN) -f jmeter-plans/pom.xml generate-resources
+	@touch $@
+
+sysstat:
+	@command -v sar >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq sysstat >/dev/null || { apt-get update -qq && apt-get install -y -qq sysstat >/dev/null; }; \
+	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq sysstat >/dev/null; \
+	else echo "sysstat is missing. Type: sudo apt-get install sysstat"; exit 3; fi

@@ -1,0 +1,228 @@
+"""The command line: the only module that prints and exits."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import sys
+import time
+from datetime import datetime
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from restbench import (
+    dashboards,
+    estimate,
+    experiment,
+    figures,
+    measures,
+    plan,
+    report,
+    runner,
+    serve,
+    store,
+    tables,
+)
+from restbench.cell import STRATEGIES, ServiceName
+from restbench.failures import BadConfiguration, CellsFailed, Failure, Interrupted, WrongAnswers
+from restbench.progress import ProgressView, duration
+
+HELP = """Measure parallel execution techniques of web services, and show what was measured.
+
+Examples:
+
+  restbench plan thesis --profile quick                       what would run, and how long
+
+  restbench run smoke --profile smoke                         does everything work here?
+
+  restbench run thesis --profile quick                        the study's tables in a quarter hour
+
+  restbench run thesis --profile quick --cells 'service=java strategy=pinned,serial users=10'
+
+  restbench report latest                                     tables, figures, page from raw data
+
+  restbench dashboard latest java-serial-unbound-low-10u      one JMeter dashboard
+
+Exit codes: 0 all measured; 2 bad option or experiment file; 3 the machine lacks something (tool,
+port, service); 4 cells failed; 5 a wrong answer; 130 interrupted; 1 a fault of restbench itself.
+"""
+
+app = typer.Typer(
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+console = Console(highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+ExperimentArgument = Annotated[
+    str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")
+]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="A profile of the experiment: how long, how often.")
+]
+CellsOption = Annotated[
+    str,
+    typer.Option("--cells", help="Only these cells: FACTOR=LEVEL[,LEVEL] separated by spaces."),
+]
+RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]
+
+
+def _order(name: str, profile: str, cells: str, attach: list[str]) -> runner.Order:
+    path = store.experiment_file(name)
+    loaded = experiment.load(path)
+    selection = plan.parse_filter(cells, loaded)
+    blocks = loaded.profile(profile).blocks
+    return runner.Order(
+        experiment=loaded,
+        experiment_text=path.read_text(encoding="utf-8"),
+        profile_name=profile,
+        plan=plan.plan(loaded, blocks, selection),
+        command=shlex.join(["restbench", *sys.argv[1:]]),
+        attached=_attached(attach),
+    )
+
+
+def _attached(pairs: list[str]) -> dict[ServiceName, str]:
+    attached: dict[ServiceName, str] = {}
+    for pair in pairs:
+        name, _, url = pair.partition("=")
+        if name not in STRATEGIES or not url.startswith("http://"):
+            raise BadConfiguration(
+                f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
+                + ", ".join(STRATEGIES)
+            )
+        attached["java" if name == "java" else "python"] = url
+    return attached
+
+
+@app.command("plan")
+def show_plan(
+    name: ExperimentArgument = "thesis",
+    profile: ProfileOption = "quick",
+    cells: CellsOption = "",
+) -> None:
+    """Print the cells in their order and the estimated time; nothing is started."""
+    order = _order(name, profile, cells, [])
+    for planned in order.plan:
+        ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
+        console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
+    blocks = "1 block" if order.profile.blocks == 1 else f"{order.profile.blocks} blocks"
+    seconds = estimate.total_seconds(order.plan, order.profile)
+    console.print(f"{len(order.plan)} measurements in {blocks}, about {duration(seconds)}")
+
+
+@app.command("run")
+def run_experiment(
+    name: ExperimentArgument = "thesis",
+    profile: ProfileOption = "quick",
+    cells: CellsOption = "",
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure a service that runs elsewhere: SERVICE=http://HOST:PORT."),
+    ] = None,
+) -> None:
+    """Run an experiment, then print the study's tables and where everything lies."""
+    begun = time.monotonic()
+    order = _order(name, profile, cells, attach or [])
+    for note in runner.check_environment(order):
+        console.print(f"note   {note}")
+    run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
+    seconds = estimate.total_seconds(order.plan, order.profile)
+    console.print(
+        f"{len(order.plan)} measurements, about {duration(seconds)}; raw data: {run.path}"
+    )
+    try:
+        with ProgressView(console, len(order.plan)) as view:
+            runner.execute(order, run, view)
+    finally:
+        store.point_latest_to(run)
+    dashboards.write_all(run)
+    _analyse(run)
+    console.print(f"measured in {duration(time.monotonic() - begun)}")
+    _judge(run)
+
+
+@app.command("report")
+def build_report(name: RunArgument = "latest") -> None:
+    """Make tables, figures and the page of a run again, from its raw data alone."""
+    _analyse(store.open_run(name))
+
+
+@app.command("dashboard")
+def build_dashboard(
+    name: RunArgument,
+    cell: Annotated[str, typer.Argument(help="A cell's id, as 'restbench plan' prints it.")],
+) -> None:
+    """Make the JMeter dashboard of one cell."""
+    run = store.open_run(name)
+    for page in dashboards.write(run, [cell]):
+        console.print(str(page))
+
+
+@app.command("serve")
+def serve_services() -> None:
+    """Start both services on 127.0.0.1 and print a curl line for each strategy."""
+    for service in serve.start_all():
+        console.print(f"# {service.name}: {service.base_url}  (docs: {service.base_url}/docs)")
+        for line in serve.curl_lines(service):
+            console.print(line, markup=False, soft_wrap=True)
+    console.print("# 'make stop' ends them")
+
+
+@app.command("stop")
+def stop_services() -> None:
+    """End the services that 'serve' left running."""
+    stopped = serve.stop_all()
+    console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+
+
+def _analyse(run: store.Run) -> None:
+    tables.write(run)
+    drawn = figures.write(run)
+    page = report.write(run)
+    console.print(tables.terminal(measures.rows(run)))
+    console.print(f"tables      {run.test_matrix_markdown}  (and .csv)", soft_wrap=True)
+    console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
+    console.print(f"dashboards  {run.path / 'dashboards'}", soft_wrap=True)
+    console.print(f"report      {page}", soft_wrap=True)
+
+
+def _judge(run: store.Run) -> None:
+    """Turn what the cells say into an exit code."""
+    records = [record for record, _ in run.cell_runs()]
+    rows = measures.rows(run)
+    wrong = [row.cell.id for row in rows if "wrong-answers" in row.flags]
+    failed = [record.cell.id for record in records if record.status == "failed"]
+    if wrong:
+        raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
+    if failed:
+        raise CellsFailed(f"{len(failed)} cells failed: {', '.join(failed)}")
+
+
+def _stamp() -> str:
+    return datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise Interrupted("interrupted: what was measured is kept, everything started is stopped")
+
+
+def main() -> None:
+    """Run the command line; every failure becomes one line and its exit code here."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, _interrupt)
+    try:
+        app(standalone_mode=True)
+    except Failure as failure:
+        errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
+        sys.exit(failure.exit_code)
+
+
+__all__ = ["app", "main"]

@@ -1,0 +1,81 @@
+"""How long a run takes: a plan's cost before it starts, corrected by what it has taken so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from restbench.cell import Cell
+from restbench.experiment import Profile
+from restbench.plan import service_group
+from restbench.records import PlannedCell
+
+#: Seconds a cell takes beside its load: JMeter's start and stop, collectors, verification.
+CELL_OVERHEAD_S = 3.0
+#: Seconds a service process takes to start and to be proven, without its warm-up.
+SERVICE_START_S = {"java": 8.0, "python": 5.0}
+#: Seconds all dashboards, tables and figures take, a dashboard.
+DASHBOARD_S = 1.0
+
+
+def cell_seconds(cell: Cell, profile: Profile) -> float:
+    """What a cell is expected to take. Java's cells are quick and end early; Python's end at a cap,
+    and those with a message an element at the slow one."""
+    if cell.service == "java":
+        window = (profile.window_min_s + profile.window_max_s) / 2
+    elif cell.strategy == "process-per-element" and cell.complexity != "low":
+        window = profile.slow_window_max_s
+    else:
+        window = profile.window_max_s
+    return CELL_OVERHEAD_S + profile.warmup_s + window
+
+
+def group_seconds(first: PlannedCell, plan: Sequence[PlannedCell], profile: Profile) -> float:
+    """What starting and warming the service process of a group is expected to take."""
+    strategies = {each.cell.strategy for each in plan if group_key(each) == group_key(first)}
+    return SERVICE_START_S[first.cell.service] + len(strategies) * profile.service_warmup_s
+
+
+def group_key(planned: PlannedCell) -> tuple[int, tuple[str, str, str]]:
+    """The cells that share one service process: same block, service, placement and front."""
+    return planned.block, service_group(planned.cell)
+
+
+def expected_seconds(plan: Sequence[PlannedCell], profile: Profile) -> list[float]:
+    """What each planned cell is expected to take; a group's first one pays for its service."""
+    seconds = [cell_seconds(each.cell, profile) for each in plan]
+    if plan:
+        seconds[0] += group_seconds(plan[0], plan, profile)
+    for index, (before, after) in enumerate(pairwise(plan), start=1):
+        if group_key(before) != group_key(after):
+            seconds[index] += group_seconds(after, plan, profile)
+    return seconds
+
+
+def total_seconds(plan: Sequence[PlannedCell], profile: Profile) -> float:
+    """What a whole run is expected to take, dashboards included."""
+    dashboards = len({each.cell for each in plan if each.test_ids})
+    return sum(expected_seconds(plan, profile)) + dashboards * DASHBOARD_S
+
+
+@dataclass
+class Estimator:
+    """Time to go: what the rest was expected to take, times what the past has taken per expected
+    second."""
+
+    expected_s: list[float]
+    after_s: float = 0.0
+    """What comes after the last cell."""
+    taken_s: list[float] = field(default_factory=list)
+
+    def done(self, seconds: float) -> None:
+        """The next cell has taken so long."""
+        self.taken_s.append(seconds)
+
+    def to_go_s(self) -> float:
+        """Seconds that the rest will take."""
+        done = len(self.taken_s)
+        expected = sum(self.expected_s[:done])
+        factor = sum(self.taken_s) / expected if expected else 1.0
+        return factor * sum(self.expected_s[done:]) + self.after_s

@@ -1,0 +1,201 @@
+"""One JMeter run: started, followed through its JTL while it writes, stopped at its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from restbench import process
+from restbench.cell import Cell
+from restbench.failures import EnvironmentProblem
+from restbench.payload import BODY_REST, ROWS
+from restbench.store import ROOT, CellFolder
+
+PLANS = ROOT / "jmeter-plans"
+PLAN = PLANS / "closed-load.jmx"
+PROPERTIES = PLANS / "jtl.properties"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 8.0
+#: JMeter's own log says this when its users begin to send.
+STARTED = "Starting the test"
+#: Where a JTL line has its columns (jtl.properties).
+TIMESTAMP, ELAPSED, SUCCESS = 0, 1, 7
+
+
+def home() -> Path:
+    """The JMeter tree that the Maven plugin has set up; its folder has a random name."""
+    found = sorted(PLANS.glob("target/*/jmeter/bin/ApacheJMeter-*.jar"))
+    if not found:
+        raise EnvironmentProblem("JMeter is not set up: run 'make setup'")
+    return found[-1].parents[1]
+
+
+def jvm_flags() -> list[str]:
+    """The generator's JVM: quick to start, large enough for 60 users with half-megabyte bodies."""
+    archive = PLANS / "target" / "jmeter.jsa"
+    shared = [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off"] if archive.exists() else []
+    return ["-Xms768m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *shared]
+
+
+def command(tree: Path, properties: dict[str, str], folder: CellFolder) -> list[str]:
+    """JMeter's whole command line for one run."""
+    settings = [f"-J{name}={value}" for name, value in properties.items()]
+    return [
+        os.environ.get("JAVA", "java"),
+        *jvm_flags(),
+        "-Djava.awt.headless=true",
+        f"-Djmeter.home={tree}",
+        "-jar",
+        str(next(tree.glob("bin/ApacheJMeter-*.jar"))),
+        *("-n", "-d", str(tree), "-p", str(tree / "bin" / "jmeter.properties")),
+        *("-q", str(PROPERTIES), "-t", str(PLAN)),
+        *("-l", str(folder.samples), "-j", str(folder.load_log)),
+        *settings,
+    ]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a JMeter run is to send, and where to."""
+
+    cell: Cell
+    address: tuple[str, int]
+    payload: Path
+    """The folder with `body-rest.json` and `rows.json`."""
+    duration_s: float
+    """JMeter ends after this time even if nobody stops it."""
+
+
+def properties(target: Target, stop_port: int) -> dict[str, str]:
+    """The plan's properties for a cell (jmeter-plans/README.md describes each)."""
+    cell = target.cell
+    return {
+        "host": target.address[0],
+        "port": str(target.address[1]),
+        "strategy": cell.strategy,
+        "kernel": cell.kernel,
+        "users": str(cell.users),
+        "duration_s": str(round(target.duration_s)),
+        "payload": str(target.payload.resolve()),
+        "label": cell.id,
+        "jmeterengine.nongui.port": str(stop_port),
+    }
+
+
+@dataclass
+class Follower:
+    """Reads what JMeter has appended to a JTL since the last look."""
+
+    path: Path
+    offset: int = 0
+    rest: bytes = b""
+    ends_ms: list[int] = field(default_factory=list)
+    """The END times of all correct completions so far, milliseconds since the epoch."""
+    others: int = 0
+    """Samples that were not correct."""
+
+    def poll(self) -> None:
+        """Take in the whole lines that are new."""
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as jtl:
+            jtl.seek(self.offset)
+            new = jtl.read()
+        self.offset += len(new)
+        *lines, self.rest = (self.rest + new).split(b"\n")
+        for line in lines:
+            self._take(line.split(b","))
+
+    def _take(self, columns: list[bytes]) -> None:
+        # The header, and the later lines of a message that spans several, do not start with a time.
+        if len(columns) <= SUCCESS or not columns[TIMESTAMP].isdigit():
+            return
+        if b"true" in columns[SUCCESS : SUCCESS + 2]:
+            self.ends_ms.append(int(columns[TIMESTAMP]) + int(columns[ELAPSED]))
+        else:
+            self.others += 1
+
+    def correct_since(self, start_ms: int) -> int:
+        """How many correct responses ended at or after a moment."""
+        self.poll()
+        return sum(end >= start_ms for end in self.ends_ms)
+
+
+@dataclass
+class LoadRun:
+    """A running JMeter."""
+
+    process: subprocess.Popen[bytes]
+    folder: CellFolder
+    follower: Follower
+    stop_port: int
+    command: str
+
+    @property
+    def pid(self) -> int:
+        """The process id of JMeter's JVM (`setpriv` and `taskset` become it)."""
+        return self.process.pid
+
+    def await_started(self) -> None:
+        """Return when the users begin to send; EnvironmentProblem when JMeter ends before."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline and self.process.poll() is None:
+            if self.folder.load_log.exists() and STARTED in self.folder.load_log.read_text():
+                return
+            time.sleep(0.05)
+        raise EnvironmentProblem(
+            f"JMeter did not start a test; its log ends:\n{process.tail(self.folder.load_log)}"
+        )
+
+    def running(self) -> bool:
+        """Whether JMeter is still alive."""
+        return self.process.poll() is None
+
+    def stop(self) -> None:
+        """End the test now: over JMeter's own port first, by signals if it does not listen."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
+            channel.sendto(b"StopTestNow", ("127.0.0.1", self.stop_port))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(STOP_TIMEOUT_S)
+        process.stop(self.process, signal.SIGKILL)
+
+
+def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
+    """Start JMeter; its samples go to a fresh file (JMeter would append to an old one)."""
+    for name in (BODY_REST, ROWS):
+        if not (target.payload / name).exists():
+            raise EnvironmentProblem(
+                f"{target.payload / name} is missing: JMeter would send another body"
+            )
+    folder.samples.unlink(missing_ok=True)
+    folder.load_log.unlink(missing_ok=True)
+    stop_port = _free_udp_port()
+    given = properties(target, stop_port)
+    line = process.bound_to_us(command(home(), given, folder), cores)
+    started = process.start(line, folder.path / "jmeter.out")
+    return LoadRun(
+        process=started,
+        folder=folder,
+        follower=Follower(folder.samples),
+        stop_port=stop_port,
+        command=shlex.join(line),
+    )
+
+
+def _free_udp_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def version() -> str:
+    """JMeter's version, from the tree's name of its jar."""
+    return next(home().glob("bin/ApacheJMeter-*.jar")).stem.rpartition("-")[2]

@@ -1,0 +1,86 @@
+"""The machine and the versions a run was made with: facts, each with its own source."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from restbench import placement
+from restbench.store import ROOT
+
+PACKAGES = ("flask", "gunicorn", "numpy", "polars", "scipy", "matplotlib")
+
+
+def describe() -> dict[str, Any]:
+    """Processors, memory, kernel and the version of every tool that the numbers depend on."""
+    return {
+        "processor": _cpu_model(),
+        "cores_online": os.cpu_count(),
+        "cores_allowed": list(placement.allowed_cores()),
+        "memory_mib": _memory_mib(),
+        "kernel": platform.release(),
+        "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
+        "governor": _governor(),
+        "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
+        "load_average_before": list(os.getloadavg()),
+        "java": _java_version(),
+        "python": platform.python_version(),
+        "sysstat": _first_match(_output(["sar", "-V"]), r"version (\S+)"),
+        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+    }
+
+
+def git_commit() -> tuple[str, bool]:
+    """The checkout's commit, and whether tracked files differ from it."""
+    commit = _output(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or "unknown"
+    changes = _output(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
+    return commit, bool(changes)
+
+
+def one_line(machine: dict[str, Any]) -> str:
+    """The machine in one line, for the head of a table."""
+    return (
+        f"{machine['processor']}, {machine['cores_online']} cores, "
+        f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
+        f"{machine['java']}, Python {machine['python']}"
+    )
+
+
+def _cpu_model() -> str:
+    listing = json.loads(_output(["lscpu", "-J"]) or '{"lscpu": []}')
+    fields = {entry["field"]: entry.get("data", "") for entry in listing["lscpu"]}
+    return fields.get("Model name:") or platform.processor() or "unknown processor"
+
+
+def _memory_mib() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
+def _governor() -> str:
+    path = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    return path.read_text().strip() if path.exists() else "not visible"
+
+
+def _java_version() -> str:
+    return _first_match(_output([os.environ.get("JAVA", "java"), "-version"]), r"(.*)")
+
+
+def _first_match(text: str, pattern: str) -> str:
+    found = re.search(pattern, text)
+    return found.group(1) if found else "unknown"
+
+
+def _output(command: list[str]) -> str:
+    """Standard output and error of a command; empty where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True
+    ).stdout.strip()

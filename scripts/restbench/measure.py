@@ -1,0 +1,184 @@
+"""One measurement of one cell, from the check of its answer to its record on disk."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import httpx
+
+from restbench import load, monitor, process
+from restbench.cell import Cell
+from restbench.experiment import Profile
+from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.payload import Payload
+from restbench.placement import Cores, core_list
+from restbench.records import CellRun, PlannedCell, Usage, Window
+from restbench.service import Service
+from restbench.store import CellFolder, Run, write_model
+from restbench.window import Ended, window_over
+
+POLL_S = 0.1
+#: JMeter's own bound on a run, beyond what the harness plans: it ends even if nobody stops it.
+SPARE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything one measurement needs to know."""
+
+    planned: PlannedCell
+    profile: Profile
+    payload: Payload
+    payload_seed: int
+    cores: Cores
+    flags: tuple[str, ...] = ()
+    """What was known before: `shared-cores`, `service-restarted`, …"""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell to be measured."""
+        return self.planned.cell
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """CPU time of both sides at one moment."""
+
+    at_ms: int
+    service_pids: tuple[int, ...]
+    service_cpu_ms: float
+    load_cpu_ms: float
+
+
+def verify(service: Service, task: Task) -> None:
+    """One request whose answer must be right to the byte, before any load."""
+    request_id = f"verify-{task.planned.order}"
+    answer = service.post(task.cell.strategy, task.cell.kernel, task.payload.body(request_id))
+    if answer.status_code != httpx.codes.OK:
+        raise EnvironmentProblem(
+            f"{task.cell.id}: answered {answer.status_code}: {answer.text[:200]}"
+        )
+    if answer.content != task.payload.answer(request_id):
+        raise WrongAnswers(f"{task.cell.id}: the product is wrong; nothing was measured")
+
+
+def measure(service: Service, task: Task, run: Run) -> CellRun:
+    """Verify, load, cut the window, stop, record. The record is written last."""
+    folder = run.cell(task.planned.block, task.cell.id)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    verify(service, task)
+    counted_before = monitor.answered_requests(service, task.cell.strategy)
+    jmeter = _start_load(service, task, run, folder)
+    try:
+        with monitor.collectors(service, jmeter.pid, folder) as monitors:
+            window, opened, closed = _cut_window(service, task, jmeter)
+    finally:
+        jmeter.stop()
+    counted_after = _drained_count(service, task)
+    commands = {"service": service.command, "jmeter": jmeter.command} | monitors.commands
+    record = CellRun(
+        cell=task.cell,
+        shape=task.payload.shape,
+        test_ids=task.planned.test_ids,
+        block=task.planned.block,
+        order=task.planned.order,
+        status="measured",
+        window=window,
+        warmup_s=task.profile.warmup_s,
+        usage=_usage(service, opened, closed, _difference(counted_before, counted_after)),
+        service_cores=task.cores.service,
+        load_cores=task.cores.load,
+        service_pids=closed.service_pids,
+        load_pid=jmeter.pid,
+        payload_seed=task.payload_seed,
+        commands=commands,
+        flags=(*task.flags, *monitors.flags, *_window_flags(window, opened, closed)),
+    )
+    write_model(folder.record, record)
+    return record
+
+
+def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> load.LoadRun:
+    target = load.Target(
+        cell=task.cell,
+        address=service.address,
+        payload=run.payload(task.cell.complexity),
+        duration_s=task.profile.warmup_s + task.profile.slow_window_max_s + SPARE_S,
+    )
+    return load.start(target, folder, core_list(task.cores.load))
+
+
+def _cut_window(
+    service: Service, task: Task, jmeter: load.LoadRun
+) -> tuple[Window, Snapshot, Snapshot]:
+    jmeter.await_started()
+    _wait(service, jmeter, task.profile.warmup_s)
+    opened = _snapshot(service, jmeter)
+    ended: Ended | None = None
+    while ended is None:
+        _wait(service, jmeter, POLL_S)
+        elapsed_s = time.time() - opened.at_ms / 1000
+        completions = jmeter.follower.correct_since(opened.at_ms)
+        ended = window_over(elapsed_s, completions, task.profile)
+    closed = _snapshot(service, jmeter)
+    return Window(start_ms=opened.at_ms, end_ms=closed.at_ms, ended=ended), opened, closed
+
+
+def _wait(service: Service, jmeter: load.LoadRun, seconds: float) -> None:
+    time.sleep(seconds)
+    if not jmeter.running():
+        raise EnvironmentProblem(
+            f"JMeter ended too early; its log ends:\n{process.tail(jmeter.folder.load_log)}"
+        )
+    if not service.alive():
+        shown = process.tail(service.log) if service.log else ""
+        raise EnvironmentProblem(f"the service died under load; its log ends:\n{shown}")
+
+
+def _snapshot(service: Service, jmeter: load.LoadRun) -> Snapshot:
+    pids = service.pids()
+    return Snapshot(
+        at_ms=round(time.time() * 1000),
+        service_pids=pids,
+        service_cpu_ms=process.cpu_ms(pids),
+        load_cpu_ms=process.cpu_ms((jmeter.pid,)),
+    )
+
+
+def _usage(
+    service: Service, opened: Snapshot, closed: Snapshot, service_requests: float | None
+) -> Usage:
+    same = opened.service_pids == closed.service_pids and not service.attached
+    return Usage(
+        service_cpu_ms=closed.service_cpu_ms - opened.service_cpu_ms if same else None,
+        load_cpu_ms=closed.load_cpu_ms - opened.load_cpu_ms,
+        service_requests=service_requests,
+    )
+
+
+def _window_flags(window: Window, opened: Snapshot, closed: Snapshot) -> list[str]:
+    flags = ["capped"] if window.ended == "capped" else []
+    if opened.service_pids != closed.service_pids:
+        flags.append("processes-changed")
+    return flags
+
+
+def _drained_count(service: Service, task: Task) -> float | None:
+    """The service's own count once the last requests are answered, or as far as it came."""
+    drained(service)
+    return monitor.answered_requests(service, task.cell.strategy)
+
+
+def drained(service: Service, timeout_s: float = 2.0) -> bool:
+    """Wait until no request is in flight; False when some still are (their clients are gone)."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        if not monitor.requests_in_flight(service):
+            return True
+        time.sleep(POLL_S)
+    return False
+
+
+def _difference(before: float | None, after: float | None) -> float | None:
+    return None if before is None or after is None else after - before

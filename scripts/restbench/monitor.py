@@ -1,0 +1,150 @@
+"""What runs beside a cell: sar, pidstat and the service's own metrics."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from restbench import process
+from restbench.service import Service
+from restbench.store import CellFolder
+
+INTERVAL_S = 1
+METRICS_TIMEOUT_S = 5.0
+STOP_TIMEOUT_S = 3.0
+
+#: The service's own metrics that are kept: requests, JVM heap, GC pauses, threads by state.
+KEPT = (
+    "restbench_",
+    "jvm_memory_used_bytes",
+    "jvm_gc_pause_seconds",
+    "jvm_threads_states_threads",
+    "process_resident_memory_bytes",
+    "process_cpu",
+)
+#: What `sadf -j` is asked for: CPU per core, run queue, memory, context switches.
+SADF_SELECTION = ["-u", "ALL", "-P", "ALL", "-q", "-r", "-w"]
+
+
+@dataclass
+class Monitors:
+    """What was started beside a cell; `flags` names what could not be."""
+
+    commands: dict[str, str] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+
+def missing_tools() -> list[str]:
+    """The collectors that are not installed."""
+    return [tool for tool in ("sar", "sadf", "pidstat") if shutil.which(tool) is None]
+
+
+@contextmanager
+def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Monitors]:
+    """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after."""
+    monitors = Monitors()
+    with _sampled_metrics(service, folder.metrics):
+        if missing_tools():
+            monitors.flags.append("no-sar")
+            yield monitors
+            return
+        _start_collectors(monitors, service, load_pid, folder)
+        try:
+            yield monitors
+        finally:
+            for each in monitors.running:
+                process.stop(each, signal.SIGINT, STOP_TIMEOUT_S)
+            _convert(folder)
+
+
+def _start_collectors(
+    monitors: Monitors, service: Service, load_pid: int | None, folder: CellFolder
+) -> None:
+    pids = [*service.pids(), *([load_pid] if load_pid else [])]
+    sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
+    selection = ",".join(map(str, pids))
+    pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
+    pidstat += ["-p", selection, str(INTERVAL_S)]
+    monitors.commands = {"sar": shlex.join(sar), "pidstat": shlex.join(pidstat)}
+    monitors.running.append(process.start(process.bound_to_us(sar), Path("/dev/null")))
+    if pids:
+        monitors.running.append(process.start(process.bound_to_us(pidstat), folder.pidstat))
+
+
+def _convert(folder: CellFolder) -> None:
+    command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
+    with folder.sar_json.open("wb") as output:
+        subprocess.run(command, stdout=output, check=False)
+
+
+@contextmanager
+def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
+    stopped = threading.Event()
+
+    def sample() -> None:
+        with path.open("w", encoding="utf-8") as output, httpx.Client() as client:
+            while not stopped.is_set():
+                values = _scrape(client, service)
+                if values:
+                    line = {"t_ms": round(time.time() * 1000), "values": values}
+                    output.write(json.dumps(line) + "\n")
+                stopped.wait(INTERVAL_S)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        sampler.join()
+
+
+def _scrape(client: httpx.Client, service: Service) -> dict[str, float]:
+    # A service under overload may not answer in time; a gap in the series is the truth then.
+    with contextlib.suppress(httpx.HTTPError):
+        answer = client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+        return parse_metrics(answer.text)
+    return {}
+
+
+def parse_metrics(
+    text: str, wanted: Callable[[str], bool] = lambda n: n.startswith(KEPT)
+) -> dict[str, float]:
+    """Prometheus text format to `name{labels}` → value, only the wanted names."""
+    values: dict[str, float] = {}
+    for line in text.splitlines():
+        name, _, value = line.rpartition(" ")
+        if name and not line.startswith("#") and wanted(name):
+            values[name] = float(value)
+    return values
+
+
+def answered_requests(service: Service, strategy: str) -> float | None:
+    """How many requests of a strategy the service says it has answered; None if it cannot tell."""
+    return _metric(service, "restbench_requests_total", f'strategy="{strategy}"')
+
+
+def requests_in_flight(service: Service) -> float | None:
+    """How many requests the service says are in flight; None if it cannot tell."""
+    return _metric(service, "restbench_requests_in_flight", "")
+
+
+def _metric(service: Service, name: str, label: str) -> float | None:
+    with contextlib.suppress(httpx.HTTPError):
+        text = httpx.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S).text
+        values = parse_metrics(text, lambda each: each.startswith(name) and label in each)
+        return sum(values.values())
+    return None

@@ -1,0 +1,152 @@
+"""What the operating system sees of a service while it serves: threads, their CPU, their cores.
+
+Everything is read from `/proc/<pid>/task/*`; nothing is asked of the service itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+#: A pause between two looks, so that looking does not take a whole core from the service.
+PAUSE_S = 0.0005
+
+
+@dataclass
+class Task:
+    """One thread of the service. `cpu_ns` is what it used while it was watched."""
+
+    pid: int
+    tid: int
+    name: str
+    cores: str
+    first_cpu_ns: int
+    last_cpu_ns: int
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time used between the first and the last look, nanoseconds."""
+        return self.last_cpu_ns - self.first_cpu_ns
+
+
+@dataclass
+class Observation:
+    """Everything seen between two moments."""
+
+    tasks: dict[int, Task] = field(default_factory=dict)
+    peak: Counter[str] = field(default_factory=Counter)
+    """The largest number of threads of each family alive at one look."""
+    reads: dict[int, int] = field(default_factory=dict)
+    """Read system calls of each process meanwhile."""
+
+    def family(self, prefix: str) -> list[Task]:
+        """The threads whose name starts with the prefix."""
+        return [task for task in self.tasks.values() if task.name.startswith(prefix)]
+
+    def cpu_ns(self, prefixes: tuple[str, ...]) -> int:
+        """CPU time of all threads of these families."""
+        return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
+
+
+class Watch:
+    """Looks at processes again and again from a thread of its own, until the block ends.
+
+    `families` are the name prefixes whose peak numbers are counted.
+    """
+
+    def __init__(self, pids: Callable[[], tuple[int, ...]], families: tuple[str, ...]) -> None:
+        """`pids` are asked once; processes that start later are not watched."""
+        self._pids = pids()
+        self._families = families
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._look_until_stopped, daemon=True)
+        self._first_reads: dict[int, int] = {}
+        self.seen = Observation()
+
+    def __enter__(self) -> Self:
+        """Begin to look."""
+        self._first_reads = {pid: _read_calls(pid) for pid in self._pids}
+        self._look(refresh=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Look a last time; `seen` is complete then."""
+        self._stop.set()
+        self._thread.join()
+        self._look(refresh=True)
+        self.seen.reads = {pid: _read_calls(pid) - n for pid, n in self._first_reads.items()}
+
+    def _look_until_stopped(self) -> None:
+        while not self._stop.is_set():
+            self._look(refresh=False)
+            time.sleep(PAUSE_S)
+
+    def _look(self, *, refresh: bool) -> None:
+        alive: Counter[str] = Counter()
+        for pid in self._pids:
+            for tid in _thread_ids(pid):
+                task = self._meet(pid, tid, refresh=refresh)
+                if task is not None:
+                    alive.update(p for p in self._families if task.name.startswith(p))
+        self.seen.peak |= alive
+
+    def _meet(self, pid: int, tid: int, *, refresh: bool) -> Task | None:
+        known = self.seen.tasks.get(tid)
+        # A thread gives itself its name a moment after it starts: short-lived ones are read anew.
+        if known is not None and not refresh and known.name.startswith(self._families):
+            return known
+        try:
+            now = _read_task(pid, tid)
+        except (OSError, ValueError):
+            return known
+        if known is not None:
+            known.name, known.cores, known.last_cpu_ns = now.name, now.cores, now.last_cpu_ns
+            return known
+        if self._thread.is_alive():
+            now.first_cpu_ns = 0  # born while we watched: all its CPU time counts
+        self.seen.tasks[tid] = now
+        return now
+
+
+def _thread_ids(pid: int) -> list[int]:
+    try:
+        return [int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+
+
+def _read_task(pid: int, tid: int) -> Task:
+    folder = Path(f"/proc/{pid}/task/{tid}")
+    status = (folder / "status").read_text()
+    cpu_ns = int((folder / "schedstat").read_text().split()[0])
+    return Task(
+        pid=pid,
+        tid=tid,
+        name=_field(status, "Name"),
+        cores=_field(status, "Cpus_allowed_list"),
+        first_cpu_ns=cpu_ns,
+        last_cpu_ns=cpu_ns,
+    )
+
+
+def _field(status: str, name: str) -> str:
+    return status.partition(f"{name}:\t")[2].partition("\n")[0]
+
+
+def _read_calls(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/io").read_text().partition("syscr: ")[2].split()[0])
+    except OSError:
+        return 0

@@ -1,0 +1,66 @@
+"""Seeded request bodies and the exact answers that must come back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restbench.cell import Shape
+from restbench.store import write_text
+
+BODY_REST = "body-rest.json"
+ROWS = "rows.json"
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One request body without its id, and the `rows` of its answer, as JSON text."""
+
+    shape: Shape
+    body_rest: str
+    rows: str
+
+    def body(self, request_id: int | str) -> bytes:
+        """The whole request body (UTF-8)."""
+        return f'{{"requestId":{_quoted(request_id)},{self.body_rest}'.encode()
+
+    def answer(self, request_id: int | str) -> bytes:
+        """The only right answer to that body, byte for byte."""
+        return f'{{"requestId":"{request_id}","rows":{self.rows}}}'.encode()
+
+    def write(self, folder: Path) -> None:
+        """Put both texts where the JMeter plan reads them."""
+        write_text(folder / BODY_REST, self.body_rest)
+        write_text(folder / ROWS, self.rows)
+
+
+@lru_cache(maxsize=32)
+def make_payload(shape: Shape, seed: int, element_min: int, element_max: int) -> Payload:
+    """Uniform random integers in [element_min, element_max]; same seed and shape, same bytes."""
+    generator = np.random.default_rng([seed, shape.rows, shape.inner, shape.columns])
+    left = _operand(generator, shape.rows, shape.inner, element_min, element_max)
+    right = _operand(generator, shape.inner, shape.columns, element_min, element_max)
+    # Python's own integers: the expected product is exact whatever the elements are.
+    product = (left.astype(object) @ right.astype(object)).tolist()
+    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
+    rest = f'"matrixOne":{_matrix(left)},"matrixTwo":{_matrix(right)}}}'
+    return Payload(shape=shape, body_rest=rest, rows=f"[{rows}]")
+
+
+def _operand(
+    generator: np.random.Generator, rows: int, columns: int, low: int, high: int
+) -> NDArray[np.int64]:
+    return generator.integers(low, high, size=(rows, columns), dtype=np.int64, endpoint=True)
+
+
+def _matrix(matrix: NDArray[np.int64]) -> str:
+    rows = ",".join('{"value":"' + ",".join(map(str, row)) + '"}' for row in matrix.tolist())
+    return f'{{"columnCount":{matrix.shape[1]},"rows":[{rows}]}}'
+
+
+def _quoted(request_id: int | str) -> str:
+    return str(request_id) if isinstance(request_id, int) else f'"{request_id}"'

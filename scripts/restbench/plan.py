@@ -1,0 +1,73 @@
+"""Which cells of an experiment are measured, and in which order."""
+
+from __future__ import annotations
+
+import random
+
+from restbench.cell import FACTORS, Cell
+from restbench.experiment import Experiment, Where
+from restbench.failures import BadConfiguration
+from restbench.records import PlannedCell
+
+
+def parse_filter(text: str, experiment: Experiment) -> Where:
+    """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
+    wanted: dict[str, list[str]] = {}
+    for term in text.split():
+        factor, separator, levels = term.partition("=")
+        if not separator or factor not in FACTORS:
+            raise BadConfiguration(
+                f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
+            )
+        wanted[factor] = levels.split(",")
+    _check_levels(wanted, experiment)
+    return Where.model_validate(wanted)
+
+
+def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
+    cells = experiment.all_cells()
+    for factor, levels in wanted.items():
+        known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
+        for level in levels:
+            if level not in known:
+                raise BadConfiguration(
+                    f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
+                    f"it has {', '.join(known)}"
+                )
+
+
+def plan(experiment: Experiment, blocks: int, selection: Where) -> tuple[PlannedCell, ...]:
+    """Blocks of cells in measuring order: groups that share a service process are kept together,
+    groups and cells within a group are shuffled from the experiment's seed (method, rule 2)."""
+    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
+    if not chosen:
+        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
+    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
+    planned: list[PlannedCell] = []
+    for block in range(1, blocks + 1):
+        for cell in _shuffled(chosen, shuffler):
+            planned.append(
+                PlannedCell(
+                    cell=cell,
+                    block=block,
+                    order=len(planned) + 1,
+                    test_ids=experiment.test_ids(cell),
+                )
+            )
+    return tuple(planned)
+
+
+def service_group(cell: Cell) -> tuple[str, str, str]:
+    """What needs a service process of its own: service, placement, front."""
+    return cell.service, cell.placement, cell.front
+
+
+def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(service_group(cell), []).append(cell)
+    order = list(groups.values())
+    shuffler.shuffle(order)
+    for group in order:
+        shuffler.shuffle(group)
+    return [cell for group in order for cell in group]

@@ -1,0 +1,87 @@
+"""Child processes that never outlive the harness, and what the kernel says of their trees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+
+STOP_TIMEOUT_S = 15.0
+CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def start(
+    command: list[str], log: Path, environment: dict[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own, its output appended to `log`."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=os.environ | (environment or {}),
+        )
+
+
+def bound_to_us(command: list[str], cores: str | None = None) -> list[str]:
+    """The command so that it dies with the harness, and runs on `cores` only when they are given.
+
+    `setpriv --pdeathsig` makes the kernel kill it when the harness dies, however it dies. The
+    signal follows the THREAD that starts it: start such a command from the main thread only.
+    """
+    bound = ["taskset", "-c", cores] if cores else []
+    return ["setpriv", "--pdeathsig", "KILL", "--", *bound, *command]
+
+
+def stop(
+    process: subprocess.Popen[bytes],
+    first: signal.Signals = signal.SIGTERM,
+    timeout_s: float = STOP_TIMEOUT_S,
+) -> None:
+    """Ask politely, wait, then kill whatever is left of the process group."""
+    if process.poll() is None:
+        process.send_signal(first)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout_s)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def tree(pid: int) -> tuple[int, ...]:
+    """The process and all its descendants, sorted; empty when it is gone."""
+    try:
+        root = psutil.Process(pid)
+        return tuple(sorted([pid, *(child.pid for child in root.children(recursive=True))]))
+    except psutil.NoSuchProcess:
+        return ()
+
+
+def cpu_ms(pids: tuple[int, ...]) -> float:
+    """User + system time the processes have used since they started, threads that ended included.
+
+    From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
+    """
+    return sum(_ticks(pid) for pid in pids) * 1000 / CLOCK_TICKS_PER_S
+
+
+def _ticks(pid: int) -> int:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
+def tail(log: Path, lines: int = 12) -> str:
+    """The last lines of a log, for an error message."""
+    if not log.exists():
+        return "(no log)"
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

@@ -1,0 +1,237 @@
+"""A whole run: from the plan to the raw data of every cell. Reads like a table of contents."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+import httpx
+
+from restbench import load, machine, monitor, proof, service
+from restbench.cell import Cell, ServiceName
+from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
+from restbench.experiment import Experiment, Profile
+from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
+from restbench.measure import Task, measure
+from restbench.payload import Payload, make_payload
+from restbench.placement import allowed_cores, place
+from restbench.records import CellRun, Manifest, PlannedCell, Proof
+from restbench.session import Session, open_session, renew_if_needed
+from restbench.store import Run, write_json, write_model, write_text
+
+WARMING_CLIENTS = 4
+
+
+class View(Protocol):
+    """Who is told how a run goes on."""
+
+    def note(self, text: str) -> None:
+        """A line worth reading."""
+
+    def proven(self, proof: Proof) -> None:
+        """A strategy was looked at while it served."""
+
+    def started(self, planned: PlannedCell, to_go_s: float) -> None:
+        """A cell begins."""
+
+    def done(self, record: CellRun, finished: int, to_go_s: float) -> None:
+        """A cell is measured, or has failed."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be run, as the user asked for it."""
+
+    experiment: Experiment
+    experiment_text: str
+    profile_name: str
+    plan: tuple[PlannedCell, ...]
+    command: str
+    attached: dict[ServiceName, str] = field(default_factory=dict)
+
+    @property
+    def profile(self) -> Profile:
+        """How long and how often each cell is measured."""
+        return self.experiment.profile(self.profile_name)
+
+
+def execute(order: Order, run: Run, view: View) -> Manifest:
+    """Measure every cell of the plan; returns the finished manifest.
+
+    Failed cells are recorded and the run goes on. What is started is stopped, however this ends.
+    """
+    manifest = _begin(order, run)
+    estimator = _estimator(order)
+    try:
+        for _, group in itertools.groupby(order.plan, key=group_key):
+            _measure_group(order, run, list(group), estimator, view)
+    except BaseException:
+        _finish(run, manifest, "interrupted")
+        raise
+    return _finish(run, manifest, "complete")
+
+
+def _begin(order: Order, run: Run) -> Manifest:
+    commit, dirty = machine.git_commit()
+    manifest = Manifest(
+        run=run.name,
+        experiment=order.experiment.name,
+        profile=order.profile_name,
+        title=order.experiment.title,
+        seed=order.experiment.seed,
+        started=_now(),
+        status="running",
+        git_commit=commit,
+        git_dirty=dirty,
+        command=order.command,
+        plan=order.plan,
+    )
+    write_text(run.experiment_file, order.experiment_text)
+    write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
+    for complexity in {each.cell.complexity for each in order.plan}:
+        _payload(order.experiment, complexity).write(run.payload(complexity))
+    write_model(run.manifest_file, manifest)
+    return manifest
+
+
+def _finish(run: Run, manifest: Manifest, status: str) -> Manifest:
+    finished = manifest.model_copy(update={"status": status, "finished": _now()})
+    write_model(run.manifest_file, finished)
+    return finished
+
+
+def _estimator(order: Order) -> Estimator:
+    dashboards = len({each.cell for each in order.plan if each.test_ids})
+    return Estimator(expected_seconds(order.plan, order.profile), dashboards * DASHBOARD_S)
+
+
+def _measure_group(
+    order: Order, run: Run, group: Sequence[PlannedCell], estimator: Estimator, view: View
+) -> None:
+    begun = time.monotonic()
+    with open_session(run, group[0], order.attached) as session:
+        _prepare(order, run, group, session, view)
+        for planned in group:
+            view.started(planned, estimator.to_go_s())
+            record = _measure_cell(order, run, planned, session)
+            estimator.done(time.monotonic() - begun)
+            begun = time.monotonic()
+            view.done(record, len(estimator.taken_s), estimator.to_go_s())
+
+
+def _prepare(
+    order: Order, run: Run, group: Sequence[PlannedCell], session: Session, view: View
+) -> None:
+    """Prove each strategy of the group and warm it up, before its first cell."""
+    offered = session.service.strategies()
+    for strategy in dict.fromkeys(planned.cell.strategy for planned in group):
+        cell = next(planned.cell for planned in group if planned.cell.strategy == strategy)
+        if strategy not in offered:
+            view.note(f"{cell.service} {strategy}: not offered by this service's runtime")
+            continue
+        proven = proof.prove(session.service, strategy, cell.placement, session.cores.service)
+        _keep_proof(run, proven)
+        view.proven(proven)
+        _warm(session.service, cell, order)
+
+
+def _keep_proof(run: Run, proven: Proof) -> None:
+    kept = [
+        each
+        for each in run.proofs()
+        if (each.service, each.strategy, each.placement)
+        != (proven.service, proven.strategy, proven.placement)
+    ]
+    write_json(run.proofs_file, [each.model_dump() for each in [*kept, proven]])
+
+
+def _warm(target: service.Service, cell: Cell, order: Order) -> None:
+    payload = _payload(order.experiment, cell.complexity)
+    deadline = time.monotonic() + order.profile.service_warmup_s
+
+    def send() -> None:
+        while time.monotonic() < deadline:
+            target.post(cell.strategy, cell.kernel, payload.body("warm")).raise_for_status()
+
+    with ThreadPoolExecutor(WARMING_CLIENTS) as clients:
+        for sent in [clients.submit(send) for _ in range(WARMING_CLIENTS)]:
+            sent.result()
+
+
+def _measure_cell(order: Order, run: Run, planned: PlannedCell, session: Session) -> CellRun:
+    """Measure a cell; a failure becomes its record, and the service is made anew."""
+    task = Task(
+        planned=planned,
+        profile=order.profile,
+        payload=_payload(order.experiment, planned.cell.complexity),
+        payload_seed=order.experiment.seed,
+        cores=session.cores,
+        flags=session.take_flags(),
+    )
+    try:
+        record = measure(session.service, task, run)
+    except (Failure, httpx.HTTPError) as error:
+        record = _failed(task, error)
+        write_model(run.cell(planned.block, planned.cell.id).record, record)
+    renew_if_needed(run, planned, session, record)
+    return record
+
+
+def _failed(task: Task, error: Exception) -> CellRun:
+    reason = str(error) or type(error).__name__
+    return CellRun(
+        cell=task.cell,
+        shape=task.payload.shape,
+        test_ids=task.planned.test_ids,
+        block=task.planned.block,
+        order=task.planned.order,
+        status="failed",
+        reason=reason,
+        warmup_s=task.profile.warmup_s,
+        service_cores=task.cores.service,
+        load_cores=task.cores.load,
+        payload_seed=task.payload_seed,
+        flags=(*task.flags, *(["wrong-answers"] if isinstance(error, WrongAnswers) else [])),
+    )
+
+
+def check_environment(order: Order) -> list[str]:
+    """Look at everything a run needs before anything is started; returns notes for the user.
+
+    EnvironmentProblem with the mend where the run cannot go on.
+    """
+    load.home()
+    for name in {each.cell.service for each in order.plan} - set(order.attached):
+        service.COMMANDS[name]()
+        service.require_free(service.port(name), service.PORT_VARIABLES[name])
+    if any(each.cell.front == "apache" for each in order.plan):
+        service.apache_command()
+    missing = monitor.missing_tools()
+    if missing:
+        raise EnvironmentProblem(
+            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
+        )
+    if place("unbound", allowed_cores()).shared:
+        return [
+            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
+            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
+        ]
+    return []
+
+
+def _payload(experiment: Experiment, complexity: str) -> Payload:
+    return make_payload(
+        experiment.shape(complexity),
+        experiment.seed,
+        experiment.element_min,
+        experiment.element_max,
+    )
+
+
+def _now() -> str:
+    return datetime.now().astimezone().isoformat(timespec="seconds")

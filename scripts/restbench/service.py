@@ -1,0 +1,238 @@
+"""The services under test: started under a placement, awaited, asked, stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+
+from restbench import process
+from restbench.cell import Front, ServiceName
+from restbench.failures import EnvironmentProblem
+from restbench.store import ROOT
+
+HOST = "127.0.0.1"
+READY_TIMEOUT_S = 60.0
+REQUEST_TIMEOUT_S = 120.0
+JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
+PYTHON_SERVICE = ROOT / "python-service"
+
+#: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
+JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
+
+DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8081}
+PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT", "apache": "APACHE_PORT"}
+
+
+def port(name: str) -> int:
+    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT or APACHE_PORT."""
+    variable = PORT_VARIABLES[name]
+    text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise EnvironmentProblem(f"{variable}={text} is not a port; allowed are 1 to 65535")
+    return int(text)
+
+
+@dataclass
+class Service:
+    """A reachable service. `processes` is empty for one that was only attached to."""
+
+    name: ServiceName
+    base_url: str
+    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    command: str = ""
+    log: Path | None = None
+
+    @property
+    def attached(self) -> bool:
+        """Whether somebody else runs it: its processes cannot be looked at from here."""
+        return not self.processes
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port, as the load generator needs them."""
+        url = httpx.URL(self.base_url)
+        return url.host, url.port or 80
+
+    def pids(self) -> tuple[int, ...]:
+        """Every process of the service now: workers and front server included."""
+        return tuple(sorted({pid for each in self.processes for pid in process.tree(each.pid)}))
+
+    def alive(self) -> bool:
+        """Whether none of its processes has ended."""
+        return all(each.poll() is None for each in self.processes)
+
+    def get(self, path: str) -> httpx.Response:
+        """GET a route; EnvironmentProblem when the service does not answer."""
+        try:
+            return httpx.get(self.base_url + path, timeout=REQUEST_TIMEOUT_S)
+        except httpx.HTTPError as error:
+            raise EnvironmentProblem(f"{self.name} service at {self.base_url}: {error}") from error
+
+    def post(self, strategy: str, kernel: str, body: bytes) -> httpx.Response:
+        """POST one multiplication."""
+        return httpx.post(
+            f"{self.base_url}/matrix/{strategy}",
+            params={"kernel": kernel},
+            content=body,
+            headers={"Content-Type": "application/json"},
+            timeout=REQUEST_TIMEOUT_S,
+        )
+
+    def strategies(self) -> list[str]:
+        """The names that the service itself offers."""
+        return [entry["name"] for entry in self.get("/strategies").json()["strategies"]]
+
+    def health(self) -> dict[str, Any]:
+        """Version, runtime, cores and settings as the service tells them."""
+        answer: dict[str, Any] = self.get("/health").json()
+        return answer
+
+    def stop(self) -> None:
+        """End every process, front server first; nothing is left behind."""
+        for each in reversed(self.processes):
+            process.stop(each)
+
+
+def java_command() -> list[str]:
+    """The Java service's command line; JAVA chooses the JVM, JAVA_OPTIONS adds flags."""
+    if not JAR.exists():
+        raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
+    options = shlex.split(os.environ.get("JAVA_OPTIONS", ""))
+    return [os.environ.get("JAVA", "java"), *JAVA_HEAP, *options, "-jar", str(JAR)]
+
+
+def python_command() -> list[str]:
+    """The Python service's command line: gunicorn of this virtual environment."""
+    configuration = str(PYTHON_SERVICE / "gunicorn.conf.py")
+    return [sys.executable, "-m", "gunicorn", "--chdir", str(PYTHON_SERVICE), "-c", configuration]
+
+
+COMMANDS: dict[ServiceName, Callable[[], list[str]]] = {
+    "java": java_command,
+    "python": python_command,
+}
+
+
+def start(
+    name: ServiceName,
+    front: Front,
+    cores: str | None,
+    folder: Path,
+    *,
+    outlives_us: bool = False,
+) -> Service:
+    """Start a service (and its front server) and wait until it is ready.
+
+    `cores` as `taskset -c` takes them; logs go to `folder`. EnvironmentProblem, with the mend,
+    when a port is taken or the service does not come up; no process is left then.
+    """
+    own_port = port(name)
+    require_free(own_port, PORT_VARIABLES[name])
+    command = COMMANDS[name]()
+    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port)}
+    log = folder / "service.log"
+    line = command if outlives_us else process.bound_to_us(command, cores)
+    started = process.start(line, log, environment)
+    service = Service(
+        name=name,
+        base_url=f"http://{HOST}:{own_port}",
+        processes=[started],
+        command=shlex.join(
+            [
+                *(f"{key}={value}" for key, value in environment.items()),
+                *line,
+            ]
+        ),
+        log=log,
+    )
+    try:
+        await_ready(service)
+        if front == "apache":
+            _add_apache(service, own_port, cores, folder)
+    except BaseException:
+        service.stop()
+        raise
+    return service
+
+
+def attach(name: ServiceName, base_url: str) -> Service:
+    """A service that somebody else runs, for example in a container."""
+    service = Service(name=name, base_url=base_url.rstrip("/"), command=f"(attached) {base_url}")
+    await_ready(service)
+    return service
+
+
+def await_ready(service: Service) -> None:
+    """Poll /health until it answers 200."""
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if not service.alive():
+            break
+        with contextlib.suppress(httpx.HTTPError):
+            if httpx.get(f"{service.base_url}/health", timeout=2.0).status_code == httpx.codes.OK:
+                return
+        time.sleep(0.1)
+    shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
+    raise EnvironmentProblem(
+        f"the {service.name} service did not come up at {service.base_url} "
+        f"within {READY_TIMEOUT_S:.0f} s{shown}"
+    )
+
+
+def require_free(wanted: int, variable: str) -> None:
+    """EnvironmentProblem when a port is taken, naming who has it and how to choose another."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, wanted))
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"port {wanted} is in use{_owner(wanted)}: "
+                f"'make stop' ends services started by 'make serve', or set {variable}"
+            ) from error
+
+
+def _owner(wanted: int) -> str:
+    for connection in psutil.net_connections("tcp"):
+        listens = connection.status == psutil.CONN_LISTEN
+        if listens and getattr(connection.laddr, "port", None) == wanted:
+            with contextlib.suppress(psutil.Error):
+                return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
+    return ""
+
+
+def _add_apache(service: Service, backend_port: int, cores: str | None, folder: Path) -> None:
+    """Put Debian's Apache httpd in front, with the repository's own configuration."""
+    front_port = port("apache")
+    require_free(front_port, PORT_VARIABLES["apache"])
+    command = process.bound_to_us(apache_command(), cores)
+    environment = {
+        "RESTBENCH_PORT": str(backend_port),
+        "RESTBENCH_FRONT_PORT": str(front_port),
+        "RESTBENCH_FRONT_RUN_DIR": str(folder.resolve()),
+    }
+    front = process.start(command, folder / "apache.log", environment)
+    service.processes.append(front)
+    service.base_url = f"http://{HOST}:{front_port}"
+    service.command += " && " + shlex.join(command)
+    await_ready(service)
+
+
+def apache_command() -> list[str]:
+    """The front server's command line."""
+    found = next((path for path in ("/usr/sbin/apache2",) if Path(path).exists()), None)
+    if found is None:
+        raise EnvironmentProblem("apache2 is missing: apt-get install apache2-bin")
+    return [found, "-f", str(PYTHON_SERVICE / "apache" / "httpd.conf"), "-DFOREGROUND"]

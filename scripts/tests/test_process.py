@@ -1,0 +1,102 @@
+"""Children die with the harness; CPU time and trees are what the kernel says."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+from restbench import process
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
+    script = (
+        "import sys, time, pathlib; from restbench import process;"
+        f"log = pathlib.Path({str(tmp_path / 'log')!r});"
+        f"p = process.start(process.bound_to_us({SLEEPER!r}), log);"
+        "print(p.pid, flush=True); time.sleep(60)"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert harness.stdout is not None
+    child = int(harness.stdout.readline())
+    assert psutil.pid_exists(child)
+    harness.kill()
+    harness.wait()
+    harness.stdout.close()
+    assert gone(child)
+
+
+def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path: Path) -> None:
+    stubborn = (
+        "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
+        "print(c.pid, flush=True); time.sleep(60)"
+    )
+    log = tmp_path / "log"
+    started = process.start([sys.executable, "-c", stubborn], log)
+    while not log.read_text().strip():
+        time.sleep(0.02)
+    grandchild = int(log.read_text())
+    assert process.tree(started.pid) == tuple(sorted((started.pid, grandchild)))
+    process.stop(started, signal.SIGTERM, timeout_s=0.3)
+    assert started.poll() is not None
+    assert gone(grandchild)
+
+
+def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
+    started = process.start(process.bound_to_us(SLEEPER, "0"), tmp_path / "log")
+    try:
+        deadline = time.monotonic() + 5
+        while psutil.Process(started.pid).name() in ("setpriv", "taskset"):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert psutil.Process(started.pid).cpu_affinity() == [0]
+    finally:
+        process.stop(started)
+
+
+def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
+    burner = (
+        "import threading, time\n"
+        "def burn():\n"
+        "    end = time.thread_time() + 0.3\n"
+        "    while time.thread_time() < end: pass\n"
+        "t = threading.Thread(target=burn); t.start(); t.join()\n"
+        "print('done', flush=True); time.sleep(60)"
+    )
+    log = tmp_path / "log"
+    started = process.start([sys.executable, "-c", burner], log)
+    try:
+        while "done" not in log.read_text():
+            time.sleep(0.02)
+        assert process.cpu_ms((started.pid,)) >= 280
+    finally:
+        process.stop(started)
+
+
+def test_a_process_that_is_gone_has_no_tree_and_no_cpu_time() -> None:
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    assert process.tree(ended.pid) == ()
+    assert process.cpu_ms((ended.pid,)) == 0
+
+
+def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(str(n) for n in range(40)))
+    assert process.tail(log, 2) == "38\n39"
+    assert process.tail(tmp_path / "none") == "(no log)"

@@ -1,0 +1,140 @@
+"""The claims, over observations in which a technique is what it says, and in which it is not."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import Counter
+
+from restbench.cell import STRATEGIES
+from restbench.observe import Observation, Task, Watch
+from restbench.proof import CLAIMS, SHAPES, Seen
+
+MS = 1_000_000
+
+
+def seen_of(service: str, *observations: Observation, double: Observation | None = None) -> Seen:
+    return Seen(
+        single=list(observations),
+        double=double or observations[0],
+        service=service,
+        cores=(0, 1),
+        shape=SHAPES["java" if service == "java" else "python"],
+    )
+
+
+def observation(
+    *threads: tuple[int, int, str, int],
+    cores: str = "0-1",
+    peak: dict[str, int] | None = None,
+    reads: dict[int, int] | None = None,
+) -> Observation:
+    tasks = {
+        tid: Task(pid=pid, tid=tid, name=name, cores=cores, first_cpu_ns=0, last_cpu_ns=ms * MS)
+        for pid, tid, name, ms in threads
+    }
+    return Observation(tasks=tasks, peak=Counter(peak or {}), reads=reads or {})
+
+
+def does(service: str, strategy: str, seen: Seen) -> bool:
+    return CLAIMS[service, strategy][1](seen)[0]
+
+
+def pool(tids: range, peak: int) -> Observation:
+    threads = [(1, tid, f"thread-pool-{tid}", 5) for tid in tids]
+    return observation((1, 2, "http-ni..exec-1", 5), *threads, peak={"thread-pool": peak})
+
+
+def test_there_is_a_claim_for_every_strategy_of_both_services() -> None:
+    assert set(CLAIMS) == {(s, name) for s, names in STRATEGIES.items() for name in names}
+
+
+def test_serial_is_one_request_thread() -> None:
+    alone = observation((1, 2, "http-ni..exec-1", 20), (1, 3, "C2 CompilerThre", 90))
+    two = observation((1, 2, "http-ni..exec-1", 20), (1, 3, "http-ni..exec-2", 20))
+    handed_on = observation((1, 2, "http-ni..exec-1", 2), (1, 3, "shared-0", 20))
+    assert does("java", "serial", seen_of("java", alone))
+    assert not does("java", "serial", seen_of("java", alone, two))
+    assert not does("java", "serial", seen_of("java", handed_on))
+
+
+def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:
+    good = seen_of("java", pool(range(10, 50), 40), pool(range(60, 99), 39))
+    one_at_a_time = seen_of("java", pool(range(10, 50), 1), pool(range(60, 99), 1))
+    kept = seen_of("java", pool(range(10, 50), 40), pool(range(10, 50), 40))
+    assert does("java", "thread-pool", good)
+    assert not does("java", "thread-pool", one_at_a_time)
+    assert not does("java", "thread-pool", kept)
+
+
+def test_pinned_is_a_worker_with_one_core_in_the_kernel_s_own_mask() -> None:
+    threads = ((1, 2, "http-ni..exec-1", 1), (1, 3, "pinned-0", 20))
+    assert does("java", "pinned", seen_of("java", observation(*threads, cores="1")))
+    assert not does("java", "pinned", seen_of("java", observation(*threads, cores="0-1")))
+    assert not does("java", "pinned", seen_of("java", observation(*threads, cores="7")))
+
+
+def test_a_pipeline_has_a_thread_a_stage() -> None:
+    stages = [(1, 3, "pipe-parse", 9), (1, 4, "pipe-compute", 9), (1, 5, "pipe-serialize", 2)]
+    assert does("java", "pipeline", seen_of("java", observation(*stages)))
+    assert not does("java", "pipeline", seen_of("java", observation(*stages[:2])))
+
+
+def test_thread_per_element_never_has_two_alive() -> None:
+    threads = [(1, tid, "element-1", 1) for tid in range(10, 40)]
+    good = observation(*threads, peak={"element": 1})
+    together = observation(*threads, peak={"element": 3})
+    assert does("java", "thread-per-element", seen_of("java", good))
+    assert not does("java", "thread-per-element", seen_of("java", together))
+
+
+def test_a_shared_pool_is_the_same_threads_all_at_work() -> None:
+    good = observation((1, 3, "shared-0", 10), (1, 4, "shared-1", 9))
+    idle = observation((1, 3, "shared-0", 20), (1, 4, "shared-1", 0))
+    assert does("java", "shared-pool", seen_of("java", good, good))
+    assert not does("java", "shared-pool", seen_of("java", idle, idle))
+
+
+def test_process_per_element_is_a_message_an_element_to_every_pool_process() -> None:
+    elements = SHAPES["python"].rows * SHAPES["python"].columns
+    threads = [(1, 1, "gunicorn", 50), (8, 8, "restbench-PE-0", 9), (9, 9, "restbench-PE-1", 9)]
+    good = observation(*threads, reads={8: elements, 9: elements})
+    batched = observation(*threads, reads={8: 3, 9: 3})
+    parent_only = observation(*threads[:2], (9, 9, "restbench-PE-1", 0), reads={8: elements, 9: 0})
+    assert does("python", "process-per-element", seen_of("python", good))
+    assert not does("python", "process-per-element", seen_of("python", batched))
+    assert not does("python", "process-per-element", seen_of("python", parent_only))
+
+
+def test_process_per_request_is_one_process_a_request_and_two_for_two() -> None:
+    web = (1, 1, "gunicorn", 2)
+    one = observation(web, (8, 8, "restbench-PR-0", 50), (9, 9, "restbench-PR-1", 0))
+    two = observation(web, (8, 8, "restbench-PR-0", 50), (9, 9, "restbench-PR-1", 40))
+    in_parent = observation((1, 1, "gunicorn", 90), (8, 8, "restbench-PR-0", 1))
+    assert does("python", "process-per-request", seen_of("python", one, double=two))
+    assert not does("python", "process-per-request", seen_of("python", one, double=one))
+    assert not does("python", "process-per-request", seen_of("python", two, double=two))
+    assert not does("python", "process-per-request", seen_of("python", in_parent, double=two))
+
+
+def test_python_serial_hands_nothing_to_a_pool() -> None:
+    alone = observation((1, 1, "gunicorn", 50), (8, 8, "restbench-PR-0", 0))
+    handed = observation((1, 1, "gunicorn", 50), (8, 8, "restbench-PR-0", 50))
+    assert does("python", "serial", seen_of("python", alone))
+    assert not does("python", "serial", seen_of("python", handed))
+
+
+def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
+    released = threading.Event()
+    name = threading.main_thread().native_id
+    with Watch(lambda: (os.getpid(),), ("",)) as watch:
+        workers = [threading.Thread(target=released.wait) for _ in range(3)]
+        for worker in workers:
+            worker.start()
+        time.sleep(0.1)
+        released.set()
+        for worker in workers:
+            worker.join()
+    assert name in watch.seen.tasks
+    assert watch.seen.peak[""] >= 4
