@@ -1,0 +1,72 @@
+package org.restbench;
+
+import org.restbench.affinity.CoreAffinity;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.settings.Cores;
+import org.restbench.settings.InvalidSetting;
+import org.restbench.settings.Settings;
+import org.restbench.settings.Wiring;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.web.server.PortInUseException;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** Starts the service. */
+@SpringBootConfiguration
+@EnableAutoConfiguration
+@Import(Wiring.class)
+public class Application {
+    private static final Logger LOG = LoggerFactory.getLogger(Application.class);
+    private static final int BAD_SETTING = 2;
+    private static final int CANNOT_START = 1;
+
+    /** Exit codes: 2 for a bad setting, 1 where the service cannot start; each with one line that says why. */
+    public static void main(String[] arguments) {
+        try {
+            announce(start(Settings.from(System.getenv()), new OpenHftAffinity()));
+        } catch (Throwable thrown) {
+            exit(thrown);
+        }
+    }
+
+    /** The running service, closed by whoever starts it. */
+    public static ConfigurableApplicationContext start(Settings settings, CoreAffinity affinity) {
+        Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
+        return new SpringApplicationBuilder(Application.class)
+                .web(WebApplicationType.SERVLET)
+                .initializers(context -> {
+                    GenericApplicationContext beans = (GenericApplicationContext) context;
+                    beans.registerBean(Settings.class, () -> settings);
+                    beans.registerBean(Cores.class, () -> cores);
+                    beans.registerBean(CoreAffinity.class, () -> affinity);
+                })
+                .run();
+    }
+
+    private static void announce(ConfigurableApplicationContext context) {
+        String host = context.getBean(Settings.class).host();
+        String port = context.getEnvironment().getProperty("local.server.port");
+        LOG.info("listening on http://{}:{}, {}", host, port, context.getBean(Cores.class));
+    }
+
+    private static void exit(Throwable thrown) {
+        for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InvalidSetting) {
+                System.err.println("restbench: " + cause.getMessage());
+                System.exit(BAD_SETTING);
+            }
+            if (cause instanceof PortInUseException inUse) {
+                System.err.println("restbench: port " + inUse.getPort() + " is in use; set RESTBENCH_PORT to another");
+                System.exit(CANNOT_START);
+            }
+        }
+        thrown.printStackTrace();
+        System.exit(CANNOT_START);
+    }
+}

@@ -1,0 +1,63 @@
+package org.restbench.settings;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.Map;
+import org.restbench.affinity.CoreAffinity;
+import org.restbench.execution.Strategies;
+import org.restbench.web.Catalogue;
+import org.restbench.web.DocsController;
+import org.restbench.web.ErrorHandler;
+import org.restbench.web.HealthController;
+import org.restbench.web.WorkloadController;
+import org.restbench.workload.Workloads;
+import org.restbench.workload.matrix.MatrixWorkload;
+import org.springframework.boot.info.BuildProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Puts the service together; nothing is found by scanning. {@link Settings}, {@link
+ * Cores} and {@link CoreAffinity} are registered by {@code Application}. */
+@Configuration(proxyBeanMethods = false)
+public class Wiring {
+    /** The table of workloads: name in the path → how to make one. */
+    @Bean
+    Workloads workloads(Settings settings) {
+        return new Workloads(Map.of("matrix", MatrixWorkload.factory(settings.mostProductElements())));
+    }
+
+    @Bean
+    Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
+        return new Strategies(affinity, cores.pinned(), cores.allowed().size(), settings.pipelineQueue());
+    }
+
+    @Bean
+    Catalogue catalogue(Workloads workloads, Strategies strategies) {
+        return new Catalogue(workloads, strategies.all());
+    }
+
+    @Bean
+    ErrorHandler errorHandler() {
+        return new ErrorHandler();
+    }
+
+    @Bean
+    WorkloadController workloadController(
+            Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, Settings settings) {
+        return new WorkloadController(catalogue, errors, registry, settings.maxBodyBytes(), settings.maxInFlight());
+    }
+
+    @Bean
+    HealthController healthController(BuildProperties build, CoreAffinity affinity, Settings settings) {
+        return new HealthController(build.getVersion(), affinity, settings.shown());
+    }
+
+    @Bean
+    DocsController docsController(BuildProperties build) {
+        return new DocsController(build.get("swagger-ui"));
+    }
+
+    @Bean
+    WebServer webServer(Settings settings) {
+        return new WebServer(settings);
+    }
+}

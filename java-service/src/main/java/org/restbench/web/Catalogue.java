@@ -1,0 +1,50 @@
+package org.restbench.web;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.restbench.execution.Technique;
+import org.restbench.workload.Workloads;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Every workload under every technique, and the list of them that clients read. */
+@RestController
+public final class Catalogue {
+    private final Map<String, Route> routes = new LinkedHashMap<>();
+    private final Offers offers;
+
+    record Offers(String service, List<Offer> strategies) {}
+
+    record Offer(String name, String key, String description, List<String> workloads) {}
+
+    public Catalogue(Workloads workloads, List<Technique> techniques) {
+        List<String> names = List.copyOf(workloads.byName().keySet());
+        offers = new Offers(
+                "java",
+                techniques.stream()
+                        .map(it -> new Offer(it.name(), it.key(), it.description(), names))
+                        .toList());
+        workloads.byName().forEach((name, factory) -> techniques.forEach(technique -> {
+            Route route = new Route(name, factory, technique);
+            routes.put(route.path(), route);
+        }));
+    }
+
+    /**
+     * @param path as it was sent: a path is exact, so an escaped or a parametrised one is another path
+     * @throws Refused 009
+     */
+    Route find(String path) {
+        Route route = routes.get(path);
+        if (route == null) {
+            throw Refused.noSuchPath();
+        }
+        return route;
+    }
+
+    @GetMapping("/strategies")
+    Offers strategies() {
+        return offers;
+    }
+}

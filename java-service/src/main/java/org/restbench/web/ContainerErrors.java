@@ -1,0 +1,38 @@
+package org.restbench.web;
+
+import java.io.IOException;
+import java.util.Map;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
+import org.apache.catalina.valves.ErrorReportValve;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
+
+/**
+ * Answers, in the contract's form, what the web container refuses before any code of ours runs (a broken request line, a header
+ * that is too long). Tomcat makes it by its class name.
+ */
+public final class ContainerErrors extends ErrorReportValve {
+    private static final Logger LOG = LoggerFactory.getLogger(ContainerErrors.class);
+
+    @Override
+    protected void report(Request request, Response response, Throwable thrown) {
+        int status = response.getStatus();
+        if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
+            return;
+        }
+        if (thrown != null) {
+            LOG.error("the web container failed", thrown);
+        }
+        HttpStatus known = HttpStatus.resolve(status);
+        String message = "Refused by the web container: " + (known == null ? status : known.getReasonPhrase());
+        try {
+            ErrorCode code = ErrorCode.ofContainerStatus(status);
+            Reply.error(code, status, message, null, Map.of()).writeTo(response);
+            response.finishResponse();
+        } catch (IOException gone) {
+            LOG.debug("the client went away before it was told", gone);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.restbench.workload;
+
+/**
+ * The request cannot be answered and the client can mend it: the contract's code, and what is wrong where. Carries no stack
+ * trace: it is an answer, not a fault.
+ */
+public final class InvalidRequest extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String code;
+    private final transient RequestId requestId;
+
+    /**
+     * @param code the contract's three digits, e.g. {@code "004"}
+     * @param message what is wrong and where, at most 300 characters, with no text of the request
+     * @param requestId null where it could not be read
+     */
+    public InvalidRequest(String code, String message, RequestId requestId) {
+        super(message, null, false, false);
+        this.code = code;
+        this.requestId = requestId;
+    }
+
+    /** The contract's three digits. */
+    public String code() {
+        return code;
+    }
+
+    /** The request's id, null where it could not be read. */
+    public RequestId requestId() {
+        return requestId;
+    }
+}

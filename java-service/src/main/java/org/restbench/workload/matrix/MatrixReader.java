@@ -1,0 +1,118 @@
+package org.restbench.workload.matrix;
+
+import org.restbench.json.JsonCursor;
+import org.restbench.json.MalformedJson;
+import org.restbench.workload.RequestId;
+
+/**
+ * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only notices
+ * that something is wrong; what, and in which order of precedence, is {@link FaultFinder}'s to say.
+ */
+final class MatrixReader {
+    private final byte[] body;
+    private final JsonCursor cursor;
+
+    private MatrixReader(byte[] body) {
+        this.body = body;
+        this.cursor = new JsonCursor(body, 0);
+    }
+
+    /** @throws Irregular where the body is anything but a right request */
+    static MatrixRequest read(byte[] body) {
+        try {
+            return new MatrixReader(body).request();
+        } catch (MalformedJson malformed) {
+            throw Irregular.FOUND;
+        }
+    }
+
+    private MatrixRequest request() {
+        RequestId id = null;
+        Matrix one = null;
+        Matrix two = null;
+        cursor.enterObject();
+        while (cursor.nextMember()) {
+            if (cursor.nameIs("requestId")) {
+                id = RequestIds.read(cursor, body);
+            } else if (cursor.nameIs("matrixOne")) {
+                one = matrix();
+            } else if (cursor.nameIs("matrixTwo")) {
+                two = matrix();
+            } else {
+                cursor.skipValue();
+            }
+        }
+        cursor.finish();
+        require(id != null && one != null && two != null);
+        return new MatrixRequest(id, one, two);
+    }
+
+    private Matrix matrix() {
+        long columnCount = 0;
+        Matrix matrix = null;
+        cursor.enterObject();
+        while (cursor.nextMember()) {
+            if (cursor.nameIs("columnCount")) {
+                columnCount = Integers.read(cursor, body);
+            } else if (cursor.nameIs("rows")) {
+                matrix = rows();
+            } else {
+                cursor.skipValue();
+            }
+        }
+        require(matrix != null && columnCount == matrix.columns());
+        return matrix;
+    }
+
+    /** All rows, of which the first decides the width: {@code columnCount} may come later. */
+    private Matrix rows() {
+        Elements elements = new Elements();
+        int rows = 0;
+        int columns = 0;
+        cursor.enterArray();
+        while (cursor.nextElement()) {
+            int start = elements.size();
+            int from = cursor.offset();
+            row(elements);
+            int values = elements.size() - start;
+            if (rows == 0) {
+                columns = values;
+                reserve(elements, columns, cursor.offset() - from);
+            }
+            require(values > 0 && values == columns);
+            rows++;
+        }
+        require(rows > 0);
+        return new Matrix(rows, columns, elements.values());
+    }
+
+    /** Room for all rows, were each as long as the first: at most four bytes for a byte of the body. */
+    private void reserve(Elements elements, int columns, int rowBytes) {
+        long rowsLeft = (body.length - cursor.offset()) / (rowBytes + 1) + 1;
+        elements.reserve(columns * (rowsLeft + 1));
+    }
+
+    private void row(Elements elements) {
+        boolean found = false;
+        cursor.enterObject();
+        while (cursor.nextMember()) {
+            if (cursor.nameIs("value")) {
+                if (cursor.peek() == '"') {
+                    elements.addString(cursor, body);
+                } else {
+                    elements.addArray(cursor, body);
+                }
+                found = true;
+            } else {
+                cursor.skipValue();
+            }
+        }
+        require(found);
+    }
+
+    private static void require(boolean regular) {
+        if (!regular) {
+            throw Irregular.FOUND;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package org.restbench.workload.matrix;
+
+import java.util.List;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+import org.restbench.workload.WorkloadFactory;
+
+/** Multiplies two matrices of 64-bit integers, exactly. */
+public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProduct> {
+    private static final String SIZES_DIFFER = "Invalid number of columns and rows for multiplication";
+
+    private final Kernel kernel;
+    private final int mostElements;
+
+    private MatrixWorkload(Kernel kernel, int mostElements) {
+        this.kernel = kernel;
+        this.mostElements = mostElements;
+    }
+
+    /** @param mostElements of a product; a larger one is refused before it is computed */
+    public static WorkloadFactory factory(int mostElements) {
+        return queryValues -> new MatrixWorkload(kernel(queryValues.apply("kernel")), mostElements);
+    }
+
+    /** The kernel asked for; null where it is unknown, which is an error that waits for the body to be well-formed. */
+    private static Kernel kernel(List<String> asked) {
+        if (asked.isEmpty() || asked.equals(List.of("loops"))) {
+            return Kernel.LOOPS;
+        }
+        return asked.equals(List.of("native")) ? Kernel.NATIVE : null;
+    }
+
+    @Override
+    public MatrixRequest parse(byte[] body) {
+        MatrixRequest request;
+        try {
+            request = MatrixReader.read(body);
+        } catch (Irregular irregular) {
+            throw FaultFinder.find(body, kernel != null);
+        }
+        if (kernel == null) {
+            throw FaultFinder.find(body, false);
+        }
+        requireMultipliable(request);
+        return request;
+    }
+
+    private void requireMultipliable(MatrixRequest request) {
+        if (request.one().columns() != request.two().rows()) {
+            throw new InvalidRequest("001", SIZES_DIFFER, request.id());
+        }
+        long elements = (long) request.one().rows() * request.two().columns();
+        if (elements > mostElements) {
+            String message = "The product has " + elements + " elements, the service's limit is " + mostElements;
+            throw new InvalidRequest("007", message, request.id());
+        }
+    }
+
+    @Override
+    public MatrixProduct compute(MatrixRequest request, ParallelLoop loop) {
+        return new MatrixProduct(request.id(), Multiplication.of(request, kernel).run(loop));
+    }
+
+    @Override
+    public byte[] serialize(MatrixProduct product) {
+        return MatrixWriter.write(product);
+    }
+
+    @Override
+    public RequestId identify(byte[] body) {
+        return FaultFinder.requestIdOf(body);
+    }
+}

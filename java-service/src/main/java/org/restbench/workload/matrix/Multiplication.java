@@ -1,0 +1,98 @@
+package org.restbench.workload.matrix;
+
+import java.math.BigInteger;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+
+/**
+ * One × two over a loop whose unit is an element of the product and whose natural grain is a row. Arithmetic is that of
+ * 64-bit machine words; a bound from the operands decides beforehand whether it can wrap, and only then is each element
+ * checked as well. A wrapped intermediate sum does no harm: sums modulo 2^64 end right where the exact sum fits.
+ */
+final class Multiplication {
+    private static final int NONE = Integer.MAX_VALUE;
+
+    /** Below this the sum of the terms' magnitudes fits, by far more than its rounding in floating point. */
+    private static final double SURELY_FITS = 0x1p62;
+
+    private final MatrixRequest request;
+    private final Matrix one;
+    private final Matrix two;
+    private final Kernel kernel;
+
+    private Multiplication(MatrixRequest request, Kernel kernel) {
+        this.request = request;
+        this.one = request.one();
+        this.two = request.two();
+        this.kernel = kernel;
+    }
+
+    static Multiplication of(MatrixRequest request, Kernel kernel) {
+        return new Multiplication(request, kernel);
+    }
+
+    /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */
+    Matrix run(ParallelLoop loop) {
+        long[] product = loop.array(one.rows(), two.columns());
+        int units = product.length;
+        Products products = new Products(one, two, product);
+        ParallelLoop.Body body = kernel == Kernel.LOOPS ? products::plain : products::rowByRow;
+        loop.forEach(units, two.columns(), body);
+        if (mayWrap()) {
+            requireFits(loop, units);
+        }
+        return new Matrix(one.rows(), two.columns(), product);
+    }
+
+    private boolean mayWrap() {
+        BigInteger bound = largest(one).multiply(largest(two)).multiply(BigInteger.valueOf(one.columns()));
+        return bound.bitLength() > Long.SIZE - 1;
+    }
+
+    private static BigInteger largest(Matrix matrix) {
+        long lowest = 0;
+        long highest = 0;
+        long[] values = matrix.values();
+        for (int i = 0; i < matrix.size(); i++) {
+            lowest = Math.min(lowest, values[i]);
+            highest = Math.max(highest, values[i]);
+        }
+        return BigInteger.valueOf(highest).max(BigInteger.valueOf(lowest).negate());
+    }
+
+    private void requireFits(ParallelLoop loop, int units) {
+        AtomicInteger firstWrapped = new AtomicInteger(NONE);
+        loop.forEach(units, two.columns(), (from, to) -> {
+            for (int unit = from; unit < to && unit < firstWrapped.get(); unit++) {
+                if (!fits(unit)) {
+                    firstWrapped.accumulateAndGet(unit, Math::min);
+                }
+            }
+        });
+        int wrapped = firstWrapped.get();
+        if (wrapped != NONE) {
+            String place = "rows[" + wrapped / two.columns() + "][" + wrapped % two.columns() + "]";
+            throw new InvalidRequest("006", place + ": the product's element does not fit 64 bits", request.id());
+        }
+    }
+
+    private boolean fits(int unit) {
+        int left = unit / two.columns() * one.columns();
+        int right = unit % two.columns();
+        double magnitude = 0;
+        for (int k = 0; k < one.columns(); k++) {
+            magnitude += Math.abs((double) one.values()[left + k] * two.values()[right + k * two.columns()]);
+        }
+        return magnitude < SURELY_FITS || exact(left, right).bitLength() < Long.SIZE;
+    }
+
+    private BigInteger exact(int left, int right) {
+        BigInteger sum = BigInteger.ZERO;
+        for (int k = 0; k < one.columns(); k++) {
+            BigInteger factor = BigInteger.valueOf(one.values()[left + k]);
+            sum = sum.add(factor.multiply(BigInteger.valueOf(two.values()[right + k * two.columns()])));
+        }
+        return sum;
+    }
+}
