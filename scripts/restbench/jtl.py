@@ -33,22 +33,22 @@ _END_MS = pl.col("timeStamp") + pl.col("elapsed")
 
 @dataclass(frozen=True)
 class Completions:
-    """The samples that ENDED in the window, one row each.
+    """The samples that ENDED in the window, one row each, and two counts over the whole load.
 
-    `frame` has the columns end_ms, elapsed_ms, outcome (correct | wrong-answer | error), answered
-    (an HTTP status came back at all) and `queue_ms` ... `serialize_ms` (null where not told).
+    `frame` has the columns end_ms, elapsed_ms, outcome (correct | wrong-answer | error) and
+    `queue_ms` ... `serialize_ms` (null where the response did not tell).
     """
 
     frame: pl.DataFrame
+    answered_in_load: int
+    """Samples of the whole file, warm-up included, that got an HTTP status at all: what the
+    service can have counted as well."""
+    wrong_in_load: int
+    """Wrong answers of the whole file: one of them voids the run, wherever it falls (rule 5)."""
 
     def count(self, outcome: str) -> int:
-        """How many completions had this outcome."""
+        """How many completions in the window had this outcome."""
         return int((self.frame["outcome"] == outcome).sum())
-
-    @property
-    def answered(self) -> int:
-        """How many got any HTTP answer: what the service can have counted as well."""
-        return int(self.frame["answered"].sum())
 
     @property
     def correct(self) -> pl.DataFrame:
@@ -71,13 +71,18 @@ def read(path: Path, window: Window) -> Completions:
 
     BadConfiguration where the file is missing, is no JTL or lacks a column.
     """
-    ended = _scan(path).filter(_ends_in(window))
-    elapsed_ms = pl.col("elapsed").alias("elapsed_ms")
-    wanted = ended.select(_END_MS.alias("end_ms"), elapsed_ms, _outcome(), _answered(), *_stages())
+    samples = _scan(path)
+    completions = samples.filter(_ends_in(window)).select(
+        _END_MS.alias("end_ms"), pl.col("elapsed").alias("elapsed_ms"), _outcome(), *_stages()
+    )
+    counts = samples.select(
+        _answered().sum().alias("answered"), (_outcome() == "wrong-answer").sum().alias("wrong")
+    )
     try:
-        return Completions(wanted.collect(engine="streaming"))
+        frame, totals = pl.collect_all([completions, counts], engine="streaming")
     except pl.exceptions.PolarsError as error:
         raise _unreadable(path, error) from error
+    return Completions(frame, int(totals["answered"].item()), int(totals["wrong"].item()))
 
 
 def write_window(source: Path, target: Path, window: Window) -> None:
@@ -155,7 +160,7 @@ def _outcome() -> pl.Expr:
 
 
 def _answered() -> pl.Expr:
-    return pl.col("responseCode").str.contains(r"^\d{3}$").fill_null(False).alias("answered")
+    return pl.col("responseCode").str.contains(r"^\d{3}$").fill_null(False)
 
 
 def _stages() -> list[pl.Expr]:

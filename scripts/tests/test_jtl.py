@@ -42,7 +42,14 @@ def test_outcomes_are_told_apart(tmp_path: Path) -> None:
     completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
     counts = [completions.count(outcome) for outcome in ("correct", "wrong-answer", "error")]
     assert counts == [2, 1, 3]
-    assert completions.answered == 4, "the refused connections never reached the service"
+    assert completions.answered_in_load == 4, "two never reached the service"
+
+
+def test_the_whole_load_is_counted_beside_the_window(tmp_path: Path) -> None:
+    warm_up = [Sample(START - 900, 3), wrong_answer(START - 800), error(START - 700)]
+    completions = reader.read(written(tmp_path, jtl([*warm_up, Sample(START, 1)])), WINDOW)
+    assert completions.count("wrong-answer") == 0
+    assert (completions.wrong_in_load, completions.answered_in_load) == (1, 4)
 
 
 def test_stage_times_are_means_over_correct_completions_only(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""The columns of the test matrix: their names, headings and meanings, in the order of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: `name` in the CSV, `heading` where people read it, `meaning` beneath."""
+
+    name: str
+    heading: str
+    meaning: str
+
+
+_FACTORS = [
+    Column("test_id", "Test", "The study's ids of this cell, separated by a space."),
+    Column("service", "Service", "java (Spring Boot) or python (Flask behind gunicorn)."),
+    Column("strategy", "Strategy", "How the service runs a request (its `/strategies` tells)."),
+    Column("placement", "Placement", "unbound, or core0: every process bound to one core."),
+    Column("front", "Front", "The web server before the service: none or apache."),
+    Column("complexity", "Complexity", "The size of the operands, as the experiment defines it."),
+    Column("users", "Users", "Concurrent users, closed loop, no think time."),
+    Column("kernel", "Kernel", "The multiplication: plain loops, or native (vectorised)."),
+]
+_MEASURED = [
+    Column(
+        "throughput_per_s",
+        "Throughput /s",
+        "Correct responses that ended in the window, per second. Errors never count.",
+    ),
+    Column("mean_ms", "Mean ms", "Mean response time of the correct responses, closed loop."),
+    Column("p50_ms", "p50 ms", "Exact, by nearest rank; shown from 30 correct responses on."),
+    Column("p90_ms", "p90 ms", "The same, from 300 on."),
+    Column("p95_ms", "p95 ms", "The same, from 1 000 on."),
+    Column("p99_ms", "p99 ms", "The same, from 10 000 on."),
+    Column("samples", "Samples", "Correct responses in the window, of all blocks."),
+    Column("errors", "Errors", "Other outcomes in the window, wrong answers apart."),
+    Column("wrong_answers", "Wrong", "Responses 200 with another product, warm-up included."),
+    Column(
+        "cpu_ms_per_request",
+        "CPU ms/request",
+        "CPU time of the service's processes (user + system) per correct response.",
+    ),
+    Column("service_cpu_pct", "Service CPU %", "The service, in percent of ONE core."),
+    Column("load_cpu_pct", "Load CPU %", "JMeter, in percent of ONE core."),
+    Column(
+        "machine_cpu_pct",
+        "Machine CPU %",
+        "Mean over all cores (sar): neither idle, nor waiting for a disk, nor stolen.",
+    ),
+    Column(
+        "memory_mib",
+        "Memory MiB",
+        "Peak of the summed resident memory of the service's processes; pages they share "
+        "count once a process.",
+    ),
+    Column("queue_ms", "Queue ms", "Mean wait in the service before it starts (Server-Timing)."),
+    Column("parse_ms", "Parse ms", "Mean time to read the operands from the body."),
+    Column("compute_ms", "Compute ms", "Mean time of the multiplication."),
+    Column("serialize_ms", "Serialize ms", "Mean time to write the product."),
+]
+_FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
+
+COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS)
+NAMES = tuple(column.name for column in COLUMNS)
+METRICS = tuple(column.name for column in _MEASURED)
+HEADINGS = {column.name: column.heading for column in COLUMNS}
+
+
+def readable(value: object) -> str:
+    """A cell of a table for people: at least three significant digits, nothing where unknown."""
+    if value is None:
+        return ""
+    if not isinstance(value, float):
+        return str(value)
+    decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:.{decimals}f}"

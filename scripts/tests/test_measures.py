@@ -1,0 +1,228 @@
+"""Every expected value is computed by hand from the samples that the fixture lays down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fixture_run import START, Made, build, cell, steady_load
+from jtl_lines import CONNECTION_REFUSED, Sample, error, wrong_answer
+from restbench import columns, measures
+from restbench.measures import Row
+
+SERIAL = cell("java serial low 10")
+#: 9 users at 50 ms end 40 times each in 2 s, one at 100 ms ends 20 times: 380 in all.
+LOAD = steady_load(users=10, elapsed_ms=50, slow_user_ms=100)
+
+
+def only_row(tmp_path: Path, *made: Made) -> Row:
+    (row,) = measures.rows(build(tmp_path / "run", list(made)))
+    return row
+
+
+def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> None:
+    record = only_row(tmp_path, Made(SERIAL, LOAD)).record()
+    assert ",".join(record) == (
+        "test_id,service,strategy,placement,front,complexity,users,kernel,throughput_per_s,mean_ms,"
+        "p50_ms,p90_ms,p95_ms,p99_ms,samples,errors,wrong_answers,cpu_ms_per_request,"
+        "service_cpu_pct,load_cpu_pct,machine_cpu_pct,memory_mib,queue_ms,parse_ms,compute_ms,"
+        "serialize_ms,flags"
+    )
+    assert tuple(record) == columns.NAMES
+    assert list(record.values())[:8] == [
+        "T-A01 T-D01",
+        "java",
+        "serial",
+        "unbound",
+        "none",
+        "low",
+        10,
+        "loops",
+    ]
+
+
+def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
+    record = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
+    assert record["throughput_per_s"] == 190  # 380 completions in 2 s
+    assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
+    assert (record["p50_ms"], record["p90_ms"]) == (50, 50)
+    assert (record["p95_ms"], record["p99_ms"]) == (None, None)  # 380 support neither
+    assert (record["samples"], record["errors"], record["wrong_answers"]) == (380, 0, 0)
+    assert record["cpu_ms_per_request"] == pytest.approx(1_900 / 380)
+    assert record["service_cpu_pct"] == pytest.approx(95)  # 1 900 ms of 2 000 ms, of one core
+    assert record["load_cpu_pct"] == pytest.approx(5)
+    assert record["machine_cpu_pct"] == pytest.approx((50.25 + 50.5) / 2)
+    assert record["memory_mib"] == pytest.approx(13_396 / 1024)
+    stages = [record[f"{stage}_ms"] for stage in ("queue", "parse", "compute", "serialize")]
+    assert stages == pytest.approx([0.5, 1, 2, 0.25])
+    assert record["flags"] == ""
+
+
+def test_errors_are_counted_apart_and_never_as_throughput(tmp_path: Path) -> None:
+    failures = [error(START + n, elapsed_ms=1) for n in range(3)]
+    record = only_row(tmp_path, Made(SERIAL, [*LOAD, *failures])).record()
+    assert (record["throughput_per_s"], record["samples"], record["errors"]) == (190, 380, 3)
+    assert record["mean_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380)
+    assert record["flags"] == "errors"
+
+
+@pytest.mark.parametrize("at_ms", [START + 10, START - 500])
+def test_one_wrong_answer_voids_the_run_even_in_the_warm_up(tmp_path: Path, at_ms: int) -> None:
+    row = only_row(tmp_path, Made(SERIAL, [*LOAD, wrong_answer(at_ms)]))
+    record = row.record()
+    assert record["wrong_answers"] == 1
+    assert (record["samples"], record["errors"]) == (380, 0)
+    assert record["flags"] == "wrong-answers"
+    shown = {name for name in columns.METRICS if record[name] is not None}
+    assert shown == {"samples", "errors", "wrong_answers"}
+    assert row.interval("throughput_per_s") is None
+
+
+def test_completions_are_counted_by_their_end(tmp_path: Path) -> None:
+    # 40 requests that start before and end inside, 40 that start inside and end after.
+    inside = [Sample(START + n, 600) for n in range(40)]
+    after = [Sample(START + 2_000 + n, 600) for n in range(40)]
+    record = only_row(tmp_path, Made(SERIAL, inside + after)).record()
+    assert record["throughput_per_s"] == 20
+
+
+def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
+    fast = [Sample(START + n % 2_000, 10) for n in range(9_899)]
+    slow = [Sample(START + n, 1_000) for n in range(101)]
+    record = only_row(tmp_path, Made(SERIAL, fast + slow)).record()
+    assert record["p99_ms"] == 1_000
+    assert record["p95_ms"] == 10
+    assert record["mean_ms"] == pytest.approx((9_899 * 10 + 101 * 1_000) / 10_000)
+
+
+def test_a_cut_off_last_line_changes_nothing(tmp_path: Path) -> None:
+    tail = Sample(START + 1_999, 50).line()[:60]
+    assert only_row(tmp_path, Made(SERIAL, LOAD, tail=tail)).value("samples") == 380
+
+
+def test_several_blocks_are_averaged_and_have_an_interval(tmp_path: Path) -> None:
+    faster = steady_load(users=10, elapsed_ms=40)  # 500 completions: 250/s
+    row = only_row(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, faster, block=2))
+    assert row.value("throughput_per_s") == pytest.approx((190 + 250) / 2)
+    assert row.value("samples") == 880, "counts are summed"
+    interval = row.interval("throughput_per_s")
+    assert interval is not None
+    # s = 60/sqrt2, half-width = t[.975;1] s / sqrt2 = 12.7062 x 30
+    assert interval.half_width == pytest.approx(12.70620474 * 30, rel=1e-6)
+
+
+def test_one_block_has_no_interval(tmp_path: Path) -> None:
+    assert only_row(tmp_path, Made(SERIAL, LOAD)).interval("throughput_per_s") is None
+
+
+def test_a_percentile_that_one_block_does_not_support_is_not_shown(tmp_path: Path) -> None:
+    few = steady_load(users=10, elapsed_ms=100)  # 200 completions: no p90
+    row = only_row(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, few, block=2))
+    assert row.value("p90_ms") is None
+    assert row.value("p50_ms") == 75
+
+
+def test_a_failed_block_is_said_and_leaves_the_others(tmp_path: Path) -> None:
+    failed = Made(SERIAL, block=2, failed="the service died")
+    row = only_row(tmp_path, Made(SERIAL, LOAD), failed)
+    assert row.value("throughput_per_s") == 190
+    assert row.flags == ("failed",)
+    assert [each.reason for each in row.measurements] == [None, "the service died"]
+
+
+def test_a_wrong_answer_in_a_failed_block_voids_the_row(tmp_path: Path) -> None:
+    failed = Made(SERIAL, block=2, failed="the product is wrong", flags=("wrong-answers",))
+    row = only_row(tmp_path, Made(SERIAL, LOAD), failed)
+    assert row.value("throughput_per_s") is None
+
+
+def test_what_was_not_reached_is_a_row_without_numbers(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)], unmeasured=(cell("java pinned low 10"),))
+    rows = measures.rows(run)
+    assert [row.flags for row in rows] == [(), ("not-measured",)]
+    assert rows[1].value("samples") is None
+
+
+def test_rows_come_in_the_order_of_the_experiment(tmp_path: Path) -> None:
+    shuffled = ["python process-per-request low 10", "java pinned low 10", "java serial low 10"]
+    run = build(tmp_path / "run", [Made(cell(text), LOAD) for text in shuffled])
+    assert [row.cell for row in measures.rows(run)] == [cell(text) for text in shuffled[::-1]]
+
+
+def test_the_services_own_count_must_agree_but_for_requests_in_flight(tmp_path: Path) -> None:
+    answered = len(LOAD)
+    for counted, flags in ((answered + 10, ()), (answered + 11, ("count-mismatch",))):
+        made = Made(SERIAL, LOAD, service_requests=counted)
+        assert only_row(tmp_path / str(counted), made).flags == flags
+    # A refused connection never reached the service, which must not be expected to count it.
+    refused = [error(START - 900, code=CONNECTION_REFUSED) for _ in range(30)]
+    made = Made(SERIAL, [*LOAD, *refused], service_requests=answered)
+    assert only_row(tmp_path / "refused", made).flags == ()
+
+
+def test_littles_law_notices_users_that_did_not_ask(tmp_path: Path) -> None:
+    # Only 9 of 10 users send anything: 10 % are missing, 2 % + 50 ms / 2 s = 4.5 % are allowed.
+    made = Made(SERIAL, steady_load(users=9, elapsed_ms=50))
+    assert only_row(tmp_path, made).flags == ("littles-law",)
+
+
+def test_few_completions_are_said(tmp_path: Path) -> None:
+    made = Made(SERIAL, steady_load(users=10, elapsed_ms=1_000))  # 20 completions
+    row = only_row(tmp_path, made)
+    assert row.flags == ("few-completions",)
+    assert row.value("p50_ms") is None
+    assert row.value("throughput_per_s") == 10
+
+
+def test_a_cell_without_any_correct_response_has_no_latency(tmp_path: Path) -> None:
+    made = Made(SERIAL, [error(START + n, elapsed_ms=100) for n in range(0, 2_000, 10)])
+    row = only_row(tmp_path, made)
+    assert row.value("throughput_per_s") == 0
+    assert row.value("mean_ms") is None
+    assert row.value("cpu_ms_per_request") is None
+    assert row.flags[:2] == ("errors", "few-completions")
+
+
+def test_a_mean_under_ten_milliseconds_is_coarse(tmp_path: Path) -> None:
+    assert only_row(tmp_path, Made(SERIAL, steady_load(10, 5))).flags == ("coarse-clock",)
+
+
+def test_foreign_load_is_what_neither_side_used(tmp_path: Path) -> None:
+    # The machine worked 50.375 % of two cores = 100.75 % of one; 60 + 5 are known: 17.9 % foreign.
+    made = Made(SERIAL, LOAD, service_cpu_ms=1_200.0)
+    assert only_row(tmp_path, made).flags == ("foreign-load",)
+
+
+def test_an_attached_service_has_no_cpu_figures_and_no_false_alarm(tmp_path: Path) -> None:
+    row = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=None, flags=("attached",)))
+    assert row.value("service_cpu_pct") is None
+    assert row.value("cpu_ms_per_request") is None
+    assert row.flags == ("attached",)
+
+
+def test_without_sar_the_machines_use_is_unknown_and_said(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    run.cell(1, SERIAL.id).sar_json.unlink()
+    (row,) = measures.rows(run)
+    assert row.value("machine_cpu_pct") is None
+    assert row.flags == ("no-sar",)
+
+
+def test_steal_is_said(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    sar = run.cell(1, SERIAL.id).sar_json
+    recorded = json.loads(sar.read_text())
+    for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
+        sample["cpu-load"][0]["steal"] = 1.5
+    sar.write_text(json.dumps(recorded))
+    assert measures.rows(run)[0].flags == ("steal",)
+
+
+def test_the_services_own_metrics_are_cut_to_the_window(tmp_path: Path) -> None:
+    row = only_row(tmp_path, Made(SERIAL, LOAD))
+    told = row.measurements[0].service_metrics
+    assert told is not None
+    assert told.heap_peak_mib == 14 + 5  # the last sample of the window is n = 4
+    assert told.gc_pause_ms == pytest.approx(30)  # from n = 1 to n = 4
+    assert told.threads_by_state == {"blocked": 1, "runnable": 5}
