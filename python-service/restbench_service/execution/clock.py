@@ -1,0 +1,45 @@
+"""The time a request spends in each stage, measured in one place."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter_ns
+
+STAGES = ("queue", "parse", "compute", "serialize")
+
+
+class StageClock:
+    """Nanoseconds of wall time a stage. Each moment counts for one stage at most.
+
+    A stage inside another interrupts it: a loop's wait for its processes is queue, not compute.
+    """
+
+    def __init__(self) -> None:
+        """No time is counted outside of a stage."""
+        self.elapsed_ns = dict.fromkeys(STAGES, 0)
+        self._current: str | None = None
+        self._since_ns = 0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of the with-block for the stage of this name."""
+        outer = self._switch(name)
+        try:
+            yield
+        finally:
+            self._switch(outer)
+
+    def add(self, elapsed_ns: dict[str, int]) -> None:
+        """Take over what another clock measured, in another process."""
+        for name, value in elapsed_ns.items():
+            self.elapsed_ns[name] += value
+
+    def server_timing(self) -> str:
+        """The header's value: each stage in milliseconds."""
+        return ", ".join(f"{name};dur={ns / 1e6:.3f}" for name, ns in self.elapsed_ns.items())
+
+    def _switch(self, name: str | None) -> str | None:
+        now_ns = perf_counter_ns()
+        if self._current is not None:
+            self.elapsed_ns[self._current] += now_ns - self._since_ns
+        previous, self._current, self._since_ns = self._current, name, now_ns
+        return previous

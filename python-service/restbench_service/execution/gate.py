@@ -1,0 +1,49 @@
+"""A limit on how many run at once, first come first served."""
+
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from .clock import StageClock
+
+
+class Gate:
+    """Lets `permits` threads in at a time; the others wait in order of arrival.
+
+    threading.Semaphore would let a newcomer overtake those who wait. Here a permit is handed to
+    the longest waiting thread, each of which waits on a lock of its own.
+    """
+
+    def __init__(self, permits: int) -> None:
+        """`permits` is at least 1."""
+        self._guard = Lock()
+        self._free = permits
+        self._waiting: deque[Lock] = deque()
+
+    @contextmanager
+    def entered(self, clock: StageClock) -> Iterator[None]:
+        """Hold a permit in the with-block; the wait for it is the clock's queue."""
+        with clock.stage("queue"):
+            self._acquire()
+        try:
+            yield
+        finally:
+            self._release()
+
+    def _acquire(self) -> None:
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                return
+            turn = Lock()
+            turn.acquire()
+            self._waiting.append(turn)
+        turn.acquire()
+
+    def _release(self) -> None:
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._free += 1

@@ -1,0 +1,45 @@
+"""A process of a pool: python -m restbench_service.execution.pool KIND NAME SOCKET MODULE..."""
+
+import ctypes
+import importlib
+import os
+import signal
+import socket
+import sys
+
+from . import elements, requests
+
+KINDS = {"elements": elements.serve, "requests": requests.serve}
+READY = b"R"
+
+_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
+
+
+def main(kind: str, name: str, descriptor: str, *modules: str) -> None:
+    """Serve on the inherited socket until its other end is closed, by intent or by death.
+
+    `modules` are imported first, so that no request pays for it.
+    """
+    _live_and_die_with_the_service(name, os.getppid())
+    for module in modules:
+        importlib.import_module(module)
+    with socket.socket(fileno=int(descriptor)) as channel:
+        channel.send(READY)
+        KINDS[kind](channel)
+
+
+def _live_and_die_with_the_service(name: str, parent: int) -> None:
+    """A name for ps and /proc; the end of the service is ours, even while we compute.
+
+    Ctrl-C goes to the whole terminal, but it is for the service to finish its requests.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
+    libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit("the service ended before this process began")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

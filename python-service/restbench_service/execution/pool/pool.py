@@ -1,0 +1,65 @@
+"""Processes of one kind, handed out one by one or all together."""
+
+import socket
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..clock import StageClock
+from ..gate import Gate
+from .process import PooledProcess
+
+
+class ProcessPool:
+    """`size` processes, started together and ready when the constructor returns.
+
+    An idle process sleeps in a read and costs no time.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        socket_type: socket.SocketKind,
+        size: int,
+        modules: tuple[str, ...],
+    ) -> None:
+        """Processes are named restbench-<name>-0 and so on. Raises PoolFailedError."""
+        names = [f"restbench-{name}-{number}" for number in range(size)]
+        self._processes = [PooledProcess(kind, n, socket_type, modules) for n in names]
+        self._idle = deque(self._processes)
+        self._one = Gate(size)
+        self._all = Gate(1)
+        for process in self._processes:
+            process.channel()
+
+    @property
+    def size(self) -> int:
+        """How many processes there are."""
+        return len(self._processes)
+
+    @contextmanager
+    def one(self, clock: StageClock) -> Iterator[socket.socket]:
+        """A process for the with-block, the wait for it is queue. Not to be mixed with all()."""
+        with self._one.entered(clock):
+            process = self._idle.popleft()
+            try:
+                yield _channel(process, clock)
+            finally:
+                self._idle.append(process)
+
+    @contextmanager
+    def all(self, clock: StageClock) -> Iterator[list[socket.socket]]:
+        """All processes for the with-block, one caller at a time, the wait is queue."""
+        with self._all.entered(clock):
+            yield [_channel(process, clock) for process in self._processes]
+
+    def close(self) -> None:
+        """End all processes."""
+        for process in self._processes:
+            process.close()
+
+
+def _channel(process: PooledProcess, clock: StageClock) -> socket.socket:
+    with clock.stage("queue"):
+        return process.channel()

@@ -1,0 +1,29 @@
+"""What gunicorn calls in its worker process: everything put together."""
+
+import logging
+import os
+
+from flask import Flask
+
+from .execution.strategies import start_strategies
+from .settings import Settings
+from .web import create_app
+
+PRELOADED = ("restbench_service.workloads.catalogue",)
+STRATEGIES = "restbench-strategies"
+
+
+def application() -> Flask:
+    """The app with its pools started: after the fork, which their threads would not survive."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    settings = Settings.from_environment(os.environ)
+    strategies = start_strategies(settings.processes, settings.running, PRELOADED)
+    app = create_app(settings, strategies)
+    app.extensions[STRATEGIES] = strategies
+    return app
+
+
+def close(app: Flask) -> None:
+    """End what application() started."""
+    for strategy in app.extensions[STRATEGIES].values():
+        strategy.close()

@@ -1,0 +1,121 @@
+"""The routes: one for each workload under each strategy, and those of the service itself."""
+
+import json
+import platform
+from dataclasses import asdict
+from typing import Any
+
+import flask
+from flask import Flask, Response
+
+from . import VERSION
+from .admission import Admission
+from .affinity import allowed_cores
+from .documentation import add_documentation
+from .errors import FaultError, RefusedError, handle_errors
+from .execution.clock import StageClock
+from .execution.strategy import Strategy
+from .metrics import Metrics
+from .request_body import check_declared_length, read_body
+from .settings import Settings
+from .workloads.catalogue import WORKLOADS
+from .workloads.workload import InvalidRequestError, Workload
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
+    """The WSGI application; `strategies` by name, running."""
+    app = Flask(__name__, static_folder=None)
+    service = _Service(settings, strategies)
+    for workload in WORKLOADS:
+        for strategy in strategies:
+            service.add_route(app, workload, strategy)
+    app.add_url_rule("/health", view_func=service.health)
+    app.add_url_rule("/strategies", "strategies", service.list_strategies)
+    app.add_url_rule("/metrics", "metrics", service.show_metrics)
+    add_documentation(app)
+    handle_errors(app)
+    return app
+
+
+class _Service:
+    def __init__(self, settings: Settings, strategies: dict[str, Strategy]) -> None:
+        self._settings = settings
+        self._strategies = strategies
+        self._admission = Admission(settings.max_in_flight)
+        self._metrics = Metrics(lambda: self._admission.in_flight)
+
+    def add_route(self, app: Flask, workload: str, strategy: str) -> None:
+        """POST /{workload}/{strategy}; a route each, so that an unknown name is an unknown path."""
+
+        def view() -> Response:
+            response = app.make_response(self._answer(app, workload, self._strategies[strategy]))
+            self._metrics.count(workload, strategy, response.status_code)
+            return response
+
+        app.add_url_rule(
+            f"/{workload}/{strategy}", f"{workload}/{strategy}", view, methods=["POST"]
+        )
+
+    def health(self) -> Response:
+        """Ready, and on what."""
+        runtime = f"{platform.python_implementation()} {platform.python_version()}"
+        facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
+        return _json({**facts, "cores": allowed_cores(), "settings": _shown(self._settings)})
+
+    def list_strategies(self) -> Response:
+        """The techniques in the table's order."""
+        rows = [
+            {"name": s.name, "key": s.key, "description": s.description, "workloads": [*WORKLOADS]}
+            for s in self._strategies.values()
+        ]
+        return _json({"service": "python", "strategies": rows})
+
+    def show_metrics(self) -> Response:
+        """Prometheus text."""
+        return Response(self._metrics.text(), content_type=METRICS_TYPE)
+
+    def _answer(self, app: Flask, workload: str, strategy: Strategy) -> Any:
+        """Errors become responses here rather than in Flask, so that they are counted by status."""
+        try:
+            return self._compute(workload, strategy)
+        except (InvalidRequestError, RefusedError, FaultError) as error:
+            return app.handle_user_exception(error)
+
+    def _compute(self, workload_name: str, strategy: Strategy) -> Response:
+        request = flask.request
+        if request.mimetype != "application/json":
+            raise RefusedError("009", "Content-Type must be application/json", 415)
+        limit_bytes = self._settings.max_body_bytes
+        check_declared_length(request, limit_bytes)
+        early = read_body(request, limit_bytes) if request.content_length is None else None
+        with self._admission.admitted():
+            body = read_body(request, limit_bytes) if early is None else early
+            workload = WORKLOADS[workload_name](request.args.to_dict(flat=False))
+            return _execute(workload, strategy, body)
+
+
+def _execute(workload: Workload[Any, Any], strategy: Strategy, body: bytes) -> Response:
+    clock = StageClock()
+    try:
+        answer = strategy.execute(workload, body, clock)
+    except InvalidRequestError:
+        raise
+    except Exception as error:
+        raise FaultError(workload.request_id(body)) from error
+    headers = {"Server-Timing": clock.server_timing()}
+    return Response(answer, headers=headers, mimetype="application/json")
+
+
+def _shown(settings: Settings) -> dict[str, Any]:
+    """The settings under camel-case names, as everything in this service's JSON is named."""
+    words = {name: name.split("_") for name in asdict(settings)}
+    return {
+        words[name][0] + "".join(word.title() for word in words[name][1:]): value
+        for name, value in asdict(settings).items()
+    }
+
+
+def _json(value: Any) -> Response:
+    return Response(json.dumps(value), mimetype="application/json")

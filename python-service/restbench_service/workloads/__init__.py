@@ -1,0 +1,1 @@
+"""Business logic: what a request means. Nothing here knows of threads or processes."""

@@ -1,0 +1,1 @@
+"""Multiplication of two integer matrices, the study's request."""
