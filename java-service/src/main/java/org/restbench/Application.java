@@ -29,14 +29,14 @@ public class Application {
     /** Exit codes: 2 for a bad setting, 1 where the service cannot start; each with one line that says why. */
     public static void main(String[] arguments) {
         try {
-            announce(start(Settings.from(System.getenv()), new OpenHftAffinity()));
+            announce(builder(Settings.from(System.getenv()), new OpenHftAffinity()).run());
         } catch (Throwable thrown) {
             exit(thrown);
         }
     }
 
-    /** The running service, closed by whoever starts it. */
-    public static ConfigurableApplicationContext start(Settings settings, CoreAffinity affinity) {
+    /** A service ready to be run; its context is closed by whoever runs it. */
+    static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.SERVLET)
@@ -45,8 +45,7 @@ public class Application {
                     beans.registerBean(Settings.class, () -> settings);
                     beans.registerBean(Cores.class, () -> cores);
                     beans.registerBean(CoreAffinity.class, () -> affinity);
-                })
-                .run();
+                });
     }
 
     private static void announce(ConfigurableApplicationContext context) {

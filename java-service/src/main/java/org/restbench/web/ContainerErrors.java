@@ -22,7 +22,7 @@ public final class ContainerErrors extends ErrorReportValve {
         if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
             return;
         }
-        if (thrown != null) {
+        if (status >= 500) {
             LOG.error("the web container failed", thrown);
         }
         HttpStatus known = HttpStatus.resolve(status);

@@ -4,7 +4,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.util.List;
 import org.restbench.execution.StageClock;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
@@ -60,7 +59,7 @@ public final class WorkloadController {
 
     private Reply run(Route route, HttpServletRequest request) {
         StageClock clock = new StageClock();
-        Workload<?, ?> workload = route.factory().forRequest(name -> queryValues(request, name));
+        Workload<?, ?> workload = route.factory().forRequest(name -> Query.values(request.getQueryString(), name));
         byte[] body = null;
         try {
             body = bodies.read(request);
@@ -88,10 +87,5 @@ public final class WorkloadController {
         if (type == null || !type.split(";", 2)[0].strip().equalsIgnoreCase("application/json")) {
             throw Refused.notJson();
         }
-    }
-
-    private static List<String> queryValues(HttpServletRequest request, String name) {
-        String[] values = request.getParameterValues(name);
-        return values == null ? List.of() : List.of(values);
     }
 }

@@ -1,0 +1,125 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Comparator;
+import java.util.List;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** One file of contract/examples: a request, and how its answer is held against it. The form is in contract/README.md. */
+record ContractExample(String name, JsonNode content) {
+    static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
+                    .streamReadConstraints(StreamReadConstraints.builder()
+                            .maxNumberLength(100_000)
+                            .build())
+                    .build())
+            .build();
+
+    static List<ContractExample> all() throws IOException {
+        Resource[] files =
+                new PathMatchingResourcePatternResolver().getResources("classpath*:contract/examples/*.json");
+        return Arrays.stream(files)
+                .map(file -> new ContractExample(file.getFilename(), read(file)))
+                .sorted(Comparator.comparing(ContractExample::name))
+                .toList();
+    }
+
+    private static JsonNode read(Resource file) {
+        try (var in = file.getInputStream()) {
+            return JSON.readTree(in);
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(unreadable);
+        }
+    }
+
+    String given() {
+        return content.path("given").asString("");
+    }
+
+    private String rawPath() {
+        return content.get("request").get("path").asString();
+    }
+
+    boolean everyStrategy() {
+        return rawPath().contains("{strategy}");
+    }
+
+    boolean everyKernel() {
+        return everyStrategy() && !rawPath().contains("kernel=");
+    }
+
+    /** @param query added to the path, empty for none */
+    HttpRequest request(RunningService service, String strategy, String query) {
+        JsonNode request = content.get("request");
+        String path = rawPath().replace("{strategy}", strategy);
+        String full = query.isEmpty() ? path : path + (path.contains("?") ? "&" : "?") + query;
+        HttpRequest.Builder builder = service.to(full);
+        request.get("headers").properties().forEach(header ->
+                builder.header(header.getKey(), header.getValue().asString()));
+        byte[] body = body();
+        String method = request.get("method").asString();
+        return builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
+                .build();
+    }
+
+    private byte[] body() {
+        JsonNode request = content.get("request");
+        if (request.has("bodyBase64")) {
+            return Base64.getDecoder().decode(request.get("bodyBase64").asString());
+        }
+        if (request.has("bodyText")) {
+            return request.get("bodyText").asString().getBytes(StandardCharsets.UTF_8);
+        }
+        return request.has("body") ? JSON.writeValueAsBytes(request.get("body")) : null;
+    }
+
+    void check(HttpResponse<String> answer) {
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(content.get("status").asInt());
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(answer.headers().firstValue("Content-Length")).isPresent();
+        content.path("responseHeaders").properties().forEach(header -> {
+            String value = answer.headers().firstValue(header.getKey()).orElse("");
+            assertThat(List.of(value.split(", "))).contains(header.getValue().asString());
+        });
+        if (content.has("responseText")) {
+            assertThat(answer.body()).isEqualTo(content.get("responseText").asString());
+        } else {
+            checkError(JSON.readTree(answer.body()));
+        }
+    }
+
+    private void checkError(JsonNode error) {
+        JsonNode expected = content.get("response");
+        assertThat(error.propertyNames()).containsExactly("requestId", "errorCode", "errorMessage");
+        assertThat(error.get("requestId")).isEqualTo(expected.get("requestId"));
+        assertThat(error.get("errorCode")).isEqualTo(expected.get("errorCode"));
+        String message = error.get("errorMessage").asString();
+        if (expected.has("errorMessage")) {
+            assertThat(message).isEqualTo(expected.get("errorMessage").asString());
+        }
+        assertThat(message).contains(content.path("where").asString(""));
+        assertThat(message.codePointCount(0, message.length())).isBetween(1, 300);
+        assertThat(message).doesNotContain("org.", "java.", "Exception", "\tat ");
+        requireNoEcho(message);
+    }
+
+    private void requireNoEcho(String message) {
+        byte[] body = body();
+        String sent = rawPath() + "\n" + (body == null ? "" : new String(body, StandardCharsets.UTF_8));
+        for (int i = 0; i + 41 <= message.length(); i++) {
+            assertThat(sent).doesNotContain(message.substring(i, i + 41));
+        }
+    }
+}

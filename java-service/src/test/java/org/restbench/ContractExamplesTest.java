@@ -1,0 +1,103 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.restbench.affinity.OpenHftAffinity;
+import tools.jackson.databind.JsonNode;
+
+/** Every example of the contract, under every strategy and kernel, over real HTTP. */
+class ContractExamplesTest {
+    private static final List<String> KERNELS = List.of("", "kernel=loops", "kernel=native");
+
+    @TestFactory
+    Stream<DynamicTest> every_example_holds_under_every_strategy_and_kernel() throws IOException {
+        RunningService service = RunningService.withDefaults();
+        List<String> strategies = strategies(service);
+        return examples("").stream()
+                .map(example -> DynamicTest.dynamicTest(example.name(), () -> {
+                    for (String strategy : example.everyStrategy() ? strategies : List.of("serial")) {
+                        for (String kernel : example.everyKernel() ? KERNELS : List.of("")) {
+                            example.check(service.send(example.request(service, strategy, kernel)));
+                        }
+                    }
+                }))
+                .onClose(service::close);
+    }
+
+    @Test
+    void every_situation_of_the_examples_is_made_here() throws IOException {
+        assertThat(ContractExample.all())
+                .hasSizeGreaterThan(100)
+                .extracting(ContractExample::given)
+                .containsOnly("", "body-limit-100", "in-flight-limit-reached", "compute-fault");
+    }
+
+    @Test
+    void examples_with_a_body_limit_of_100_bytes_hold() throws IOException {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "100");
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
+            checkAll("body-limit-100", service);
+        }
+    }
+
+    @Test
+    void examples_with_a_fault_in_compute_hold_and_tell_nothing_of_it() throws IOException {
+        try (RunningService service =
+                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Failing.class)) {
+            checkAll("compute-fault", service);
+            for (String strategy : strategies(service)) {
+                HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
+                assertThat(answer.body()).contains("\"requestId\":2238", "\"099\"").doesNotContain("Secret");
+            }
+        }
+    }
+
+    @Test
+    void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+            var holding = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("serial")));
+            TestWorkloads.Gated.ENTERED.acquire();
+            try {
+                checkAll("in-flight-limit-reached", service);
+            } finally {
+                TestWorkloads.Gated.LET_THROUGH.release();
+            }
+            assertThat(holding.get().body()).isEqualTo(RunningService.PRODUCT);
+        }
+    }
+
+    private static void checkAll(String given, RunningService service) throws IOException {
+        for (ContractExample example : examples(given)) {
+            for (String strategy : example.everyStrategy() ? strategies(service) : List.of("serial")) {
+                example.check(service.send(example.request(service, strategy, "")));
+            }
+        }
+    }
+
+    private static List<ContractExample> examples(String given) throws IOException {
+        List<ContractExample> examples = ContractExample.all().stream()
+                .filter(example -> example.given().equals(given))
+                .toList();
+        assertThat(examples).isNotEmpty();
+        return examples;
+    }
+
+    static List<String> strategies(RunningService service) {
+        List<String> names = new ArrayList<>();
+        JsonNode offers = ContractExample.JSON.readTree(service.get("/strategies").body());
+        offers.get("strategies").forEach(offer -> names.add(offer.get("name").asString()));
+        return names;
+    }
+}

@@ -1,0 +1,71 @@
+package org.restbench;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.HashMap;
+import java.util.Map;
+import org.restbench.affinity.CoreAffinity;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.settings.Settings;
+import org.springframework.context.ConfigurableApplicationContext;
+
+/** The whole service on a free port, and a client for it. */
+final class RunningService implements AutoCloseable {
+    static final String PRODUCT = "{\"requestId\":\"2238\",\"rows\":[[58,64],[139,154]]}";
+    static final String BODY = """
+            {"requestId":2238,"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},
+            "matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}""";
+
+    private final ConfigurableApplicationContext context;
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    RunningService(Map<String, String> environment, CoreAffinity affinity, Class<?>... extra) {
+        Map<String, String> anyPort = new HashMap<>(environment);
+        anyPort.put("RESTBENCH_PORT", "0");
+        context = Application.builder(Settings.from(anyPort), affinity)
+                .sources(extra)
+                .run();
+    }
+
+    static RunningService withDefaults() {
+        return new RunningService(Map.of(), new OpenHftAffinity());
+    }
+
+    int port() {
+        return Integer.parseInt(context.getEnvironment().getProperty("local.server.port"));
+    }
+
+    HttpRequest.Builder to(String path) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path));
+    }
+
+    HttpRequest multiplication(String strategy) {
+        return to("/matrix/" + strategy)
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(BODY))
+                .build();
+    }
+
+    HttpResponse<String> send(HttpRequest request) {
+        try {
+            return client.send(request, BodyHandlers.ofString());
+        } catch (IOException | InterruptedException failed) {
+            throw new IllegalStateException(request.toString(), failed);
+        }
+    }
+
+    HttpResponse<String> get(String path) {
+        return send(to(path).build());
+    }
+
+    @Override
+    public void close() {
+        context.close();
+    }
+}

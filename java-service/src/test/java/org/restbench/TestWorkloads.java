@@ -1,0 +1,77 @@
+package org.restbench;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Semaphore;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+import org.restbench.workload.Workloads;
+import org.restbench.workload.matrix.MatrixWorkload;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+
+/** Workloads under the matrix's path that do what the matrix never does. */
+final class TestWorkloads {
+    private TestWorkloads() {}
+
+    /** What compute does before it multiplies. */
+    private static Workloads before(Runnable compute) {
+        return new Workloads(Map.of("matrix", query -> {
+            Workload<?, ?> matrix = MatrixWorkload.factory(1000).forRequest(name -> List.of());
+            return new Before<>(matrix, compute);
+        }));
+    }
+
+    private record Before<I, O>(Workload<I, O> workload, Runnable compute) implements Workload<I, O> {
+        @Override
+        public I parse(byte[] body) {
+            return workload.parse(body);
+        }
+
+        @Override
+        public O compute(I input, ParallelLoop loop) {
+            compute.run();
+            return workload.compute(input, loop);
+        }
+
+        @Override
+        public byte[] serialize(O output) {
+            return workload.serialize(output);
+        }
+
+        @Override
+        public RequestId identify(byte[] body) {
+            return workload.identify(body);
+        }
+    }
+
+    /** Compute fails in a way nobody foresaw. */
+    @Configuration(proxyBeanMethods = false)
+    static class Failing {
+        @Bean
+        @Primary
+        Workloads failing() {
+            return before(() -> {
+                throw new ArithmeticException("nobody foresaw org.restbench.Secret");
+            });
+        }
+    }
+
+    /** Compute waits until it is let through. */
+    @Configuration(proxyBeanMethods = false)
+    static class Gated {
+        static final Semaphore ENTERED = new Semaphore(0);
+        static final Semaphore LET_THROUGH = new Semaphore(0);
+
+        @Bean
+        @Primary
+        Workloads gated() {
+            return before(() -> {
+                ENTERED.release();
+                LET_THROUGH.acquireUninterruptibly();
+            });
+        }
+    }
+}
