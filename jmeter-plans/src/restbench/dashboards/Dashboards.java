@@ -1,0 +1,91 @@
+package restbench.dashboards;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.jmeter.report.config.ConfigurationException;
+import org.apache.jmeter.report.core.SampleException;
+import org.apache.jmeter.report.dashboard.GenerationException;
+import org.apache.jmeter.report.dashboard.ReportGenerator;
+import org.apache.jmeter.util.JMeterUtils;
+
+/**
+ * JMeter's own HTML dashboards for many sample files, in one JVM.
+ *
+ * <p>Arguments: a properties file, then any number of pairs {@code samples.jtl folder}. A dashboard covers every sample of its
+ * file and has the folder's name as its title; a folder that exists is replaced. A file that cannot be read, or has no
+ * sample, is named on standard error and the others are still made; the exit code is then 1 (2 for wrong arguments).
+ */
+public final class Dashboards {
+
+    private static final String HOME_PROPERTY = "jmeter.home";
+
+    private Dashboards() {}
+
+    /** See the class. The system property {@code jmeter.home} names JMeter's folder. */
+    public static void main(String[] arguments) throws IOException {
+        if (arguments.length < 3 || arguments.length % 2 == 0) {
+            System.err.println("usage: dashboards PROPERTIES SAMPLES.JTL FOLDER [SAMPLES.JTL FOLDER]...");
+            System.exit(2);
+        }
+        readProperties(System.getProperty(HOME_PROPERTY), Path.of(arguments[0]));
+        int failures = 0;
+        for (int pair = 1; pair < arguments.length; pair += 2) {
+            failures += make(Path.of(arguments[pair]), Path.of(arguments[pair + 1])) ? 0 : 1;
+        }
+        System.exit(failures == 0 ? 0 : 1);
+    }
+
+    private static void readProperties(String home, Path own) throws IOException {
+        JMeterUtils.loadJMeterProperties(home + "/bin/jmeter.properties");
+        JMeterUtils.setJMeterHome(home);
+        JMeterUtils.initLocale();
+        try (Reader reader = Files.newBufferedReader(own)) {
+            JMeterUtils.getJMeterProperties().load(reader);
+        }
+    }
+
+    private static boolean make(Path samples, Path folder) throws IOException {
+        Path scratch = Files.createTempDirectory("dashboard");
+        try {
+            requireSample(samples);
+            delete(folder);
+            JMeterUtils.setProperty("jmeter.reportgenerator.outputdir", folder.toString());
+            JMeterUtils.setProperty("jmeter.reportgenerator.temp_dir", scratch.toString());
+            JMeterUtils.setProperty("jmeter.reportgenerator.report_title", folder.getFileName().toString());
+            new ReportGenerator(samples.toString(), null).generate();
+            System.out.println(folder.resolve("index.html"));
+            return true;
+        } catch (ConfigurationException | GenerationException | SampleException | IOException e) {
+            System.err.println("dashboards: " + samples + ": " + e.getMessage());
+            return false;
+        } finally {
+            delete(scratch);
+        }
+    }
+
+    /** JMeter makes an empty dashboard of a file with nothing but its header, without a word. */
+    private static void requireSample(Path samples) throws IOException {
+        try (Stream<String> lines = Files.lines(samples)) {
+            if (lines.limit(2).count() < 2) {
+                throw new IOException("the file has no sample");
+            }
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        if (!Files.exists(folder)) {
+            return;
+        }
+        try (Stream<Path> tree = Files.walk(folder)) {
+            List<Path> deepestFirst = tree.sorted(Comparator.reverseOrder()).toList();
+            for (Path path : deepestFirst) {
+                Files.delete(path);
+            }
+        }
+    }
+}

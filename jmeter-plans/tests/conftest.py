@@ -1,0 +1,76 @@
+"""The plan's tests run the real JMeter of target/apache-jmeter; `make setup` puts it there."""
+
+import csv
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+PLANS = Path(__file__).resolve().parent.parent
+ROWS = "[[58,64],[139,154]]"
+REQUEST_REST = (
+    '"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},'
+    '"matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}'
+)
+
+
+@dataclass(frozen=True)
+class JMeterRun:
+    """One run of closed-load.jmx: `jtl` is the file of its samples, `log` JMeter's log."""
+
+    process: "subprocess.Popen[str]"
+    jtl: Path
+    log: Path
+    shutdown_port: int
+
+    def samples(self) -> list[dict[str, str]]:
+        """The rows of the JTL by column name; reading fails if a row is not whole."""
+        with self.jtl.open(encoding="utf-8", newline="") as lines:
+            rows = list(csv.reader(lines, strict=True))
+        return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+@dataclass(frozen=True)
+class JMeter:
+    """Starts runs in a folder of their own, with a tiny payload whose product is ROWS."""
+
+    folder: Path
+
+    def start(self, port: int, **properties: object) -> JMeterRun:
+        """Starts the plan against 127.0.0.1:`port`; `properties` are the plan's."""
+        shutdown_port = _free_udp_port()
+        values = {"payload": self.folder / "payload", "label": "a cell", "port": port}
+        values |= {"jmeterengine.nongui.port": shutdown_port}
+        values |= {"jmeterengine.nongui.maxport": shutdown_port} | properties
+        jtl, log = self.folder / "samples.jtl", self.folder / "jmeter.log"
+        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "closed-load.jmx")]
+        command += ["-l", str(jtl), "-j", str(log)]
+        command += [f"-J{name}={value}" for name, value in values.items()]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        return JMeterRun(process, jtl, log, shutdown_port)
+
+    def run(self, port: int, **properties: object) -> JMeterRun:
+        """As `start`, and waits for the end of the run; the exit code must be 0."""
+        run = self.start(port, **properties)
+        output, _ = run.process.communicate(timeout=60)
+        assert run.process.returncode == 0, output
+        return run
+
+
+@pytest.fixture
+def jmeter(tmp_path: Path) -> JMeter:
+    payload = tmp_path / "payload"
+    payload.mkdir()
+    (payload / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
+    (payload / "rows.json").write_text(ROWS, encoding="ascii")
+    return JMeter(tmp_path)
+
+
+def _free_udp_port() -> int:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,88 @@
+"""Dashboards of many runs, made in one JVM by JMeter's own generator."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from conftest import PLANS
+
+HEADER = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,"
+    'bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,"serverTiming"\n'
+)
+
+
+def write_jtl(path: Path, elapsed_ms: list[int], failures: int = 0) -> Path:
+    """A JTL with one sample every 100 ms; the first `failures` of them failed."""
+    rows = (
+        f"{1_800_000_000_000 + 100 * n},{elapsed},cell,200,OK,user 1-1,text,"
+        f"{str(n >= failures).lower()},,268,500,1,1,http://127.0.0.1:1/matrix/serial,{elapsed},0,0,\n"
+        for n, elapsed in enumerate(elapsed_ms)
+    )
+    path.write_text(HEADER + "".join(rows), encoding="utf-8")
+    return path
+
+
+def make_dashboards(*pairs: tuple[Path, Path]) -> "subprocess.CompletedProcess[str]":
+    command = [str(PLANS / "jmeter.sh"), "dashboards"]
+    command += [str(path) for pair in pairs for path in pair]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def total(dashboard: Path) -> dict[str, float]:
+    statistics = json.loads((dashboard / "statistics.json").read_text(encoding="utf-8"))
+    return dict(statistics["Total"])
+
+
+def test_makes_one_dashboard_a_file_each_with_its_own_numbers(tmp_path: Path) -> None:
+    slow, fast = tmp_path / "slow-cell", tmp_path / "fast-cell"
+    finished = make_dashboards(
+        (write_jtl(tmp_path / "slow.jtl", [100, 200, 300], failures=1), slow),
+        (write_jtl(tmp_path / "fast.jtl", [10] * 40), fast),
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert (total(slow)["sampleCount"], total(slow)["meanResTime"]) == (3, 200.0)
+    assert total(slow)["errorCount"] == 1
+    assert (total(fast)["sampleCount"], total(fast)["meanResTime"]) == (40, 10.0)
+    for folder in (slow, fast):
+        assert folder.name in (folder / "index.html").read_text(encoding="utf-8")
+        assert (folder / "content" / "js" / "graph.js").exists()
+
+
+def test_draws_a_point_a_second(tmp_path: Path) -> None:
+    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10] * 45), tmp_path / "cell"))
+    graphs = (tmp_path / "cell" / "content" / "js" / "graph.js").read_text(encoding="utf-8")
+    throughput = next(
+        line
+        for line in graphs.splitlines()
+        if '"Transaction per second"' in line or '"Total Transactions Per Second"' in line
+    )
+    assert '"granularity": 1000' in throughput
+
+
+def test_percentiles_cover_every_sample_not_the_last_20_000(tmp_path: Path) -> None:
+    elapsed = [500] * 10_000 + [10] * 20_000
+    make_dashboards((write_jtl(tmp_path / "samples.jtl", elapsed), tmp_path / "cell"))
+    assert total(tmp_path / "cell")["pct1ResTime"] == 500.0
+
+
+def test_names_a_file_without_a_sample_and_still_makes_the_others(tmp_path: Path) -> None:
+    empty, missing = write_jtl(tmp_path / "empty.jtl", []), tmp_path / "missing.jtl"
+    broken = tmp_path / "broken.jtl"
+    broken.write_text(HEADER + "1800000000000,5,cell\n", encoding="utf-8")
+    good = write_jtl(tmp_path / "good.jtl", [10])
+    files = [empty, missing, broken, good]
+    finished = make_dashboards(*((file, tmp_path / file.stem) for file in files))
+    assert finished.returncode == 1
+    for file in (empty, missing, broken):
+        assert f"dashboards: {file}: " in finished.stderr
+    assert total(tmp_path / "good")["sampleCount"] == 1
+
+
+def test_replaces_a_dashboard_that_is_there(tmp_path: Path) -> None:
+    stale = tmp_path / "cell" / "stale.html"
+    stale.parent.mkdir()
+    stale.write_text("old", encoding="utf-8")
+    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10]), tmp_path / "cell"))
+    assert not stale.exists()
+    assert total(tmp_path / "cell")["sampleCount"] == 1

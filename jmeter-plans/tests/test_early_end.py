@@ -1,0 +1,85 @@
+"""A run is stopped from outside at any time, at once, and its JTL is whole."""
+
+import signal
+import socket
+import time
+
+import pytest
+from conftest import ROWS, JMeter, JMeterRun
+from stub_service import Answer, StubService
+
+STOP_WITHIN_S = 5.0  # an in-flight request lasts 30 s: waiting for one would take longer
+
+
+def right(request_id: str) -> Answer:
+    return Answer(200, f'{{"requestId":"{request_id}","rows":{ROWS}}}'.encode("ascii"))
+
+
+def wait_for_requests(service: StubService, count: int) -> None:
+    deadline = time.monotonic() + 30
+    while len(service.bodies) < count:
+        assert time.monotonic() < deadline, f"{len(service.bodies)} of {count} requests came"
+        time.sleep(0.02)
+
+
+def seconds_to_end(run: JMeterRun) -> float:
+    start = time.monotonic()
+    run.process.communicate(timeout=60)
+    return time.monotonic() - start
+
+
+def test_sigterm_ends_the_run_without_waiting_for_requests_in_flight(jmeter: JMeter) -> None:
+    with StubService(right, delay_s=30.0) as service:
+        run = jmeter.start(service.port, users=60, duration_s=60)
+        wait_for_requests(service, 60)
+        run.process.send_signal(signal.SIGTERM)
+        assert seconds_to_end(run) < STOP_WITHIN_S
+    assert run.process.returncode == 143
+    assert run.samples() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_signal_under_full_load_leaves_whole_lines_and_no_invented_error(
+    jmeter: JMeter, how: signal.Signals
+) -> None:
+    with StubService(right) as service:
+        run = jmeter.start(service.port, users=10, duration_s=60)
+        wait_for_requests(service, 500)
+        run.process.send_signal(how)
+        assert seconds_to_end(run) < STOP_WITHIN_S
+    assert run.jtl.read_bytes().endswith(b"\n")
+    assert {sample["success"] for sample in run.samples()} == {"true"}
+
+
+def test_sigkill_loses_no_more_than_the_requests_in_flight(jmeter: JMeter) -> None:
+    # SIGTERM does: JMeter closes the JTL first, and its users go on sending while the JVM ends.
+    with StubService(right) as service:
+        run = jmeter.start(service.port, users=10, duration_s=60)
+        wait_for_requests(service, 500)
+        run.process.kill()
+        run.process.communicate(timeout=10)
+    assert len(service.bodies) - 10 <= len(run.samples()) <= len(service.bodies)
+
+
+def test_stoptestnow_ends_the_run_and_writes_requests_in_flight_as_failed(jmeter: JMeter) -> None:
+    with StubService(right, delay_s=30.0) as service:
+        run = jmeter.start(service.port, users=60, duration_s=60)
+        wait_for_requests(service, 60)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            sender.sendto(b"StopTestNow", ("127.0.0.1", run.shutdown_port))
+        assert seconds_to_end(run) < STOP_WITHIN_S
+    assert run.process.returncode == 0
+    assert [sample["success"] for sample in run.samples()] == ["false"] * 60
+
+
+def test_a_sample_is_on_disk_before_its_user_sends_the_next(jmeter: JMeter) -> None:
+    with StubService(right) as service:
+        run = jmeter.start(service.port, users=1, duration_s=60)
+        try:
+            wait_for_requests(service, 20)
+            sent = len(service.bodies)
+            rows = run.jtl.read_text(encoding="utf-8").count("\n") - 1
+        finally:
+            run.process.kill()
+            run.process.communicate(timeout=10)
+    assert rows >= sent - 1
