@@ -52,7 +52,8 @@ FLAGS: dict[str, Flag] = {
     "attached": Flag("The service was started by others: its CPU and memory are unknown.", False),
     "service-restarted": Flag("The service was started anew just before this cell.", False),
     "shared-cores": Flag(
-        "JMeter ran on cores of the service: throughput is of both; compare CPU ms/request.", False
+        "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too.",
+        False,
     ),
     "capped": Flag("The window ended by time, before the completions asked for.", False),
     "coarse-clock": Flag(

@@ -99,6 +99,11 @@ def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDE
     return Ratio(estimate, estimate / factor, estimate * factor, freedom)
 
 
+def geometric_mean(values: Numbers) -> float:
+    """The mean of values above 0 whose ratios matter: throughputs of different cells."""
+    return float(stats.gmean(np.asarray(values, dtype=np.float64)))
+
+
 def percentile(values: Numbers, percent: float) -> float:
     """The exact percentile by nearest rank: the smallest observed value that at least `percent`
     of all values do not exceed. Nothing is interpolated, sampled or binned."""

@@ -1,0 +1,238 @@
+"""How a figure looks: plain points in, an SVG out, the same bytes for the same points.
+
+Colours are Okabe and Ito's (told apart with any colour vision), every line has a marker of its
+own as well. The SVG follows the reader's light or dark scheme by itself.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator, StrMethodFormatter
+
+Y_LABELS = {"throughput_per_s": "Correct responses per second", "mean_ms": "Mean latency, ms"}
+#: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+_INK, _FAINT, _PAPER = "#1b1f24", "#d5d9de", "#fefefe"
+_DARK = {_INK: "#e6e8eb", _FAINT: "#3a4048", _PAPER: "#16191d", "#0072b2": "#4aa3df"}
+_WIDTH_IN, _PANEL_IN = 7.0, 2.35
+_TITLE_IN, _LEGEND_IN, _PANEL_TITLE_IN, _X_AXIS_IN, _LINE_IN = 0.42, 0.28, 0.2, 0.6, 0.165
+_CAPTION_CHARACTERS, _TITLE_CHARACTERS = 116, 74
+_STYLE: dict[Any, object] = {
+    "svg.hashsalt": "restbench",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 8.5,
+    "axes.edgecolor": _INK,
+    "axes.labelcolor": _INK,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": _FAINT,
+    "grid.linewidth": 0.6,
+    "axes.linewidth": 0.8,
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell: its value, half the width of its interval if it has one, hollow if doubtful.
+
+    A cell that is missing has no `y`: the line is interrupted there.
+    """
+
+    x: int
+    y: float | None
+    half_width: float | None
+    doubtful: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series; `colour` numbers its colour and marker."""
+
+    label: str
+    colour: int
+    points: tuple[Point, ...]
+
+    @property
+    def drawn(self) -> list[tuple[float, Point]]:
+        """The points that are there, each with its value."""
+        return [(point.y, point) for point in self.points if point.y is not None]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes. Panels of the same metric share their vertical scale."""
+
+    metric: str
+    title: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A whole figure: its panels stand side by side."""
+
+    title: str
+    caption: str
+    x_label: str
+    x_ticks: tuple[int, ...]
+    log_y: bool
+    panels: tuple[Panel, ...]
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Every line's label with its colour, each once."""
+        return {line.label: line.colour for panel in self.panels for line in panel.lines}
+
+
+def svg(chart: Chart) -> str:
+    """The figure as an SVG document of 7 inches' width."""
+    with mpl.rc_context(_STYLE):
+        figure = _figure(chart)
+        text = io.StringIO()
+        metadata = {
+            "Date": None,
+            "Creator": "restbench",
+            "Title": chart.title,
+            "Description": chart.caption,
+        }
+        figure.savefig(text, format="svg", facecolor=_PAPER, metadata=metadata)
+    lines = (line.rstrip() for line in text.getvalue().splitlines())
+    return "\n".join(lines).replace("</style>", f"{_dark_scheme()}</style>", 1) + "\n"
+
+
+def _dark_scheme() -> str:
+    rules = "".join(
+        f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
+        for light, dark in _DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    return f"@media (prefers-color-scheme: dark){{{rules}}}"
+
+
+def _figure(chart: Chart) -> Figure:
+    title = _wrapped(chart.title, _TITLE_CHARACTERS)
+    caption = _wrapped(chart.caption, _CAPTION_CHARACTERS)
+    head_in = _TITLE_IN + 0.19 * title.count("\n")
+    head_in += _LEGEND_IN if len(chart.labels) > 1 else 0.0
+    panels_in = _PANEL_TITLE_IN if any(panel.title for panel in chart.panels) else 0.0
+    foot_in = _X_AXIS_IN + _LINE_IN * (caption.count("\n") + 1)
+    height_in = head_in + panels_in + _PANEL_IN + foot_in
+    figure = Figure(figsize=(_WIDTH_IN, height_in))
+    axes = figure.subplots(1, len(chart.panels), squeeze=False)[0]
+    top, bottom = 1 - (head_in + panels_in) / height_in, foot_in / height_in
+    figure.subplots_adjust(left=0.085, right=0.985, top=top, bottom=bottom, wspace=0.26)
+    for axis, panel in zip(axes, chart.panels, strict=True):
+        _draw_panel(axis, panel, chart)
+    _share_scales(list(axes), chart)
+    figure.text(0.012, 1 - 0.1 / height_in, title, fontsize=10.5, weight="bold", va="top")
+    figure.text(0.012, 0.06 / height_in, caption, fontsize=8, va="bottom", linespacing=1.35)
+    _write_legend(figure, chart, 1 - (head_in - _LEGEND_IN - 0.1) / height_in)
+    return figure
+
+
+def _wrapped(text: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False))
+
+
+def _draw_panel(axis: Axes, panel: Panel, chart: Chart) -> None:
+    alone = len(panel.lines) == 1
+    for line in panel.lines:
+        _draw_line(axis, line, values_written=alone)
+    axis.set_title(panel.title, fontsize=8.5, loc="left", fontweight="bold")
+    axis.set_xlabel(chart.x_label)
+    axis.xaxis.set_major_locator(FixedLocator(list(chart.x_ticks)))
+    axis.set_xlim(0, max(chart.x_ticks) * 1.08)
+    axis.grid(visible=False, axis="x")
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
+    colour, marker = _colour(line.colour), _marker(line.colour)
+    xs = [point.x for point in line.points]
+    ys = [math.nan if point.y is None else point.y for point in line.points]
+    axis.plot(xs, ys, color=colour, linewidth=1.4, zorder=2)
+    for y, point in line.drawn:
+        fill = _PAPER if point.doubtful else colour
+        shape = {"marker": marker, "markersize": 6, "mfc": fill, "mec": colour}
+        bars = {"capsize": 3, "elinewidth": 1, "ecolor": colour}
+        axis.errorbar(point.x, y, point.half_width, linestyle="", zorder=3, **shape, **bars)
+        if values_written:
+            _write_value(axis, point.x, y)
+
+
+def _write_value(axis: Axes, x: int, y: float) -> None:
+    text = f"{y:.3g}" if y < 1000 else f"{y:.0f}"
+    axis.annotate(
+        text, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5
+    )
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _marker(number: int) -> str:
+    return MARKERS[number % len(MARKERS)]
+
+
+def _share_scales(axes: list[Axes], chart: Chart) -> None:
+    for metric in dict.fromkeys(panel.metric for panel in chart.panels):
+        same = [a for a, panel in zip(axes, chart.panels, strict=True) if panel.metric == metric]
+        ends = [
+            (y - (point.half_width or 0), y + (point.half_width or 0))
+            for panel in chart.panels
+            if panel.metric == metric
+            for line in panel.lines
+            for y, point in line.drawn
+        ]
+        for axis in same:
+            _scale(axis, ends, chart.log_y)
+        same[0].set_ylabel(Y_LABELS[metric] + (" (log)" if chart.log_y else ""))
+
+
+def _scale(axis: Axes, ends: list[tuple[float, float]], log_y: bool) -> None:
+    highest = max((high for _, high in ends), default=1.0) or 1.0
+    if not log_y:
+        axis.set_ylim(0, highest * 1.15)
+        axis.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        return
+    lowest = min((low for low, _ in ends if low > 0), default=highest)
+    axis.set_yscale("log")
+    axis.set_ylim(lowest / 1.5, highest * 1.6)
+    axis.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+    axis.yaxis.set_minor_locator(NullLocator())
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _write_legend(figure: Figure, chart: Chart, top: float) -> None:
+    if len(chart.labels) < 2:
+        return
+    handles = [
+        Line2D([], [], color=_colour(number), marker=_marker(number))
+        for number in chart.labels.values()
+    ]
+    figure.legend(
+        handles,
+        list(chart.labels),
+        loc="upper left",
+        bbox_to_anchor=(0.0, top),
+        ncols=len(handles),
+        frameon=False,
+    )

@@ -1,0 +1,68 @@
+"""The test matrix as a Markdown document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench import study
+from restbench.columns import HEADINGS
+from restbench.measures import Row
+from restbench.records import Proof
+from restbench.store import Run
+from restbench.study import STUDY_COLUMNS, Section
+
+
+def document(run: Run, rows: Sequence[Row]) -> str:
+    """The proofs, the study's tables, what the flags mean and how to read the columns."""
+    manifest = run.manifest()
+    parts = [f"# {manifest.title}", _bullets(study.facts(run, manifest, rows))]
+    parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
+    for section in study.sections(rows):
+        parts += [f"## {section.title}", _section(section)]
+    parts += ["## What the flags mean", _bullets(study.flag_meanings(rows))]
+    parts += ["## What the columns mean", _bullets(study.column_meanings())]
+    return "\n\n".join(parts) + "\n"
+
+
+def _bullets(meanings: dict[str, str]) -> str:
+    return "\n".join(f"- **{name}**: {meaning}" for name, meaning in meanings.items()) or "None."
+
+
+def _section(section: Section) -> str:
+    head = ["Test"] if section.in_study else []
+    head += ["Technique", "Complexity", "Users", *(HEADINGS[name] for name in STUDY_COLUMNS)]
+    body = [
+        [
+            *([test_id] if section.in_study else []),
+            study.technique(row.cell),
+            row.cell.complexity,
+            str(row.cell.users),
+            *(study.shown(row, metric) for metric in STUDY_COLUMNS),
+            " ".join(row.flags),
+        ]
+        for test_id, row in section.rows
+    ]
+    first_number = head.index("Users")
+    marks = ["---:" if n >= first_number else "---" for n in range(len(head))]
+    return _table([*head, "Flags"], [*marks, "---"], body)
+
+
+def _proofs(proofs: Sequence[Proof]) -> str:
+    head = ["Service", "Strategy", "Placement", "Verdict", "Claim", "What the kernel saw"]
+    body = [
+        [
+            each.service,
+            each.strategy,
+            each.placement,
+            f"**{study.verdict(each)}**",
+            each.claim,
+            each.evidence,
+        ]
+        for each in proofs
+    ]
+    return _table(head, ["---"] * len(head), body) if body else "No proof was made in this run."
+
+
+def _table(head: list[str], marks: list[str], body: list[list[str]]) -> str:
+    escaped = [[cell.replace("|", "\\|") for cell in line] for line in body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *escaped])

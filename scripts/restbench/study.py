@@ -1,0 +1,141 @@
+"""The study's tables: which rows stand in which, and what is said beside them wherever they are
+printed (Markdown, terminal, page)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from restbench import audit, columns, machine
+from restbench.cell import Cell
+from restbench.columns import readable
+from restbench.measures import Row
+from restbench.records import Manifest, Proof
+from restbench.store import Run
+
+#: What a table of the study shows; the rest of the row is in the whole matrix.
+STUDY_COLUMNS = (
+    "throughput_per_s",
+    "mean_ms",
+    "p50_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "cpu_ms_per_request",
+    "service_cpu_pct",
+    "load_cpu_pct",
+    "machine_cpu_pct",
+    "memory_mib",
+)
+_PERCENTILES = ("p50_ms", "p90_ms", "p95_ms", "p99_ms")
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_VERDICTS = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of the study: its rows, each with the test id under which it stands there."""
+
+    title: str
+    rows: tuple[tuple[str, Row], ...]
+    in_study: bool
+
+    @property
+    def complexities(self) -> tuple[str, ...]:
+        """The levels that occur, in their order."""
+        return tuple(dict.fromkeys(row.cell.complexity for _, row in self.rows))
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    """The rows as the study groups them (T-A, T-B, ...), then all cells outside its tables.
+
+    A cell with two test ids stands in two tables: measured once, reported twice.
+    """
+    groups: dict[str, list[tuple[str, Row]]] = {}
+    for row in rows:
+        for test_id in row.test_ids:
+            groups.setdefault(re.sub(r"\d+$", "", test_id), []).append((test_id, row))
+    named = [
+        Section(_title(name, group), tuple(sorted(group, key=lambda entry: entry[0])), True)
+        for name, group in sorted(groups.items())
+    ]
+    rest = tuple(("", row) for row in rows if not row.test_ids)
+    title = "Cells outside the study's tables" if named else "All cells"
+    return [*named, *([Section(title, rest, False)] if rest else [])]
+
+
+def _title(name: str, group: list[tuple[str, Row]]) -> str:
+    sizes = {row.cell.complexity: row.shape for _, row in group}
+    if len(sizes) > 1:
+        return f"{name}: {', '.join(sizes)}"
+    ((complexity, shape),) = sizes.items()
+    operands = (f"{shape.rows}{_TIMES}{shape.inner}", f"{shape.inner}{_TIMES}{shape.columns}")
+    return f"{name}: {complexity} ({' · '.join(operands)})"
+
+
+def technique(cell: Cell) -> str:
+    """The technique's name for people: `S serial`, `PR process-per-request @core0`."""
+    parts = [cell.strategy] if cell.key == cell.strategy else [cell.key, cell.strategy]
+    parts += [f"@{cell.placement}"] if cell.placement != "unbound" else []
+    parts += [f"+{level}" for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    return " ".join(parts)
+
+
+def shown(row: Row, metric: str) -> str:
+    """A value for people: a throughput with its half-width where there are several blocks, a
+    percentile in the whole milliseconds that JMeter counts."""
+    value = row.value(metric)
+    if value is None:
+        return ""
+    text = f"{value:.0f}" if metric in _PERCENTILES else readable(value)
+    interval = row.interval(metric) if metric == "throughput_per_s" else None
+    decimals = len(text.partition(".")[2])
+    return f"{text} ± {interval.half_width:.{decimals}f}" if interval else text
+
+
+def verdict(proof: Proof) -> str:
+    """DOES, DOES NOT or NOT PROVEN."""
+    return _VERDICTS[proof.does]
+
+
+def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
+    """What to know before reading any number."""
+    measured = sum(bool(row.measured) for row in rows)
+    return {
+        "Run": f"{manifest.run}: experiment {manifest.experiment}, profile {manifest.profile}, "
+        f"{manifest.status}; {measured} of {len(rows)} cells measured",
+        "Machine": machine_line(run),
+        "Blocks": _blocks_line(manifest),
+        "Latency": "closed loop: each user waits for an answer before asking again, so queueing "
+        "shows in the throughput and percentiles hold for that number of users only",
+    }
+
+
+def machine_line(run: Run) -> str:
+    """The machine in one line."""
+    if not run.machine_file.exists():
+        return "not recorded"
+    return machine.one_line(json.loads(run.machine_file.read_text(encoding="utf-8")))
+
+
+def _blocks_line(manifest: Manifest) -> str:
+    blocks = max((planned.block for planned in manifest.plan), default=0)
+    if blocks > 1:
+        return f"{blocks}; ± is the 95 % t interval over them"
+    return (
+        "one: every cell was measured once, so no number has an interval over runs, and a "
+        "difference between two cells is what one run showed"
+    )
+
+
+def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:
+    """The flags of these rows, each with its sentence."""
+    seen = dict.fromkeys(flag for row in rows for flag in row.flags)
+    return {flag: audit.explain(flag) for flag in seen}
+
+
+def column_meanings() -> dict[str, str]:
+    """Each column's heading with its sentence."""
+    return {column.heading: column.meaning for column in columns.COLUMNS}
