@@ -19,6 +19,7 @@ from .metrics import Metrics
 from .request_body import check_declared_length, read_body
 from .settings import Settings
 from .workloads.catalogue import WORKLOADS
+from .workloads.native_library import native_library
 from .workloads.workload import InvalidRequestError, Workload
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -62,7 +63,8 @@ class _Service:
         """Ready, and on what."""
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
-        return _json({**facts, "cores": allowed_cores(), "settings": _shown(self._settings)})
+        settings = {**_shown(self._settings), "nativeKernel": native_library()}
+        return _json({**facts, "cores": allowed_cores(), "settings": settings})
 
     def list_strategies(self) -> Response:
         """The techniques in the table's order."""

@@ -31,9 +31,11 @@ def main(kind: str, name: str, descriptor: str, *modules: str) -> None:
 def _live_and_die_with_the_service(name: str, parent: int) -> None:
     """A name for ps and /proc; the end of the service is ours, even while we compute.
 
-    Ctrl-C goes to the whole terminal, but it is for the service to finish its requests.
+    A signal to stop often goes to the whole process group (Ctrl-C, timeout), but when to stop is
+    for the service to say: it finishes its requests first and then closes the socket.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, signal.SIG_IGN)
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
     libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)

@@ -1,0 +1,9 @@
+"""What the native kernels compute with."""
+
+import numpy as np
+
+
+def native_library() -> str:
+    """numpy and its matrix library, with their versions."""
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index]
+    return f"numpy {np.__version__} with {blas['name']} {blas['version']}"

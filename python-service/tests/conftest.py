@@ -1,0 +1,25 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from live_service import LiveService, running
+from restbench_service.execution.strategies import start_strategies
+from restbench_service.execution.strategy import Strategy
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
+    """A service with two processes a pool, for tests that leave it as it was."""
+    with running(tmp_path_factory.mktemp("service") / "log", PROCESSES="2") as live:
+        yield live
+
+
+@pytest.fixture(scope="session")
+def strategies() -> Iterator[dict[str, Strategy]]:
+    """The techniques in this process, with two processes a pool that can import the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        table = start_strategies(2, None, ())
+        yield table
+        for strategy in table.values():
+            strategy.close()

@@ -1,0 +1,139 @@
+"""A real gunicorn with the service on a free port, and how the tests talk to it."""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SERVICE = Path(__file__).parents[1]
+STRATEGIES = ("serial", "process-per-element", "process-per-request")
+KERNELS = ("loops", "native")
+JSON = {"Content-Type": "application/json"}
+DEADLINE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: http.client.HTTPMessage
+    body: bytes
+
+
+@dataclass(frozen=True)
+class LiveService:
+    port: int
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+    def request(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = JSON
+    ) -> Answer:
+        return request(self.port, method, path, body, headers)
+
+    def worker_pid(self) -> int:
+        """gunicorn's one worker, the master's only child."""
+        (pid,) = children(self.process.pid)
+        return pid
+
+    def pool(self, prefix: str = "restbench-") -> dict[str, int]:
+        """The pools' processes by name."""
+        found = {name_of(pid): pid for pid in children(self.worker_pid())}
+        return {name: pid for name, pid in found.items() if name.startswith(prefix)}
+
+
+@contextmanager
+def running(log: Path, **settings: str) -> Iterator[LiveService]:
+    """The service started with these RESTBENCH_ settings, stopped at the end of the with-block."""
+    port = free_port()
+    variables = {f"RESTBENCH_{name}": value for name, value in settings.items()}
+    process = start({"RESTBENCH_PORT": str(port), **variables}, log)
+    service = LiveService(port, process, log)
+    try:
+        wait_until(lambda: process.poll() is not None or answers(port))
+        assert process.poll() is None, log.read_text()
+        yield service
+    finally:
+        process.terminate()
+        assert process.wait(DEADLINE_SECONDS) == 0, log.read_text()
+
+
+def start(variables: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"],
+            cwd=SERVICE,
+            env={**os.environ, **variables},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def request(
+    port: int, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] = JSON
+) -> Answer:
+    """One request on a connection of its own, with these headers, Host and Content-Length only."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE_SECONDS)
+    try:
+        connection.putrequest(method, path, skip_accept_encoding=True)
+        for name, value in {**headers, "Content-Length": str(len(body))}.items():
+            connection.putheader(name, value)
+        connection.endheaders(body)
+        response = connection.getresponse()
+        return Answer(response.status, response.headers, response.read())
+    finally:
+        connection.close()
+
+
+def answers(port: int) -> bool:
+    try:
+        return request(port, "GET", "/health", headers={}).status == 200
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def children(pid: int) -> list[int]:
+    """Processes that any thread of this one started."""
+    lists = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    return sorted(int(child) for text in lists for child in text.split())
+
+
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def state_of(pid: int) -> str:
+    """R, S, Z, …, or X when the process is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return "X"
+
+
+def cpu_ticks(pid: int) -> int:
+    """User and system time of all threads of a process, in clock ticks."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)

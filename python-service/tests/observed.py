@@ -1,0 +1,50 @@
+"""A workload that tells who ran it: which process did what, when, and on which cores it might."""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from restbench_service.workloads.workload import Loop
+
+START_NS, END_NS, PID, UNITS, CORES = range(5)
+"""Columns of the record of a unit."""
+
+
+class UnpicklableError(Exception):
+    def __init__(self, a: int, b: int) -> None:
+        super().__init__(f"{a} and {b}")
+
+
+@dataclass(frozen=True)
+class Observed:
+    """parse reads the number of units, compute runs them, serialize gives the records."""
+
+    unit_seconds: float = 0.0
+    failing_unit: int = -1
+
+    def parse(self, body: bytes) -> dict[str, Any]:
+        return {"units": int(body), "parse": os.getpid()}
+
+    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+        records = loop.array((value["units"], 5), np.int64)
+        records[...] = 0
+        loop.for_each(value["units"], 10, observe, self.unit_seconds, self.failing_unit, records)
+        return {**value, "compute": os.getpid(), "records": records.tolist()}
+
+    def serialize(self, result: dict[str, Any]) -> bytes:
+        return json.dumps({**result, "serialize": os.getpid()}).encode()
+
+    def request_id(self, body: bytes) -> str | int | None:
+        return body.decode()
+
+
+def observe(start: int, stop: int, seconds: float, failing_unit: int, records: Any) -> None:
+    began_ns = time.monotonic_ns()
+    if start <= failing_unit < stop:
+        raise UnpicklableError(failing_unit, 7)
+    time.sleep(seconds)
+    mask = sum(1 << core for core in os.sched_getaffinity(0))
+    records[start:stop] = (began_ns, time.monotonic_ns(), os.getpid(), stop - start, mask)

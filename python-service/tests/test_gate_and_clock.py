@@ -1,0 +1,55 @@
+import threading
+import time
+
+from live_service import wait_until
+from restbench_service.execution.clock import StageClock
+from restbench_service.execution.gate import Gate
+
+
+def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
+    gate, order = Gate(1), list[int]()
+
+    def enter(number: int) -> None:
+        with gate.entered(StageClock()):
+            order.append(number)
+
+    threads = [threading.Thread(target=enter, args=(number,)) for number in range(20)]
+    with gate.entered(StageClock()):
+        for arrived, thread in enumerate(threads, start=1):
+            thread.start()
+            wait_until(lambda arrived=arrived: len(gate._waiting) == arrived)  # type: ignore[misc]
+    for thread in threads:
+        thread.join()
+    assert order == list(range(20))
+
+
+def test_a_gate_is_free_again_after_an_error() -> None:
+    gate = Gate(1)
+    for _ in range(3):
+        try:
+            with gate.entered(StageClock()):
+                raise ValueError
+        except ValueError:
+            continue
+    assert gate._free == 1
+
+
+def test_a_stage_inside_another_interrupts_it() -> None:
+    clock = StageClock()
+    began_ns = time.perf_counter_ns()
+    with clock.stage("compute"):
+        with clock.stage("queue"):
+            time.sleep(0.03)
+        time.sleep(0.01)
+    total_ns = time.perf_counter_ns() - began_ns
+    assert clock.elapsed_ns["queue"] >= 30_000_000
+    assert 10_000_000 <= clock.elapsed_ns["compute"] <= total_ns - clock.elapsed_ns["queue"]
+
+
+def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
+    clock = StageClock()
+    clock.add({"serialize": 345_000, "queue": 12_000, "compute": 1_234_567, "parse": 1_000_000_000})
+    assert (
+        clock.server_timing()
+        == "queue;dur=0.012, parse;dur=1000.000, compute;dur=1.235, serialize;dur=0.345"
+    )

@@ -1,0 +1,92 @@
+"""The routes beside the compute route."""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+from jsonschema import Draft202012Validator
+from live_service import JSON, LiveService
+from restbench_service.affinity import allowed_cores
+
+OPENAPI = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text())
+BODY = (
+    b'{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
+    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
+)
+
+
+def valid(name: str, text: bytes) -> dict[str, object]:
+    document: dict[str, object] = json.loads(text)
+    schemas = {"components": OPENAPI["components"]}
+    Draft202012Validator({"$ref": f"#/components/schemas/{name}", **schemas}).validate(document)
+    return document
+
+
+def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
+    health = valid("Health", service.request("GET", "/health").body)
+    assert health["service"] == "python"
+    assert health["cores"] == allowed_cores()
+    settings = health["settings"]
+    assert isinstance(settings, dict)
+    assert settings["blasThreads"] == 1
+    assert settings["processes"] == 2
+    assert re.fullmatch(r"numpy \S+ with \S+ \S+", settings["nativeKernel"])
+
+
+def test_the_pools_processes_have_the_blas_threads_of_the_setting(service: LiveService) -> None:
+    for pid in service.pool().values():
+        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        assert b"OPENBLAS_NUM_THREADS=1" in variables
+        assert [path.name for path in Path(f"/proc/{pid}/task").iterdir()] == [str(pid)]
+
+
+def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
+    document = valid("Strategies", service.request("GET", "/strategies").body)
+    rows = document["strategies"]
+    assert isinstance(rows, list)
+    assert {row["name"]: row["key"] for row in rows} == {
+        "serial": "PS",
+        "process-per-element": "PE",
+        "process-per-request": "PR",
+    }
+    assert all(row["workloads"] == ["matrix"] for row in rows)
+
+
+def count(service: LiveService, status: int) -> float:
+    text = service.request("GET", "/metrics").body.decode()
+    labels = f'status="{status}",strategy="process-per-request",workload="matrix"'
+    found = re.search(rf"^restbench_requests_total{{{labels}}} (\S+)$", text, re.MULTILINE)
+    return float(found[1]) if found else 0.0
+
+
+def test_metrics_count_requests_by_status(service: LiveService) -> None:
+    path = "/matrix/process-per-request"
+    cases = [(200, BODY, JSON), (400, b"{", JSON), (422, b"{}", JSON), (415, BODY, {})]
+    for status, body, headers in cases:
+        before = count(service, status)
+        for _ in range(3):
+            assert service.request("POST", path, body, headers).status == status
+        assert count(service, status) == before + 3
+
+
+def test_metrics_are_prometheus_text_with_the_process_s_own_figures(service: LiveService) -> None:
+    answer = service.request("GET", "/metrics")
+    assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+    assert b"\nrestbench_requests_in_flight 0.0\n" in answer.body
+    assert b"\nprocess_resident_memory_bytes " in answer.body
+
+
+def test_openapi_json_is_the_contract(service: LiveService) -> None:
+    assert json.loads(service.request("GET", "/openapi.json").body) == OPENAPI
+
+
+def test_docs_are_a_page_that_needs_nothing_from_elsewhere(service: LiveService) -> None:
+    assert service.request("GET", "/docs").status == 308
+    page = service.request("GET", "/docs/").body.decode()
+    linked = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert linked
+    for link in linked:
+        assert "//" not in link
+        assert service.request("GET", f"/docs/{link.removeprefix('./')}").status == 200
+    assert "/openapi.json" in page

@@ -1,0 +1,138 @@
+"""Products of random matrices against Python's own integers, and the two readers against each other."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from live_service import KERNELS, STRATEGIES, LiveService
+from restbench_service.workloads.matrix import fast_reader
+from restbench_service.workloads.matrix.multiplication import (
+    FLOAT64_EXACT_BELOW,
+    multiply_by_loops,
+    multiply_by_numpy,
+)
+from restbench_service.workloads.matrix.operands import INT64_MAX, INT64_MIN, Operands
+from restbench_service.workloads.matrix.validator import validate
+from restbench_service.workloads.workload import InvalidRequestError
+
+Rows = list[list[int]]
+MAGNITUDES = (50, 2**26, 2**31, 2**52, INT64_MAX)
+"""Elements up to these lead through each arithmetic of the native kernel, and beyond 64 bits."""
+
+
+@st.composite
+def operands(draw: st.DrawFn) -> tuple[Rows, Rows]:
+    rows, inner, columns = (draw(st.integers(1, 7)) for _ in range(3))
+    largest = draw(st.sampled_from(MAGNITUDES))
+    element = st.integers(-largest, largest) | st.sampled_from([-1, 0, 1, largest, -largest])
+    return draw(matrix(element, rows, inner)), draw(matrix(element, inner, columns))
+
+
+def matrix(element: st.SearchStrategy[int], rows: int, columns: int) -> st.SearchStrategy[Rows]:
+    row = st.lists(element, min_size=columns, max_size=columns)
+    return st.lists(row, min_size=rows, max_size=rows)
+
+
+def expected(left: Rows, right: Rows) -> Rows | None:
+    """The product by the definition, None where an element does not fit 64 bits."""
+    columns = list(zip(*right, strict=True))
+    product = [
+        [sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in left
+    ]
+    fits = all(INT64_MIN <= element <= INT64_MAX for row in product for element in row)
+    return product if fits else None
+
+
+def body(left: Rows, right: Rows, strings: bool) -> bytes:
+    def member(rows: Rows) -> dict[str, Any]:
+        values = [",".join(map(str, row)) if strings else row for row in rows]
+        return {"columnCount": len(rows[0]), "rows": [{"value": value} for value in values]}
+
+    request = {"requestId": "r", "matrixOne": member(left), "matrixTwo": member(right)}
+    return json.dumps(request, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(pair=operands(), strings=st.booleans())
+def test_the_product_is_exact_or_refused(
+    service: LiveService, strategy: str, kernel: str, pair: tuple[Rows, Rows], strings: bool
+) -> None:
+    left, right = pair
+    answer = service.request(
+        "POST", f"/matrix/{strategy}?kernel={kernel}", body(left, right, strings)
+    )
+    product = expected(left, right)
+    if product is None:
+        assert json.loads(answer.body)["errorCode"] == "006"
+    else:
+        text = json.dumps({"requestId": "r", "rows": product}, separators=(",", ":"))
+        assert answer.body == text.encode()
+
+
+@given(pair=operands(), cuts=st.lists(st.integers(0, 49), max_size=6))
+def test_the_product_does_not_depend_on_how_the_loop_is_cut(
+    pair: tuple[Rows, Rows], cuts: list[int]
+) -> None:
+    left, right = (np.array(rows, np.int64) for rows in pair)
+    exact = expected(*pair)
+    units = len(left) * right.shape[1]
+    edges = sorted({0, units, *(cut for cut in cuts if cut < units)})
+    bodies = [multiply_by_loops] if exact else []
+    if left.shape[1] * max(map(abs, sum(pair[0] + pair[1], []))) ** 2 < FLOAT64_EXACT_BELOW:
+        bodies.append(multiply_by_numpy)
+    for multiply in bodies:
+        product = np.full((len(left), right.shape[1]), -1, np.int64)
+        for start, stop in zip(edges, edges[1:], strict=False):
+            multiply(start, stop, left, right, product)
+        assert product.tolist() == exact
+
+
+GOOD = body([[1, -20], [300, 4]], [[5], [-60]], strings=True).decode()
+GOOD_ARRAYS = body([[1, -20], [300, 4]], [[5], [-60]], strings=False).decode()
+PIECES = st.sampled_from(
+    ['"', ",", "-", "0", "00", "9" * 19, str(INT64_MAX), str(INT64_MIN), ".", "e1", " ", "\\", "[", "]",
+     "{", "}", ":", "\t", "\n", "\u0661", "\ufeff", "\x00", '"value":', '"x":1,', "null", "+", "--1", "1-2"]
+)  # fmt: skip
+
+
+def outcome(text: str) -> Operands | str:
+    try:
+        return validate(text.encode(), "loops")
+    except InvalidRequestError as error:
+        return error.code
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    text=st.sampled_from([GOOD, GOOD_ARRAYS]),
+    changes=st.lists(st.tuples(st.integers(0, 200), st.integers(0, 3), PIECES), max_size=3),
+)
+@example(GOOD, [])
+@example(GOOD_ARRAYS, [])
+def test_what_the_fast_reader_accepts_the_validator_accepts_as_the_same(
+    text: str, changes: list[tuple[int, int, str]]
+) -> None:
+    for position, removed, piece in changes:
+        text = text[:position] + piece + text[position + removed :]
+    fast = fast_reader.read(text.encode())
+    assert fast is not None or changes, "the unchanged bodies are the fast reader's"
+    if fast is not None:
+        slow = outcome(text)
+        assert isinstance(slow, Operands), f"the validator says {slow}"
+        assert (fast.request_id, fast.left.tolist(), fast.right.tolist()) == (
+            slow.request_id, slow.left.tolist(), slow.right.tolist(),
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", [GOOD, GOOD_ARRAYS, GOOD.replace('"r"', "7"), GOOD.replace(":", " : ")]
+)
+def test_the_usual_request_takes_the_fast_reader(text: str) -> None:
+    assert fast_reader.read(text.encode()) is not None

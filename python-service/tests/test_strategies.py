@@ -1,0 +1,151 @@
+"""Each technique is what it is called: which processes ran, how many at once, on which cores."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_service import children, name_of
+from observed import CORES, END_NS, PID, START_NS, UNITS, Observed
+from restbench_service.execution.clock import StageClock
+from restbench_service.execution.strategy import Strategy
+
+Table = dict[str, Strategy]
+MASK = sum(1 << core for core in os.sched_getaffinity(0))
+every_strategy = pytest.mark.parametrize(
+    "name", ["serial", "process-per-element", "process-per-request"]
+)
+
+
+def run(strategy: Strategy, units: int, seconds: float = 0.0) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(
+        strategy.execute(Observed(seconds), str(units).encode(), StageClock())
+    )
+    return answer
+
+
+def run_together(strategy: Strategy, requests: int, units: int, seconds: float) -> list[Any]:
+    with ThreadPoolExecutor(requests) as users:
+        return list(users.map(lambda _: run(strategy, units, seconds), range(requests)))
+
+
+def pids(answer: dict[str, Any]) -> set[int]:
+    return {record[PID] for record in answer["records"]}
+
+
+def open_descriptors() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def pool(prefix: str) -> set[int]:
+    return {pid for pid in children(os.getpid()) if name_of(pid).startswith(prefix)}
+
+
+def peak(intervals: list[tuple[int, int]]) -> int:
+    """The largest number of intervals that have a moment in common."""
+    return max(sum(start <= moment < end for start, end in intervals) for moment, _ in intervals)
+
+
+def spans(answers: list[dict[str, Any]]) -> list[tuple[int, int]]:
+    """When each request's loop began and ended."""
+    return [
+        (min(r[START_NS] for r in a["records"]), max(r[END_NS] for r in a["records"]))
+        for a in answers
+    ]
+
+
+def test_serial_does_everything_in_the_service_s_own_process(strategies: Table) -> None:
+    answer = run(strategies["serial"], 25)
+    stages = {answer[stage] for stage in ("parse", "compute", "serialize")}
+    assert stages == pids(answer) == {os.getpid()}
+
+
+def test_serial_runs_a_loop_uncut(strategies: Table) -> None:
+    assert {record[UNITS] for record in run(strategies["serial"], 25)["records"]} == {25}
+
+
+def test_serial_runs_one_request_at_a_time(strategies: Table) -> None:
+    assert peak(spans(run_together(strategies["serial"], 4, 1, 0.02))) == 1
+
+
+def test_process_per_element_handles_the_request_in_the_service_s_own_process(
+    strategies: Table,
+) -> None:
+    answer = run(strategies["process-per-element"], 25)
+    assert {answer[stage] for stage in ("parse", "compute", "serialize")} == {os.getpid()}
+
+
+def test_process_per_element_runs_each_unit_as_a_task_of_its_own(strategies: Table) -> None:
+    records = run(strategies["process-per-element"], 250)["records"]
+    assert [record[UNITS] for record in records] == [1] * 250
+
+
+def test_process_per_element_runs_units_on_all_its_processes_at_once(strategies: Table) -> None:
+    answer = run(strategies["process-per-element"], 40, 0.005)
+    assert pids(answer) == pool("restbench-PE-")
+    assert len(pids(answer)) == 2
+    assert peak([(r[START_NS], r[END_NS]) for r in answer["records"]]) == 2
+
+
+def test_process_per_element_runs_one_request_s_elements_at_a_time(strategies: Table) -> None:
+    assert peak(spans(run_together(strategies["process-per-element"], 3, 10, 0.002))) == 1
+
+
+def test_process_per_request_does_a_whole_request_in_one_other_process(strategies: Table) -> None:
+    answer = run(strategies["process-per-request"], 25)
+    stages = {answer[stage] for stage in ("parse", "compute", "serialize")}
+    assert stages == pids(answer)
+    assert len(stages) == 1
+    assert stages < pool("restbench-PR-")
+
+
+def test_process_per_request_runs_the_loop_uncut(strategies: Table) -> None:
+    records = run(strategies["process-per-request"], 25)["records"]
+    assert {record[UNITS] for record in records} == {25}
+
+
+def test_process_per_request_runs_as_many_requests_as_it_has_processes(strategies: Table) -> None:
+    answers = run_together(strategies["process-per-request"], 5, 1, 0.05)
+    assert peak(spans(answers)) == 2
+    assert set().union(*map(pids, answers)) == pool("restbench-PR-")
+
+
+@every_strategy
+def test_the_processes_may_use_the_cores_of_the_service(strategies: Table, name: str) -> None:
+    answer = run(strategies[name], 10)
+    assert {record[CORES] for record in answer["records"]} == {MASK}
+
+
+@every_strategy
+def test_an_error_of_a_unit_is_raised_even_if_it_cannot_be_pickled(
+    strategies: Table, name: str
+) -> None:
+    with pytest.raises(Exception, match="3 and 7"):
+        strategies[name].execute(Observed(0.0, failing_unit=3), b"10", StageClock())
+    assert len(run(strategies[name], 10)["records"]) == 10
+
+
+@every_strategy
+def test_requests_wait_in_order_of_arrival_and_the_wait_is_queue(
+    strategies: Table, name: str
+) -> None:
+    def timed(_: int) -> StageClock:
+        clock = StageClock()
+        strategies[name].execute(Observed(0.05), b"1", clock)
+        return clock
+
+    with ThreadPoolExecutor(6) as users:
+        clocks = list(users.map(timed, range(6)))
+    assert max(clock.elapsed_ns["queue"] for clock in clocks) >= 2 * 50_000_000 * 0.9
+    assert all(clock.elapsed_ns["compute"] >= 50_000_000 for clock in clocks)
+
+
+@every_strategy
+def test_no_descriptor_is_left_open_by_a_request(strategies: Table, name: str) -> None:
+    run(strategies[name], 10)
+    before = open_descriptors()
+    for _ in range(5):
+        run(strategies[name], 10)
+    assert open_descriptors() == before
