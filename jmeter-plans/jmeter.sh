@@ -26,7 +26,7 @@ start_headless_jvm() {
     fi
     # JMETER_JVM_ARGS is split on purpose: more than one option may stand in it.
     # shellcheck disable=SC2086
-    start_jvm -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xms512m -Xmx1g -Djava.awt.headless=true \
+    start_jvm -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xms1g -Xmx1g -Xmn600m -Djava.awt.headless=true \
         -Dlog4j2.disable.jmx=true ${JMETER_JVM_ARGS:-} "$@"
 }
 

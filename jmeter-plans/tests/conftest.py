@@ -1,6 +1,7 @@
 """The plan's tests run the real JMeter of target/apache-jmeter; `make setup` puts it there."""
 
 import csv
+import shutil
 import socket
 import subprocess
 from dataclasses import dataclass
@@ -9,11 +10,9 @@ from pathlib import Path
 import pytest
 
 PLANS = Path(__file__).resolve().parent.parent
-ROWS = "[[58,64],[139,154]]"
-REQUEST_REST = (
-    '"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},'
-    '"matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}'
-)
+EXAMPLE = PLANS / "example"
+REQUEST_REST = (EXAMPLE / "body-rest.json").read_text(encoding="ascii")
+ROWS = (EXAMPLE / "rows.json").read_text(encoding="ascii")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class JMeterRun:
 
 @dataclass(frozen=True)
 class JMeter:
-    """Starts runs in a folder of their own, with a tiny payload whose product is ROWS."""
+    """Starts runs in a folder of their own, with a copy of the example payload."""
 
     folder: Path
 
@@ -63,10 +62,7 @@ class JMeter:
 
 @pytest.fixture
 def jmeter(tmp_path: Path) -> JMeter:
-    payload = tmp_path / "payload"
-    payload.mkdir()
-    (payload / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
-    (payload / "rows.json").write_text(ROWS, encoding="ascii")
+    shutil.copytree(EXAMPLE, tmp_path / "payload")
     return JMeter(tmp_path)
 
 
