@@ -47,7 +47,7 @@ FLAGS: dict[str, Flag] = {
     "processes-changed": Flag(
         "The service's processes were not the same at both ends of the window: no CPU time.", True
     ),
-    "no-sar": Flag("sysstat was missing or had no sample in the window: no machine CPU %.", False),
+    "no-sar": Flag("No sysstat, or no sample of it in the window: no machine CPU %.", False),
     "no-server-timing": Flag("The responses told no stage times.", False),
     "attached": Flag("The service was started by others: its CPU and memory are unknown.", False),
     "service-restarted": Flag("The service was started anew just before this cell.", False),

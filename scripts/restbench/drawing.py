@@ -33,6 +33,7 @@ _STYLE: dict[Any, object] = {
     "svg.fonttype": "path",
     "font.family": "DejaVu Sans",
     "font.size": 8.5,
+    "axes.facecolor": "none",
     "axes.edgecolor": _INK,
     "axes.labelcolor": _INK,
     "text.color": _INK,
@@ -104,7 +105,7 @@ class Chart:
 def svg(chart: Chart) -> str:
     """The figure as an SVG document of 7 inches' width."""
     with mpl.rc_context(_STYLE):
-        figure = _figure(chart)
+        figure = draw(chart)
         text = io.StringIO()
         metadata = {
             "Date": None,
@@ -126,7 +127,8 @@ def _dark_scheme() -> str:
     return f"@media (prefers-color-scheme: dark){{{rules}}}"
 
 
-def _figure(chart: Chart) -> Figure:
+def draw(chart: Chart) -> Figure:
+    """The figure as matplotlib has it; `svg` makes the document of it."""
     title = _wrapped(chart.title, _TITLE_CHARACTERS)
     caption = _wrapped(chart.caption, _CAPTION_CHARACTERS)
     head_in = _TITLE_IN + 0.19 * title.count("\n")
@@ -169,18 +171,28 @@ def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
     ys = [math.nan if point.y is None else point.y for point in line.points]
     axis.plot(xs, ys, color=colour, linewidth=1.4, zorder=2)
     for y, point in line.drawn:
-        fill = _PAPER if point.doubtful else colour
-        shape = {"marker": marker, "markersize": 6, "mfc": fill, "mec": colour}
-        bars = {"capsize": 3, "elinewidth": 1, "ecolor": colour}
-        axis.errorbar(point.x, y, point.half_width, linestyle="", zorder=3, **shape, **bars)
+        axis.errorbar(
+            point.x,
+            y,
+            point.half_width,
+            linestyle="",
+            marker=marker,
+            markersize=6,
+            markerfacecolor=_PAPER if point.doubtful else colour,
+            markeredgecolor=colour,
+            ecolor=colour,
+            elinewidth=1,
+            capsize=3,
+            zorder=3,
+        )
         if values_written:
-            _write_value(axis, point.x, y)
+            _write_value(axis, point.x, y, above=y + (point.half_width or 0))
 
 
-def _write_value(axis: Axes, x: int, y: float) -> None:
+def _write_value(axis: Axes, x: int, y: float, above: float) -> None:
     text = f"{y:.3g}" if y < 1000 else f"{y:.0f}"
     axis.annotate(
-        text, (x, y), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5
+        text, (x, above), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5
     )
 
 

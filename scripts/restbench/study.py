@@ -108,8 +108,8 @@ def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
         f"{manifest.status}; {measured} of {len(rows)} cells measured",
         "Machine": machine_line(run),
         "Blocks": _blocks_line(manifest),
-        "Latency": "closed loop: each user waits for an answer before asking again, so queueing "
-        "shows in the throughput and percentiles hold for that number of users only",
+        "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
+        "that number of users and hide what requests at a fixed rate would wait",
     }
 
 

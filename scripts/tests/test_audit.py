@@ -1,0 +1,75 @@
+from dataclasses import replace
+
+import pytest
+from restbench import audit
+from restbench.audit import Evidence
+
+#: 10 users, 50 ms each: 200 completions a second.
+SOUND = Evidence(
+    users=10,
+    window_s=2.0,
+    correct=400,
+    errors=0,
+    wrong_answers=0,
+    completed=400,
+    mean_of_all_ms=50.0,
+    answered_in_load=700,
+    service_requests=700.0,
+    told_stages=True,
+    steal_pct=0.0,
+    foreign_pct=1.0,
+)
+
+
+def test_a_sound_measurement_has_no_flag() -> None:
+    assert audit.noticed(SOUND) == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "flag"),
+    [
+        ({"errors": 1}, "errors"),
+        ({"wrong_answers": 1}, "wrong-answers"),
+        ({"correct": 29}, "few-completions"),
+        ({"steal_pct": 1.01}, "steal"),
+        ({"steal_pct": None}, "no-sar"),
+        ({"foreign_pct": 5.01}, "foreign-load"),
+        ({"told_stages": False}, "no-server-timing"),
+        ({"service_requests": 711.0}, "count-mismatch"),
+        ({"service_requests": 689.0}, "count-mismatch"),
+        # X R / N = 200 x R / 10; 2 % + R/T of 50 ms in 2 s allow 4.5 %: R from 47.8 to 52.3 ms.
+        ({"mean_of_all_ms": 47.7}, "littles-law"),
+        ({"mean_of_all_ms": 52.4}, "littles-law"),
+        ({"mean_of_all_ms": 9.9, "completed": 2020}, "coarse-clock"),
+    ],
+)
+def test_each_check_raises_its_flag(change: dict[str, float], flag: str) -> None:
+    assert audit.noticed(replace(SOUND, **change)) == (flag,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"correct": 30},
+        {"steal_pct": 1.0},
+        {"foreign_pct": 5.0},
+        {"service_requests": 710.0},
+        {"service_requests": None},
+        {"mean_of_all_ms": 47.9},
+        {"mean_of_all_ms": 52.2},
+        {"mean_of_all_ms": 10.0, "completed": 2000},
+        {"foreign_pct": None},
+    ],
+)
+def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, float]) -> None:
+    assert audit.noticed(replace(SOUND, **change)) == ()
+
+
+def test_every_flag_is_one_sentence_and_what_is_unknown_is_doubtful() -> None:
+    for flag in audit.FLAGS.values():
+        assert flag.explanation[0].isupper()
+        assert flag.explanation.endswith(".")
+    assert "Unknown" in audit.explain("from-the-future")
+    assert audit.is_doubtful(("shared-cores", "from-the-future"))
+    assert not audit.is_doubtful(("shared-cores", "capped", "coarse-clock"))
+    assert audit.is_doubtful(("shared-cores", "steal"))
