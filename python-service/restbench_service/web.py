@@ -28,6 +28,7 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     """The WSGI application; `strategies` by name, running."""
     app = Flask(__name__, static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     service = _Service(settings, strategies)
     for workload in WORKLOADS:
         for strategy in strategies:

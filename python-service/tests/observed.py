@@ -41,6 +41,28 @@ class Observed:
         return body.decode()
 
 
+@dataclass(frozen=True)
+class Verbose(Observed):
+    """Fails with a text that fits no message."""
+
+    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+        loop.for_each(value["units"], 1, fail_with_a_long_text)
+        return value
+
+
+@dataclass(frozen=True)
+class Copied(Observed):
+    """Gives the tasks an array that is not the loop's."""
+
+    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+        loop.for_each(value["units"], 1, fail_with_a_long_text, np.zeros(3))
+        return value
+
+
+def fail_with_a_long_text(_start: int, _stop: int, *_arguments: Any) -> None:
+    raise ValueError("x" * 100_000)
+
+
 def observe(start: int, stop: int, seconds: float, failing_unit: int, records: Any) -> None:
     began_ns = time.monotonic_ns()
     if start <= failing_unit < stop:

@@ -82,4 +82,8 @@ class _SharedLoop:
             if array is argument:
                 descriptors.append(descriptor)
                 return shared_array.Shape(array.shape, array.dtype.str)
+        if isinstance(argument, np.ndarray):
+            raise TypeError(
+                "an array for tasks must be one of loop.array, whole: others are copied"
+            )
         return argument

@@ -5,5 +5,5 @@ import numpy as np
 
 def native_library() -> str:
     """numpy and its matrix library, with their versions."""
-    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]  # type: ignore[index]
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return f"numpy {np.__version__} with {blas['name']} {blas['version']}"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...workloads.workload import Body
-from .fault import WorkerDiedError, portable
+from .fault import WorkerDiedError, abandon, pack_error
 from .shared_array import Shape, attach
 
 IN_FLIGHT_TASKS = 16
@@ -38,9 +38,17 @@ def run_loop(
 
     An argument that is a Shape stands for the array in the next of the descriptors.
     """
+    message = pickle.dumps((body, arguments))
+    if len(message) > MAX_MESSAGE_BYTES:
+        raise ValueError(f"a loop's arguments have {len(message)} bytes: use loop.array for data")
     dispatch = _Dispatch(channels, units)
-    dispatch.begin(pickle.dumps((body, arguments)), descriptors)
-    dispatch.run()
+    try:
+        dispatch.begin(message, descriptors)
+        dispatch.run()
+    except BaseException:
+        for channel in channels:
+            abandon(channel)
+        raise
     dispatch.end()
 
 
@@ -149,7 +157,7 @@ def _serve_loop(channel: socket.socket, body: Body, arguments: list[Any]) -> boo
         try:
             body(start, stop, *arguments)
         except Exception as error:  # carried to the caller, which decides
-            channel.send(pickle.dumps(portable(error)))
+            channel.send(pack_error(error))
         else:
             channel.send(_DONE)
     return False

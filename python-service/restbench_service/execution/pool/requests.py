@@ -11,7 +11,7 @@ from typing import Any
 from ...workloads.workload import Workload
 from ..clock import STAGES, StageClock
 from ..strategy import InOrderLoop, run_stages
-from .fault import WorkerDiedError, portable
+from .fault import WorkerDiedError, abandon, pack_error
 
 _REQUEST = struct.Struct("!QQ")  # bytes of the pickled workload, of the body
 _ANSWER = struct.Struct(f"!?{len(STAGES)}qQ")  # succeeded, ns of each stage, bytes of the rest
@@ -29,6 +29,9 @@ def ask(
         answer = _receive(channel, length)
     except (EOFError, ConnectionError) as error:
         raise WorkerDiedError("the process that had this request died") from error
+    except BaseException:
+        abandon(channel)
+        raise
     clock.add(dict(zip(STAGES, elapsed_ns, strict=True)))
     if not succeeded:
         raise pickle.loads(answer)  # noqa: S301 - from our own process
@@ -51,7 +54,7 @@ def _answer(packed: bytes, body: bytes) -> bytes:
     try:
         succeeded, rest = True, run_stages(pickle.loads(packed), body, InOrderLoop(), clock)  # noqa: S301
     except Exception as error:  # carried to the caller, which decides
-        succeeded, rest = False, pickle.dumps(portable(error))
+        succeeded, rest = False, pack_error(error)
     return _ANSWER.pack(succeeded, *clock.elapsed_ns.values(), len(rest)) + rest
 
 
