@@ -6,6 +6,9 @@ import org.restbench.json.JsonCursor;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {
+    /** Numbers of up to this many digits need no check for overflow. */
+    private static final int SURELY_FIT_DIGITS = 18;
+
     private long[] values = new long[16];
     private int size;
 
@@ -72,35 +75,36 @@ final class Elements {
      * @throws Irregular at the first element that is no 64-bit integer; those before it have been added
      */
     private int addList(byte[] text, int offset) {
-        int next = offset;
-        while (true) {
-            int from = skipSpaces(text, next);
-            int to = endOfDigits(text, from);
-            long value = Integers.parse(text, from, to);
-            next = skipSpaces(text, to);
-            byte behind = at(text, next);
-            if (behind != ',' && behind != '"') {
-                throw Irregular.FOUND;
-            }
-            add(value);
-            if (behind == '"') {
-                return next;
-            }
-            next++;
+        int end = addElement(text, offset);
+        while (text[end] == ',') {
+            end = addElement(text, end + 1);
         }
+        return end;
+    }
+
+    /** Adds one element; the offset of the comma or quote behind it. */
+    private int addElement(byte[] text, int offset) {
+        int from = skipSpaces(text, offset);
+        boolean negative = at(text, from) == '-';
+        int first = negative ? from + 1 : from;
+        int to = first;
+        long value = 0; // wraps where there are many digits, and is not used then
+        for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+            value = value * 10 + digit;
+            to++;
+        }
+        int end = skipSpaces(text, to);
+        if (at(text, end) != ',' && at(text, end) != '"') {
+            throw Irregular.FOUND;
+        }
+        boolean surelyFits = to > first && to - first <= SURELY_FIT_DIGITS;
+        add(surelyFits ? negative ? -value : value : Integers.parse(text, from, to));
+        return end;
     }
 
     private static int skipSpaces(byte[] text, int offset) {
         int next = offset;
         while (at(text, next) == ' ') {
-            next++;
-        }
-        return next;
-    }
-
-    private static int endOfDigits(byte[] text, int offset) {
-        int next = at(text, offset) == '-' ? offset + 1 : offset;
-        while (at(text, next) >= '0' && at(text, next) <= '9') {
             next++;
         }
         return next;

@@ -1,0 +1,52 @@
+package org.restbench;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** The arrows between packages point one way. */
+class ArchitectureTest {
+    private static final JavaClasses OURS = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("org.restbench");
+
+    private static void neverUses(String user, String... used) {
+        noClasses().that().resideInAPackage(user).should().dependOnClassesThat().resideInAnyPackage(used).check(OURS);
+    }
+
+    @Test
+    void workloads_know_nothing_of_strategies_cores_settings_or_http() {
+        neverUses("..workload..", "..execution..", "..affinity..", "..settings..", "..web..", "org.springframework..");
+    }
+
+    @Test
+    void workloads_start_no_threads() {
+        neverUses("..workload..", "java.util.concurrent", "java.util.concurrent.locks..");
+    }
+
+    @Test
+    void strategies_know_no_workload_but_the_seam() {
+        neverUses(
+                "..execution..", "..workload.matrix..", "..settings..", "..web..", "..json..", "org.springframework..");
+    }
+
+    @Test
+    void affinity_and_json_stand_alone() {
+        neverUses("..affinity..", "..execution..", "..workload..", "..settings..", "..web..", "..json..");
+        neverUses("..json..", "..affinity..", "..execution..", "..workload..", "..settings..", "..web..");
+    }
+
+    @Test
+    void the_web_knows_no_single_workload_and_no_settings() {
+        neverUses("..web..", "..workload.matrix..", "..settings..");
+    }
+
+    @Test
+    void packages_have_no_cycles() {
+        slices().matching("org.restbench.(*)..").should().beFreeOfCycles().check(OURS);
+    }
+}

@@ -1,0 +1,97 @@
+package org.restbench.execution;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+
+/** A workload that writes down which threads ran it, which units each body got, and how many bodies ran at once. */
+final class Observed implements Workload<String, String> {
+    record Piece(Thread thread, int from, int to) {}
+
+    final Map<String, Thread> stages = new ConcurrentHashMap<>();
+    final List<Piece> pieces = Collections.synchronizedList(new ArrayList<>());
+    final AtomicInteger peak = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger();
+    private final int units;
+    private final int unitsPerTask;
+    private final CountDownLatch together;
+
+    /** @param together bodies that wait for each other before they go on: proves that so many can run at once */
+    Observed(int units, int unitsPerTask, int together) {
+        this.units = units;
+        this.unitsPerTask = unitsPerTask;
+        this.together = new CountDownLatch(together);
+    }
+
+    byte[] under(ExecutionStrategy strategy) {
+        return strategy.execute(this, new byte[0], new StageClock());
+    }
+
+    @Override
+    public String parse(byte[] body) {
+        stages.put("parse", Thread.currentThread());
+        return "input";
+    }
+
+    @Override
+    public String compute(String input, ParallelLoop loop) {
+        stages.put("compute", Thread.currentThread());
+        loop.forEach(units, unitsPerTask, this::body);
+        return "output";
+    }
+
+    private void body(int from, int to) {
+        peak.accumulateAndGet(running.incrementAndGet(), Math::max);
+        pieces.add(new Piece(Thread.currentThread(), from, to));
+        together.countDown();
+        try {
+            if (!together.await(20, TimeUnit.SECONDS)) {
+                throw new IllegalStateException(together.getCount() + " more bodies should run at once");
+            }
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+        running.decrementAndGet();
+    }
+
+    @Override
+    public byte[] serialize(String output) {
+        stages.put("serialize", Thread.currentThread());
+        return new byte[] {1};
+    }
+
+    @Override
+    public RequestId identify(byte[] body) {
+        return null;
+    }
+
+    /** Lets bodies go on that wait for others which never come. */
+    void release() {
+        while (together.getCount() > 0) {
+            together.countDown();
+        }
+    }
+
+    /** The pieces by their first unit. */
+    List<Piece> inUnitOrder() {
+        return pieces.stream()
+                .sorted((a, b) -> Integer.compare(a.from(), b.from()))
+                .toList();
+    }
+
+    List<String> threadNames() {
+        return pieces.stream()
+                .map(piece -> piece.thread().getName())
+                .distinct()
+                .sorted()
+                .toList();
+    }
+}

@@ -1,0 +1,297 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.affinity.RefusingAffinity;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+
+/** Each strategy IS what its name says. */
+@Timeout(60)
+class StrategiesTest {
+    private static final int CORE =
+            new OpenHftAffinity().coresOfProcess().length() - 1;
+
+    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2);
+
+    @AfterEach
+    void close() {
+        strategies.close();
+    }
+
+    private ExecutionStrategy strategy(String name) {
+        return strategies.all().stream()
+                .filter(technique -> technique.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .strategy();
+    }
+
+    @Test
+    void every_strategy_covers_every_unit_once_and_answers_with_the_last_stage() {
+        for (Technique technique : strategies.all()) {
+            for (int[] shape : new int[][] {{1, 1}, {7, 3}, {12, 4}, {250, 1}, {5, 9}}) {
+                Observed observed = new Observed(shape[0], shape[1], 1);
+                assertThat(observed.under(technique.strategy())).containsExactly(1);
+                int next = 0;
+                for (Observed.Piece piece : observed.inUnitOrder()) {
+                    assertThat(piece.from()).as(technique.name()).isEqualTo(next);
+                    next = piece.to();
+                }
+                assertThat(next).as(technique.name()).isEqualTo(shape[0]);
+            }
+        }
+    }
+
+    @Test
+    void every_strategy_throws_on_what_a_body_threw_and_works_afterwards() {
+        for (Technique technique : strategies.all()) {
+            for (RuntimeException thrown : List.of(new ArithmeticException("x"), new IllegalCallerException("y"))) {
+                assertThatThrownBy(() -> failing(technique.strategy(), thrown)).isSameAs(thrown);
+            }
+            OutOfMemoryError error = new OutOfMemoryError("not really");
+            assertThatThrownBy(() -> failing(technique.strategy(), error)).isSameAs(error);
+            assertThat(new Observed(4, 2, 1).under(technique.strategy())).containsExactly(1);
+        }
+    }
+
+    private static void failing(ExecutionStrategy strategy, Throwable thrown) {
+        strategy.execute(new LoopOnly((from, to) -> sneak(thrown)), new byte[0], new StageClock());
+    }
+
+    private static void sneak(Throwable thrown) {
+        if (thrown instanceof Error error) {
+            throw error;
+        }
+        throw (RuntimeException) thrown;
+    }
+
+    /** A loop of four units in tasks of two, and nothing else. */
+    private record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer> {
+        @Override
+        public Integer parse(byte[] body) {
+            return 4;
+        }
+
+        @Override
+        public Integer compute(Integer units, ParallelLoop loop) {
+            loop.forEach(units, 2, loopBody);
+            return units;
+        }
+
+        @Override
+        public byte[] serialize(Integer output) {
+            return new byte[0];
+        }
+
+        @Override
+        public RequestId identify(byte[] body) {
+            return null;
+        }
+    }
+
+    @Test
+    void serial_runs_all_in_order_on_the_callers_thread() {
+        Observed observed = new Observed(6, 2, 1);
+        observed.under(strategy("serial"));
+        assertThat(Set.copyOf(observed.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(observed.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 6));
+    }
+
+    @Test
+    void thread_pool_runs_a_task_a_row_on_as_many_threads_as_rows() {
+        Observed observed = new Observed(5 * 4, 4, 5);
+        observed.under(strategy("thread-pool"));
+        assertThat(observed.peak).hasValue(5);
+        assertThat(observed.threadNames())
+                .containsExactly("thread-pool-1", "thread-pool-2", "thread-pool-3", "thread-pool-4", "thread-pool-5");
+        assertThat(observed.pieces).hasSize(5).allMatch(piece -> piece.to() - piece.from() == 4);
+        assertThat(observed.stages.get("compute")).isSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void thread_pool_never_has_more_than_100_threads_and_ends_them_with_the_request() {
+        Observed observed = new Observed(250, 1, 100);
+        observed.under(strategy("thread-pool"));
+        assertThat(observed.peak).hasValue(100);
+        assertThat(observed.threadNames()).hasSize(100).contains("thread-pool-100");
+        assertThat(observed.pieces).allMatch(piece -> !piece.thread().isAlive());
+    }
+
+    @Test
+    void thread_per_element_starts_a_new_thread_a_unit_and_none_beside_another() {
+        Observed observed = new Observed(40, 4, 1);
+        observed.under(strategy("thread-per-element"));
+        assertThat(observed.peak).hasValue(1);
+        assertThat(observed.threadNames()).containsExactly("element");
+        assertThat(observed.pieces.stream().map(Observed.Piece::thread).collect(Collectors.toSet())).hasSize(40);
+        assertThat(observed.pieces).allMatch(piece -> piece.to() - piece.from() == 1);
+        assertThat(observed.pieces).isEqualTo(observed.inUnitOrder());
+    }
+
+    @Test
+    void shared_pool_keeps_its_threads_and_gives_each_a_block_of_whole_rows() {
+        Observed first = new Observed(10 * 4 - 1, 4, 3);
+        first.under(strategy("shared-pool"));
+        assertThat(first.peak).hasValue(3);
+        assertThat(first.threadNames()).containsExactly("shared-1", "shared-2", "shared-3");
+        assertThat(first.inUnitOrder()).extracting(Observed.Piece::to).containsExactly(12, 24, 39);
+        Observed second = new Observed(40, 4, 3);
+        second.under(strategy("shared-pool"));
+        assertThat(threads(second)).isEqualTo(threads(first));
+    }
+
+    private static Set<Thread> threads(Observed observed) {
+        return observed.pieces.stream().map(Observed.Piece::thread).collect(Collectors.toSet());
+    }
+
+    @Test
+    void pinned_runs_every_stage_on_one_lasting_thread_that_may_run_on_one_core_only() {
+        String before = allowedList();
+        AtomicReference<String> mask = new AtomicReference<>();
+        strategy("pinned").execute(new LoopOnly((from, to) -> mask.set(allowedList())), new byte[0], new StageClock());
+        assertThat(mask.get()).isEqualTo(Integer.toString(CORE));
+        Observed first = new Observed(4, 2, 1);
+        Observed second = new Observed(4, 2, 1);
+        first.under(strategy("pinned"));
+        second.under(strategy("pinned"));
+        assertThat(first.threadNames()).containsExactly("pinned-1");
+        assertThat(Set.copyOf(first.stages.values())).hasSize(1).isEqualTo(Set.copyOf(second.stages.values()));
+        assertThat(allowedList()).as("the request's own thread is left alone").isEqualTo(before);
+    }
+
+    private static String allowedList() {
+        try {
+            return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
+                    .filter(line -> line.startsWith("Cpus_allowed_list:"))
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                    .findFirst()
+                    .orElse("none");
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(unreadable);
+        }
+    }
+
+    @Test
+    void pinned_fails_rather_than_runs_unpinned() {
+        try (PinnedStrategy refused = new PinnedStrategy(new RefusingAffinity(), List.of(CORE))) {
+            Observed observed = new Observed(4, 2, 1);
+            assertThatThrownBy(() -> observed.under(refused))
+                    .isInstanceOf(StrategyFault.class)
+                    .hasMessageContaining("refused");
+            assertThat(observed.stages).isEmpty();
+        }
+    }
+
+    @Test
+    void pinned_fails_once_somebody_has_moved_its_thread() {
+        OpenHftAffinity real = new OpenHftAffinity();
+        BitSet elsewhere = new BitSet();
+        elsewhere.set(CORE + 1);
+        AtomicReference<BitSet> seen = new AtomicReference<>();
+        try (PinnedStrategy moved = new PinnedStrategy(new RefusingAffinity.Pretending(real, seen), List.of(CORE))) {
+            assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
+            seen.set(elsewhere);
+            assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved)).hasMessageContaining("lost");
+        }
+    }
+
+    @Test
+    void pipeline_has_a_thread_a_stage_and_keeps_it() {
+        Observed first = new Observed(4, 2, 1);
+        first.under(strategy("pipeline"));
+        assertThat(first.stages.get("parse").getName()).isEqualTo("pipe-parse");
+        assertThat(first.stages.get("compute").getName()).isEqualTo("pipe-compute");
+        assertThat(first.stages.get("serialize").getName()).isEqualTo("pipe-serialize");
+        Observed second = new Observed(4, 2, 1);
+        second.under(strategy("pipeline"));
+        assertThat(second.stages).isEqualTo(first.stages);
+    }
+
+    @Test
+    void pipeline_parses_one_request_while_it_computes_another_and_finishes_far_more_than_its_queues_hold()
+            throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(40);
+        try {
+            Observed blocked = new Observed(1, 1, 2);
+            var first = CompletableFuture.supplyAsync(() -> blocked.under(strategy("pipeline")), callers);
+            List<Observed> others = IntStream.range(0, 30)
+                    .mapToObj(i -> new Observed(1, 1, 1))
+                    .toList();
+            var rest = others.stream()
+                    .map(it -> CompletableFuture.supplyAsync(() -> it.under(strategy("pipeline")), callers))
+                    .toList();
+            while (others.stream().noneMatch(it -> it.stages.containsKey("parse")) || blocked.pieces.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(first).isNotDone();
+            blocked.release();
+            assertThat(first.get()).containsExactly(1);
+            for (var answer : rest) {
+                assertThat(answer.get()).containsExactly(1);
+            }
+        } finally {
+            callers.shutdown();
+        }
+    }
+
+    @Test
+    void virtual_threads_run_a_task_a_row_where_java_has_them_and_are_absent_elsewhere() throws Exception {
+        boolean offered = strategies.all().stream().anyMatch(it -> it.name().equals("virtual-threads"));
+        assertThat(offered).isEqualTo(Runtime.version().feature() >= 21);
+        assumeTrue(offered);
+        Observed observed = new Observed(50 * 4, 4, 50);
+        observed.under(strategy("virtual-threads"));
+        assertThat(observed.peak).hasValue(50);
+        var isVirtual = Thread.class.getMethod("isVirtual");
+        for (Observed.Piece piece : observed.pieces) {
+            assertThat(isVirtual.invoke(piece.thread())).isEqualTo(true);
+            assertThat(piece.to() - piece.from()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void closing_ends_every_lasting_thread() throws InterruptedException {
+        Observed pinned = new Observed(1, 1, 1);
+        Observed piped = new Observed(1, 1, 1);
+        Observed shared = new Observed(1, 1, 1);
+        pinned.under(strategy("pinned"));
+        piped.under(strategy("pipeline"));
+        shared.under(strategy("shared-pool"));
+        strategies.close();
+        for (Thread thread : List.of(
+                pinned.stages.get("parse"),
+                piped.stages.get("parse"),
+                piped.stages.get("compute"),
+                piped.stages.get("serialize"),
+                shared.pieces.get(0).thread())) {
+            thread.join(20_000);
+            assertThat(thread.isAlive()).as(thread.getName()).isFalse();
+        }
+    }
+
+    @Test
+    void names_fit_the_15_characters_that_proc_shows() {
+        assertThat(List.of("thread-pool-" + ThreadPoolLoop.MOST_THREADS, "pipe-serialize", "pinned-1024"))
+                .allMatch(name -> name.length() <= 15);
+    }
+}

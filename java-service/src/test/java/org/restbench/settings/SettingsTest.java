@@ -1,0 +1,62 @@
+package org.restbench.settings;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingsTest {
+    @Test
+    void an_empty_environment_gives_the_documented_defaults() {
+        assertThat(Settings.from(Map.of())).isEqualTo(new Settings("127.0.0.1", 8080, 67_108_864, 256, 1, 4));
+    }
+
+    @Test
+    void every_variable_is_read() {
+        Map<String, String> environment = Map.of(
+                "RESTBENCH_HOST", "0.0.0.0",
+                "RESTBENCH_PORT", "18081",
+                "RESTBENCH_MAX_BODY_BYTES", "1000",
+                "RESTBENCH_MAX_IN_FLIGHT", "5",
+                "RESTBENCH_PINNED_WORKERS", "2",
+                "RESTBENCH_PIPELINE_QUEUE", "3");
+        assertThat(Settings.from(environment)).isEqualTo(new Settings("0.0.0.0", 18_081, 1000, 5, 2, 3));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "RESTBENCH_PORT,abc,0 to 65535",
+        "RESTBENCH_PORT,65536,0 to 65535",
+        "RESTBENCH_PORT,'',0 to 65535",
+        "RESTBENCH_MAX_BODY_BYTES,0,1 to 201326592",
+        "RESTBENCH_MAX_BODY_BYTES,64MB,1 to 201326592",
+        "RESTBENCH_MAX_IN_FLIGHT,-1,1 to 4096",
+        "RESTBENCH_PINNED_WORKERS,0,1 to 1024",
+        "RESTBENCH_PIPELINE_QUEUE,0,1 to 4096",
+        "RESTBENCH_HOST,no such host,address"
+    })
+    void a_bad_value_is_one_line_with_the_variable_and_what_is_allowed(String variable, String value, String allowed) {
+        assertThatThrownBy(() -> Settings.from(Map.of(variable, value)))
+                .isInstanceOf(InvalidSetting.class)
+                .hasMessageStartingWith(variable + "=" + value + ": must be ")
+                .hasMessageContaining(allowed)
+                .hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void pinned_workers_get_the_highest_cores_the_process_may_use() {
+        BitSet allowed = BitSet.valueOf(new long[] {0b1011_0100});
+        assertThat(Cores.of(allowed, 3)).isEqualTo(new Cores(List.of(2, 4, 5, 7), List.of(7, 5, 4)));
+    }
+
+    @Test
+    void more_pinned_workers_than_cores_are_refused() {
+        assertThatThrownBy(() -> Cores.of(BitSet.valueOf(new long[] {0b10}), 2))
+                .hasMessage("RESTBENCH_PINNED_WORKERS=2: must be at most 1, as the process may run on cores [1] only");
+    }
+}

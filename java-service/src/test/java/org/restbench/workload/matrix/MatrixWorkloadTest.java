@@ -1,0 +1,193 @@
+package org.restbench.workload.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
+
+class MatrixWorkloadTest {
+    private static final RequestId ID = new RequestId("7", true);
+
+    /** Cuts the units into pieces of random sizes, not at rows, and runs them in random order. */
+    private static ParallelLoop shuffled(Random random) {
+        return (units, unitsPerTask, body) -> {
+            List<int[]> pieces = new ArrayList<>();
+            for (int from = 0; from < units; ) {
+                int to = Math.min(units, from + 1 + random.nextInt(2 * unitsPerTask));
+                pieces.add(new int[] {from, to});
+                from = to;
+            }
+            Collections.shuffle(pieces, random);
+            pieces.forEach(piece -> body.run(piece[0], piece[1]));
+        };
+    }
+
+    private static Matrix random(Random random, int rows, int columns, int bits) {
+        long[] values = new long[rows * columns + random.nextInt(3)];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = random.nextLong() >> (Long.SIZE - bits);
+        }
+        return new Matrix(rows, columns, values);
+    }
+
+    private static BigInteger exact(Matrix one, Matrix two, int row, int column) {
+        BigInteger sum = BigInteger.ZERO;
+        for (int k = 0; k < one.columns(); k++) {
+            sum = sum.add(BigInteger.valueOf(one.values()[row * one.columns() + k])
+                    .multiply(BigInteger.valueOf(two.values()[k * two.columns() + column])));
+        }
+        return sum;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kernel.class)
+    void is_exact_or_says_which_element_is_not_first(Kernel kernel) {
+        Random random = new Random(2019);
+        int overflows = 0;
+        for (int round = 0; round < 3000; round++) {
+            int bits = new int[] {3, 6, 31, 33, 64}[random.nextInt(5)];
+            int inner = 1 + random.nextInt(9);
+            Matrix one = random(random, 1 + random.nextInt(9), inner, bits);
+            Matrix two = random(random, inner, 1 + random.nextInt(9), bits == 64 ? 2 : bits);
+            overflows += checkProduct(new MatrixRequest(ID, one, two), kernel, shuffled(random)) ? 0 : 1;
+        }
+        assertThat(overflows).isBetween(300, 2700);
+    }
+
+    /** Whether the product fits. */
+    private static boolean checkProduct(MatrixRequest request, Kernel kernel, ParallelLoop loop) {
+        Matrix one = request.one();
+        Matrix two = request.two();
+        for (int unit = 0; unit < one.rows() * two.columns(); unit++) {
+            int row = unit / two.columns();
+            int column = unit % two.columns();
+            if (exact(one, two, row, column).bitLength() > 63) {
+                assertThatThrownBy(() -> Multiplication.of(request, kernel).run(loop))
+                        .isInstanceOfSatisfying(InvalidRequest.class, invalid -> {
+                            assertThat(invalid.code()).isEqualTo("006");
+                            assertThat(invalid.getMessage()).startsWith("rows[" + row + "][" + column + "]: ");
+                            assertThat(invalid.requestId()).isEqualTo(ID);
+                        });
+                return false;
+            }
+        }
+        Matrix product = Multiplication.of(request, kernel).run(loop);
+        for (int unit = 0; unit < product.size(); unit++) {
+            assertThat(product.values()[unit])
+                    .isEqualTo(exact(one, two, unit / two.columns(), unit % two.columns()).longValueExact());
+        }
+        return true;
+    }
+
+    @Test
+    void accepts_sums_that_leave_64_and_128_bits_on_the_way() {
+        long min = Long.MIN_VALUE;
+        Matrix one = new Matrix(1, 6, new long[] {min, min, min, min, min, min});
+        Matrix two = new Matrix(6, 1, new long[] {min, min, min, -Long.MAX_VALUE, -Long.MAX_VALUE, -Long.MAX_VALUE});
+        Matrix cancelled = new Matrix(6, 1, new long[] {min, Long.MAX_VALUE, min, Long.MAX_VALUE, 1, 0});
+        ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
+        MatrixRequest fits = new MatrixRequest(ID, one, cancelled);
+        assertThat(exact(one, cancelled, 0, 0).bitLength()).isLessThan(64 + 3);
+        checkProduct(fits, Kernel.LOOPS, inOrder);
+        assertThat(checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder)).isFalse();
+    }
+
+    @Test
+    void writes_any_number_as_java_does() {
+        Random random = new Random(1);
+        long[] values = LongStream.concat(
+                        LongStream.of(Long.MIN_VALUE, Long.MAX_VALUE, 0, -1, 9, 10, -10, 99, 100, -100, 101),
+                        random.longs(4989).map(value -> value >> random.nextInt(64)))
+                .toArray();
+        for (long power = 1; power <= Long.MAX_VALUE / 10; power *= 10) {
+            values[random.nextInt(11, 5000)] = power - random.nextInt(2);
+        }
+        String rows = LongStream.of(values).mapToObj(value -> "[" + value + "]").collect(Collectors.joining(","));
+        assertThat(write(new Matrix(5000, 1, values))).isEqualTo("{\"requestId\":\"7\",\"rows\":[" + rows + "]}");
+        assertThat(write(new Matrix(1, 5000, values)))
+                .isEqualTo("{\"requestId\":\"7\",\"rows\":[[" + rows.replace("[", "").replace("]", "") + "]]}");
+    }
+
+    private static String write(Matrix product) {
+        return new String(MatrixWriter.write(new MatrixProduct(ID, product)), StandardCharsets.UTF_8);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
+    void reads_integers_that_fit(String digits) {
+        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
+        assertThat(Integers.parse(text, 0, text.length)).isEqualTo(new BigInteger(digits).longValueExact());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "", "-", "+1", "9223372036854775808", "-9223372036854775809", "18446744073709551616",
+                "92233720368547758070", "1x", " 1", "1.0", "--1"
+            })
+    void refuses_integers_that_do_not(String digits) {
+        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
+        assertThatThrownBy(() -> Integers.parse(text, 0, text.length)).isInstanceOf(Irregular.class);
+    }
+
+    @Test
+    void the_reader_and_the_fault_finder_agree_on_twenty_thousand_damaged_bodies() {
+        String sound = "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
+                + "\"1, -2\"},{\"value\":[3,4]}]},\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
+                + "\"columnCount\":2}}";
+        Random random = new Random(44);
+        String damage = "{}[]\",:\\0123456789.e+- \n";
+        int accepted = 0;
+        for (int i = 0; i < 20_000; i++) {
+            StringBuilder text = new StringBuilder(sound);
+            for (int change = random.nextInt(3); change >= 0; change--) {
+                int at = random.nextInt(text.length());
+                text.replace(at, at + random.nextInt(2), damage.charAt(random.nextInt(damage.length())) + "");
+            }
+            accepted += agreed(text.toString().getBytes(StandardCharsets.UTF_8)) ? 1 : 0;
+        }
+        assertThat(accepted).isBetween(500, 19_500);
+    }
+
+    /** Whether the body is accepted; fails where the reader turns away what the finder finds no fault in, or the reverse. */
+    private static boolean agreed(byte[] body) {
+        boolean read = true;
+        try {
+            MatrixReader.read(body);
+        } catch (Irregular turnedAway) {
+            read = false;
+        }
+        boolean faultless = false;
+        try {
+            assertThat(FaultFinder.find(body, true).code()).isIn("002", "003", "004", "005");
+        } catch (IllegalStateException nothingFound) {
+            faultless = true;
+        }
+        assertThat(read).as(new String(body, StandardCharsets.UTF_8)).isEqualTo(faultless);
+        return read;
+    }
+
+    @Test
+    void refuses_a_product_that_would_be_too_large_before_it_is_computed() {
+        Workload<?, ?> workload = MatrixWorkload.factory(3).forRequest(name -> List.of());
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"},{\"value\":\"1\"}]},"
+                + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"1,1\"}]}}";
+        assertThatThrownBy(() -> workload.parse(body.getBytes(StandardCharsets.UTF_8)))
+                .isInstanceOfSatisfying(InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("007"));
+    }
+}
