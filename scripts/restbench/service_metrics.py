@@ -34,7 +34,7 @@ def read(path: Path, window: Window) -> ServiceMetrics | None:
     known = [value for value in heap if value is not None]
     return ServiceMetrics(
         heap_peak_mib=max(known) / _MIB if known else None,
-        gc_pause_ms=_gc_pause_ms(samples),
+        gc_pause_ms=_gc_pause_ms(samples) if known else None,
         threads_by_state=_threads(samples),
     )
 
@@ -49,10 +49,10 @@ def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
             yield entry["t_ms"], entry["values"]
 
 
-def _gc_pause_ms(samples: list[dict[str, float]]) -> float | None:
-    totals = [_total(values, "jvm_gc_pause_seconds_sum", {}) for values in samples]
-    known = [value for value in totals if value is not None]
-    return (known[-1] - known[0]) * 1000 if known else None
+def _gc_pause_ms(samples: list[dict[str, float]]) -> float:
+    """A JVM that has not collected yet has no such metric: that is no pause."""
+    totals = [_total(values, "jvm_gc_pause_seconds_sum", {}) or 0.0 for values in samples]
+    return (totals[-1] - totals[0]) * 1000
 
 
 def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
