@@ -10,6 +10,7 @@ import pytest
 from live_service import children, name_of
 from observed import CORES, END_NS, PID, START_NS, UNITS, Copied, Observed, Verbose
 from restbench_service.execution.clock import StageClock
+from restbench_service.execution.strategies import start_strategies
 from restbench_service.execution.strategy import Strategy
 
 Table = dict[str, Strategy]
@@ -139,6 +140,19 @@ def test_the_wait_for_other_requests_is_queue_and_not_compute(strategies: Table,
     queues, computes = ([c.elapsed_ns[stage] for c in clocks] for stage in ("queue", "compute"))
     assert min(computes) >= 50_000_000
     assert max(queues) >= min(computes)
+
+
+def test_the_setting_of_running_requests_holds_and_the_pools_stay_in_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    table = start_strategies(2, 4, ())
+    try:
+        peaks = {name: peak(spans(run_together(table[name], 6, 2, 0.05))) for name in table}
+    finally:
+        for strategy in table.values():
+            strategy.close()
+    assert peaks == {"serial": 4, "process-per-element": 1, "process-per-request": 2}
 
 
 def test_a_long_error_of_a_unit_arrives_cut(strategies: Table) -> None:
