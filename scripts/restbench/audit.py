@@ -12,6 +12,9 @@ from restbench.statistics import COMPLETIONS_FOR_A_MEAN
 STEAL_LIMIT_PCT = 1.0
 FOREIGN_LIMIT_PCT = 5.0
 LITTLE_TOLERANCE = 0.02
+#: What JMeter itself may need from an answer to the next request, wall time on shared cores. It
+#: costs 0.2 to 0.6 ms of CPU; a larger gap is not the generator's work but a missing user.
+GENERATOR_TIME_MS = 2.0
 #: A JTL counts whole milliseconds; below this mean that is a tenth or more (method, rule 11).
 COARSE_CLOCK_MS = 10.0
 
@@ -39,6 +42,11 @@ FLAGS: dict[str, Flag] = {
         "Throughput x response time is not the number of users (off by more than 2 % + R/T): "
         "the load was not what it should be.",
         True,
+    ),
+    "generator-time": Flag(
+        "JMeter's own time between two requests (up to 2 ms) was over 2 % of a user's: fewer "
+        "users than stated were waiting at a time.",
+        False,
     ),
     "steal": Flag("The hypervisor took over 1 % of the CPU time away.", True),
     "foreign-load": Flag(
@@ -104,7 +112,8 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "errors": evidence.errors > 0,
         "few-completions": evidence.correct < COMPLETIONS_FOR_A_MEAN,
         "count-mismatch": _counts_differ(evidence),
-        "littles-law": _breaks_littles_law(evidence),
+        "littles-law": _breaks_littles_law(evidence) and not _is_generator_time(evidence),
+        "generator-time": _breaks_littles_law(evidence) and _is_generator_time(evidence),
         "steal": (evidence.steal_pct or 0) > STEAL_LIMIT_PCT,
         "foreign-load": (evidence.foreign_pct or 0) > FOREIGN_LIMIT_PCT,
         "no-sar": evidence.steal_pct is None,
@@ -132,3 +141,11 @@ def _breaks_littles_law(evidence: Evidence) -> bool:
     in_flight = evidence.completed / evidence.window_s * response_s
     tolerance = LITTLE_TOLERANCE + response_s / evidence.window_s
     return abs(in_flight / evidence.users - 1) > tolerance
+
+
+def _is_generator_time(evidence: Evidence) -> bool:
+    """Whether N/X - R, the time a user spends on each request without waiting, is JMeter's own."""
+    if evidence.mean_of_all_ms is None or evidence.completed == 0:
+        return False
+    cycle_ms = 1000 * evidence.users * evidence.window_s / evidence.completed
+    return 0 < cycle_ms - evidence.mean_of_all_ms <= GENERATOR_TIME_MS

@@ -40,6 +40,10 @@ def test_a_sound_measurement_has_no_flag() -> None:
         # X R / N = 200 x R / 10; 2 % + R/T of 50 ms in 2 s allow 4.5 %: R from 47.8 to 52.3 ms.
         ({"mean_of_all_ms": 47.7}, "littles-law"),
         ({"mean_of_all_ms": 52.4}, "littles-law"),
+        # 1 667 completions in 2 s are a cycle of 12 ms: 10.5 ms waiting, 1.5 ms JMeter's own.
+        ({"mean_of_all_ms": 10.5, "completed": 1_667}, "generator-time"),
+        # Over the number of users: no generator's time explains it.
+        ({"mean_of_all_ms": 13.5, "completed": 1_667}, "littles-law"),
         ({"mean_of_all_ms": 9.9, "completed": 2020}, "coarse-clock"),
     ],
 )

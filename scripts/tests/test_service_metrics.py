@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from restbench import service_metrics
 from restbench.records import Window
 
