@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Makes target/classes.jsa: JMeter's classes as the JVM maps them; a start then takes half as long.
 
-One short run against a server inside this program loads what a benchmark run loads, a dashboard
-included; the JVM writes those classes down at its end (class data sharing). The archive fits one
-JVM and one JMeter folder: run it again after a change of either (`make setup` does). A JVM that it
-does not fit starts without it.
+One short run against a server inside this program lists the classes that a benchmark run loads, a
+dashboard included; the JVM then writes them down (class data sharing). The archive fits one JVM and
+one JMeter folder: run it again after a change of either (`make setup` does). A JVM that it does not
+fit starts without it.
 """
 
 import json
@@ -46,31 +46,52 @@ class _Service(BaseHTTPRequestHandler):
 
 
 def main() -> int:
-    """Writes the archive and prints where; returns 1 with JMeter's words when the run failed."""
+    """Writes the archive and prints where; returns 1 with the JVM's words when it failed."""
     ARCHIVE.unlink(missing_ok=True)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as folder:
-        finished = _run_jmeter(Path(folder), server.server_address[1])
-    server.shutdown()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        listed = _list_classes(folder)
+        finished = _write_archive(folder) if listed.returncode == 0 else listed
     if finished.returncode or not ARCHIVE.exists():
         print(finished.stdout, file=sys.stderr)
-        print(f"archive_classes: JMeter ended with {finished.returncode}", file=sys.stderr)
+        print(f"archive_classes: the JVM ended with {finished.returncode}", file=sys.stderr)
         return 1
     print(f"{ARCHIVE}: {ARCHIVE.stat().st_size / 2**20:.0f} MiB")
     return 0
 
 
-def _run_jmeter(folder: Path, port: int) -> "subprocess.CompletedProcess[str]":
+def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Runs the plan, with a dashboard, against the server below; the list is classes.txt."""
     (folder / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
     (folder / "rows.json").write_text(ROWS, encoding="ascii")
-    command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "closed-load.jmx")]
-    command += ["-l", str(folder / "samples.jtl"), "-j", str(folder / "jmeter.log")]
-    command += ["-e", "-o", str(folder / "dashboard")]
-    command += [f"-Jpayload={folder}", f"-Jport={port}", "-Jusers=2", "-Jloops=50"]
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    plan = ["-t", str(PLANS / "closed-load.jmx"), "-Jusers=2", "-Jloops=50"]
+    plan += [f"-Jpayload={folder}", f"-Jport={server.server_address[1]}"]
+    files = ["-l", str(folder / "samples.jtl"), "-j", str(folder / "jmeter.log")]
+    dashboard = ["-e", "-o", str(folder / "dashboard")]
+    finished = _jmeter(
+        [*plan, *files, *dashboard], f"-Xshare:off -XX:DumpLoadedClassList={folder}/loaded.txt"
+    )
+    server.shutdown()
+    return finished
+
+
+def _write_archive(folder: Path) -> "subprocess.CompletedProcess[str]":
+    # JDK 17 crashes on a lambda whose interface was compiled before Java 6 (JDK-8274944); lambdas
+    # are a small part of the start.
+    loaded = (folder / "loaded.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = (line for line in loaded if not line.startswith("@lambda-proxy"))
+    (folder / "classes.txt").write_text("".join(kept), encoding="utf-8")
+    # The JVM dumps and ends before it comes to JMeter.
+    options = f"-XX:SharedClassListFile={folder}/classes.txt -XX:SharedArchiveFile={ARCHIVE}"
+    return _jmeter([], f"-Xshare:dump {options}")
+
+
+def _jmeter(arguments: list[str], jvm_options: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        command,
-        env=os.environ | {"JMETER_JVM_ARGS": f"-XX:ArchiveClassesAtExit={ARCHIVE}"},
+        [str(PLANS / "jmeter.sh"), "-n", *arguments],
+        env=os.environ | {"JMETER_JVM_ARGS": jvm_options},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
