@@ -132,3 +132,17 @@ def test_what_is_no_jtl_is_named(tmp_path: Path, text: str, cause: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadConfiguration, match=r"samples\.jtl: cannot be read: No such file"):
         reader.read(tmp_path / "samples.jtl", WINDOW)
+
+
+def test_a_real_jtl_is_read_as_it_was_served() -> None:
+    """Recorded with JMeter 5.6.3: two users' 2nd answers were wrong, their 4th were 503, and one
+    request found no service. The window is cut by hand between two ENDs that lie 2 ms apart."""
+    start = 1_795_228_306_770
+    window = Window(start_ms=start, end_ms=start + 85, ended="enough")
+    completions = reader.read(Path(__file__).parent / "fixtures" / "samples.jtl", window)
+    counts = [completions.count(outcome) for outcome in ("correct", "wrong-answer", "error")]
+    assert counts == [4, 2, 1]
+    assert sorted(completions.correct_elapsed_ms) == [25, 26, 45, 53]
+    assert (completions.answered_in_load, completions.wrong_in_load) == (12, 2)
+    means = [completions.stage_mean_ms(stage) for stage in reader.STAGES]
+    assert means == pytest.approx([0.012, 1.234, 1.234, 0.345])
