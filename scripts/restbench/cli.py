@@ -132,18 +132,17 @@ def run_experiment(
     begun = time.monotonic()
     order = _order(name, profile, cells, attach or [])
     for note in runner.check_environment(order):
-        console.print(f"note   {note}")
+        console.print(f"note   {note}", soft_wrap=True)
     run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
     seconds = estimate.total_seconds(order.plan, order.profile)
-    console.print(
-        f"{len(order.plan)} measurements, about {duration(seconds)}; raw data: {run.path}"
-    )
+    console.print(f"{len(order.plan)} measurements, about {duration(seconds)}")
+    console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         with ProgressView(console, len(order.plan)) as view:
             runner.execute(order, run, view)
     finally:
         store.point_latest_to(run)
-    dashboards.write_all(run)
+    dashboards.write_study(run)
     _analyse(run)
     console.print(f"measured in {duration(time.monotonic() - begun)}")
     _judge(run)
@@ -162,7 +161,7 @@ def build_dashboard(
 ) -> None:
     """Make the JMeter dashboard of one cell."""
     run = store.open_run(name)
-    for page in dashboards.write(run, [cell]):
+    for page in dashboards.write(run, cell):
         console.print(str(page))
 
 

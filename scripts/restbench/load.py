@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import signal
 import socket
@@ -20,45 +19,27 @@ from restbench.store import ROOT, CellFolder
 
 PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "closed-load.jmx"
-PROPERTIES = PLANS / "jtl.properties"
+LAUNCHER = PLANS / "jmeter.sh"
+HOME = PLANS / "target" / "apache-jmeter"
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 8.0
 #: JMeter's own log says this when its users begin to send.
-STARTED = "Starting the test"
+STARTED = "All thread groups have been started"
 #: Where a JTL line has its columns (jtl.properties).
 TIMESTAMP, ELAPSED, SUCCESS = 0, 1, 7
 
 
-def home() -> Path:
-    """The JMeter tree that the Maven plugin has set up; its folder has a random name."""
-    found = sorted(PLANS.glob("target/*/jmeter/bin/ApacheJMeter-*.jar"))
-    if not found:
+def require_jmeter() -> None:
+    """EnvironmentProblem when JMeter has not been set up."""
+    if not HOME.exists():
         raise EnvironmentProblem("JMeter is not set up: run 'make setup'")
-    return found[-1].parents[1]
 
 
-def jvm_flags() -> list[str]:
-    """The generator's JVM: quick to start, large enough for 60 users with half-megabyte bodies."""
-    archive = PLANS / "target" / "jmeter.jsa"
-    shared = [f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off"] if archive.exists() else []
-    return ["-Xms768m", "-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *shared]
-
-
-def command(tree: Path, properties: dict[str, str], folder: CellFolder) -> list[str]:
-    """JMeter's whole command line for one run."""
+def command(properties: dict[str, str], folder: CellFolder) -> list[str]:
+    """JMeter's whole command line for one run; the launcher holds the JVM's flags."""
     settings = [f"-J{name}={value}" for name, value in properties.items()]
-    return [
-        os.environ.get("JAVA", "java"),
-        *jvm_flags(),
-        "-Djava.awt.headless=true",
-        f"-Djmeter.home={tree}",
-        "-jar",
-        str(next(tree.glob("bin/ApacheJMeter-*.jar"))),
-        *("-n", "-d", str(tree), "-p", str(tree / "bin" / "jmeter.properties")),
-        *("-q", str(PROPERTIES), "-t", str(PLAN)),
-        *("-l", str(folder.samples), "-j", str(folder.load_log)),
-        *settings,
-    ]
+    files = ["-l", str(folder.samples), "-j", str(folder.load_log)]
+    return [str(LAUNCHER), "-n", "-t", str(PLAN), *files, *settings]
 
 
 @dataclass(frozen=True)
@@ -178,7 +159,7 @@ def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
     folder.load_log.unlink(missing_ok=True)
     stop_port = _free_udp_port()
     given = properties(target, stop_port)
-    line = process.bound_to_us(command(home(), given, folder), cores)
+    line = process.bound_to_us(command(given, folder), cores)
     started = process.start(line, folder.path / "jmeter.out")
     return LoadRun(
         process=started,
@@ -197,5 +178,5 @@ def _free_udp_port() -> int:
 
 
 def version() -> str:
-    """JMeter's version, from the tree's name of its jar."""
-    return next(home().glob("bin/ApacheJMeter-*.jar")).stem.rpartition("-")[2]
+    """JMeter's version, from the name of its jar."""
+    return next(HOME.glob("bin/ApacheJMeter-*.jar")).stem.rpartition("-")[2]

@@ -37,6 +37,12 @@ def describe() -> dict[str, Any]:
     }
 
 
+def java() -> str:
+    """The JVM that everything here runs on: JAVA_HOME's, or the first on PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
 def git_commit() -> tuple[str, bool]:
     """The checkout's commit, and whether tracked files differ from it."""
     commit = _output(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or "unknown"
@@ -69,7 +75,7 @@ def _governor() -> str:
 
 
 def _java_version() -> str:
-    return _first_match(_output([os.environ.get("JAVA", "java"), "-version"]), r"(.*)")
+    return _first_match(_output([java(), "-version"]), r"(.*)")
 
 
 def _first_match(text: str, pattern: str) -> str:

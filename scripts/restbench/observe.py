@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from restbench import process
+
 #: A pause between two looks, so that looking does not take a whole core from the service.
 PAUSE_S = 0.0005
 
@@ -44,6 +46,11 @@ class Observation:
     """The largest number of threads of each family alive at one look."""
     reads: dict[int, int] = field(default_factory=dict)
     """Read system calls of each process meanwhile."""
+    threads_made: int = 0
+    """How far the machine's thread ids went on: at least the threads that the service made."""
+    ended_cpu_ns: float = 0.0
+    """CPU time of threads that ended meanwhile: the processes' minus that of all threads that are
+    left. In steps of 10 ms, as the kernel tells a process's time."""
 
     def family(self, prefix: str) -> list[Task]:
         """The threads whose name starts with the prefix."""
@@ -67,11 +74,15 @@ class Watch:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._look_until_stopped, daemon=True)
         self._first_reads: dict[int, int] = {}
+        self._first_cpu_ms = 0.0
+        self._first_id = 0
         self.seen = Observation()
 
     def __enter__(self) -> Self:
         """Begin to look."""
         self._first_reads = {pid: _read_calls(pid) for pid in self._pids}
+        self._first_cpu_ms = process.cpu_ms(self._pids)
+        self._first_id = _last_id()
         self._look(refresh=True)
         self._thread.start()
         return self
@@ -87,6 +98,11 @@ class Watch:
         self._thread.join()
         self._look(refresh=True)
         self.seen.reads = {pid: _read_calls(pid) - n for pid, n in self._first_reads.items()}
+        self.seen.threads_made = (_last_id() - self._first_id) % _largest_id()
+        used_ns = (process.cpu_ms(self._pids) - self._first_cpu_ms) * 1_000_000
+        left = {tid for pid in self._pids for tid in _thread_ids(pid)}
+        left_ns = sum(task.cpu_ns for tid, task in self.seen.tasks.items() if tid in left)
+        self.seen.ended_cpu_ns = max(0.0, used_ns - left_ns)
 
     def _look_until_stopped(self) -> None:
         while not self._stop.is_set():
@@ -143,6 +159,15 @@ def _read_task(pid: int, tid: int) -> Task:
 
 def _field(status: str, name: str) -> str:
     return status.partition(f"{name}:\t")[2].partition("\n")[0]
+
+
+def _last_id() -> int:
+    """The last process or thread id that was given out (the last field of /proc/loadavg)."""
+    return int(Path("/proc/loadavg").read_text().split()[-1])
+
+
+def _largest_id() -> int:
+    return int(Path("/proc/sys/kernel/pid_max").read_text())
 
 
 def _read_calls(pid: int) -> int:

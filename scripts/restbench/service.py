@@ -17,14 +17,14 @@ from typing import Any
 import httpx
 import psutil
 
-from restbench import process
+from restbench import machine, process
 from restbench.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.store import ROOT
 
 HOST = "127.0.0.1"
 READY_TIMEOUT_S = 60.0
-REQUEST_TIMEOUT_S = 120.0
+REQUEST_TIMEOUT_S = 30.0
 JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
 PYTHON_SERVICE = ROOT / "python-service"
 
@@ -106,17 +106,19 @@ class Service:
 
 
 def java_command() -> list[str]:
-    """The Java service's command line; JAVA chooses the JVM, JAVA_OPTIONS adds flags."""
+    """The Java service's command line; JAVA_HOME chooses the JVM, JAVA_OPTIONS adds flags."""
     if not JAR.exists():
         raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
     options = shlex.split(os.environ.get("JAVA_OPTIONS", ""))
-    return [os.environ.get("JAVA", "java"), *JAVA_HEAP, *options, "-jar", str(JAR)]
+    return [machine.java(), *JAVA_HEAP, *options, "-jar", str(JAR)]
 
 
 def python_command() -> list[str]:
     """The Python service's command line: gunicorn of this virtual environment."""
     configuration = str(PYTHON_SERVICE / "gunicorn.conf.py")
-    return [sys.executable, "-m", "gunicorn", "--chdir", str(PYTHON_SERVICE), "-c", configuration]
+    # gunicorn reads its configuration, which imports the service, before it would change folder.
+    path = f"PYTHONPATH={PYTHON_SERVICE}"
+    return ["env", path, sys.executable, "-m", "gunicorn", "-c", configuration]
 
 
 COMMANDS: dict[ServiceName, Callable[[], list[str]]] = {
@@ -185,10 +187,8 @@ def await_ready(service: Service) -> None:
                 return
         time.sleep(0.1)
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
-    raise EnvironmentProblem(
-        f"the {service.name} service did not come up at {service.base_url} "
-        f"within {READY_TIMEOUT_S:.0f} s{shown}"
-    )
+    how = f"did not come up within {READY_TIMEOUT_S:.0f} s" if service.alive() else "ended at once"
+    raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
 
 
 def require_free(wanted: int, variable: str) -> None:

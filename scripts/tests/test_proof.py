@@ -7,20 +7,25 @@ import threading
 import time
 from collections import Counter
 
-from restbench.cell import STRATEGIES
+from restbench.cell import STRATEGIES, Shape
 from restbench.observe import Observation, Task, Watch
-from restbench.proof import CLAIMS, SHAPES, Seen
+from restbench.proof import CLAIMS, OTHER_SHAPES, SHAPES, Seen
 
 MS = 1_000_000
 
 
-def seen_of(service: str, *observations: Observation, double: Observation | None = None) -> Seen:
+def seen_of(
+    service: str,
+    *observations: Observation,
+    double: Observation | None = None,
+    shape: Shape | None = None,
+) -> Seen:
     return Seen(
         single=list(observations),
         double=double or observations[0],
         service=service,
         cores=(0, 1),
-        shape=SHAPES["java" if service == "java" else "python"],
+        shape=shape or SHAPES[service],
     )
 
 
@@ -29,12 +34,20 @@ def observation(
     cores: str = "0-1",
     peak: dict[str, int] | None = None,
     reads: dict[int, int] | None = None,
+    ended_ms: int = 0,
+    made: int = 0,
 ) -> Observation:
     tasks = {
         tid: Task(pid=pid, tid=tid, name=name, cores=cores, first_cpu_ns=0, last_cpu_ns=ms * MS)
         for pid, tid, name, ms in threads
     }
-    return Observation(tasks=tasks, peak=Counter(peak or {}), reads=reads or {})
+    return Observation(
+        tasks=tasks,
+        peak=Counter(peak or {}),
+        reads=reads or {},
+        ended_cpu_ns=ended_ms * MS,
+        threads_made=made,
+    )
 
 
 def does(service: str, strategy: str, seen: Seen) -> bool:
@@ -43,7 +56,8 @@ def does(service: str, strategy: str, seen: Seen) -> bool:
 
 def pool(tids: range, peak: int) -> Observation:
     threads = [(1, tid, f"thread-pool-{tid}", 5) for tid in tids]
-    return observation((1, 2, "http-ni..exec-1", 5), *threads, peak={"thread-pool": peak})
+    request = (1, 2, "http-ni..exec-1", 5)
+    return observation(request, *threads, peak={"thread-pool": peak}, ended_ms=90)
 
 
 def test_there_is_a_claim_for_every_strategy_of_both_services() -> None:
@@ -68,6 +82,13 @@ def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:
     assert not does("java", "thread-pool", kept)
 
 
+def test_a_thread_pool_whose_request_thread_does_the_work_is_none() -> None:
+    idle = [(1, tid, f"thread-pool-{tid}", 0) for tid in range(10, 50)]
+    request = (1, 2, "http-ni..exec-1", 90)
+    seen = observation(request, *idle, peak={"thread-pool": 40}, ended_ms=10)
+    assert not does("java", "thread-pool", seen_of("java", seen))
+
+
 def test_pinned_is_a_worker_with_one_core_in_the_kernel_s_own_mask() -> None:
     threads = ((1, 2, "http-ni..exec-1", 1), (1, 3, "pinned-0", 20))
     assert does("java", "pinned", seen_of("java", observation(*threads, cores="1")))
@@ -82,11 +103,15 @@ def test_a_pipeline_has_a_thread_a_stage() -> None:
 
 
 def test_thread_per_element_never_has_two_alive() -> None:
-    threads = [(1, tid, "element-1", 1) for tid in range(10, 40)]
-    good = observation(*threads, peak={"element": 1})
-    together = observation(*threads, peak={"element": 3})
-    assert does("java", "thread-per-element", seen_of("java", good))
-    assert not does("java", "thread-per-element", seen_of("java", together))
+    shape = OTHER_SHAPES["java", "thread-per-element"]
+    elements = shape.rows * shape.columns
+    thread = (1, 10, "element-1", 1)
+    good = observation(thread, peak={"element": 1}, made=elements)
+    together = observation(thread, peak={"element": 3}, made=elements)
+    a_row_each = observation(thread, peak={"element": 1}, made=shape.rows)
+    assert does("java", "thread-per-element", seen_of("java", good, shape=shape))
+    assert not does("java", "thread-per-element", seen_of("java", together, shape=shape))
+    assert not does("java", "thread-per-element", seen_of("java", a_row_each, shape=shape))
 
 
 def test_a_shared_pool_is_the_same_threads_all_at_work() -> None:

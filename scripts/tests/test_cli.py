@@ -1,0 +1,89 @@
+"""The command line as a user meets it: a process, its lines and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def restbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from restbench.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def test_help_shows_examples_and_exit_codes() -> None:
+    shown = restbench("--help").stdout
+    for expected in (
+        "restbench plan thesis",
+        "restbench run",
+        "Exit codes: 0 all measured",
+        "serve",
+    ):
+        assert expected in shown
+
+
+def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
+    done = restbench("plan", "thesis", "--profile", "quick")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 123
+    assert lines[-1].startswith("123 measurements in 1 block, about ")
+    assert sum("T-A01" in line for line in lines) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("run", "tesis"), "no experiment 'tesis'; there are: smoke, thesis"),
+        (("run", "thesis", "--profile", "quik"), "no profile 'quik'; it has quick, full"),
+        (("run", "thesis", "--cells", "users=-1"), "users: '-1' is not in experiment 'thesis'"),
+        (
+            ("plan", "thesis", "--cells", "service=go"),
+            "service: 'go' is not in experiment 'thesis'",
+        ),
+        (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
+        (("report", "yesterday"), "no run 'yesterday'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], expected: str) -> None:
+    done = restbench(*arguments)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert not done.stdout
+
+
+def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('nme = "x"\n')
+    done = restbench("run", str(path))
+    assert done.returncode == 2
+    assert str(path) in done.stderr
+    assert "nme: unknown key; allowed here are name, title" in done.stderr
+
+
+def test_an_unknown_option_is_exit_code_2() -> None:
+    assert restbench("run", "--user", "10").returncode == 2
+
+
+def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = str(listener.getsockname()[1])
+        done = restbench("run", "smoke", "--profile", "smoke", JAVA_PORT=port, PYTHON_PORT=port)
+    assert done.returncode == 3
+    assert f"port {port} is in use" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,104 @@
+"""The whole chain on the real services: the smoke experiment, and what it leaves behind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from restbench import placement, proof, service, store
+from restbench.cell import STRATEGIES, ServiceName, Shape
+from restbench.payload import make_payload
+from restbench.records import CellRun
+
+pytestmark = pytest.mark.live
+CLI = "from restbench.cli import main; main()"
+SERVICES: tuple[ServiceName, ...] = ("java", "python")
+
+
+@pytest.fixture(scope="module", params=SERVICES)
+def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    cores = placement.core_list(placement.allowed_cores())
+    started = service.start(request.param, "none", cores, tmp_path_factory.mktemp("service"))
+    yield started
+    started.stop()
+
+
+def shapes() -> list[Shape]:
+    generator = np.random.default_rng(20190101)
+    sizes = generator.integers(1, 25, size=(6, 3)).tolist()
+    return [Shape(rows=1, inner=1, columns=1)] + [
+        Shape(rows=rows, inner=inner, columns=columns) for rows, inner, columns in sizes
+    ]
+
+
+@pytest.mark.parametrize("kernel", ["loops", "native"])
+def test_every_strategy_answers_random_matrices_with_numpy_s_product(
+    live: service.Service, kernel: str
+) -> None:
+    for number, shape in enumerate(shapes()):
+        payload = make_payload(shape, number, -(2**20), 2**20)
+        for strategy in live.strategies():
+            answer = live.post(strategy, kernel, payload.body(number))
+            assert answer.status_code == 200, (strategy, answer.text)
+            assert answer.content == payload.answer(number), (strategy, shape)
+
+
+def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:
+    cores = placement.allowed_cores()
+    verdicts = [proof.prove(live, name, "unbound", cores) for name in live.strategies()]
+    assert [each for each in verdicts if not each.does] == []
+    assert {each.strategy for each in verdicts} <= set(STRATEGIES[live.name])
+
+
+def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running() -> None:
+    before = {process.pid for process in psutil.process_iter()}
+    done = subprocess.run(
+        [sys.executable, "-c", CLI, "run", "smoke", "--profile", "smoke"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    run = store.open_run("latest")
+    check_table(run)
+    check_raw_data(run)
+    assert run.report.exists()
+    proofs = run.proofs()
+    assert len(proofs) == 4
+    assert all(each.does for each in proofs)
+    left = [p for p in psutil.process_iter(["cmdline"]) if p.pid not in before]
+    assert [p.cmdline() for p in left if is_ours(p)] == []
+
+
+def is_ours(process: psutil.Process) -> bool:
+    line = " ".join(process.info["cmdline"] or [])
+    return any(word in line for word in ("jmeter", "gunicorn", "restbench", "sar -A", "pidstat"))
+
+
+def check_table(run: store.Run) -> None:
+    with run.test_matrix_csv.open() as table:
+        rows = list(csv.DictReader(table))
+    assert len(rows) == 4
+    for row in rows:
+        assert float(row["throughput_per_s"]) > 0
+        assert (row["errors"], row["wrong_answers"]) == ("0", "0")
+        assert float(row["cpu_ms_per_request"]) > 0
+        assert float(row["compute_ms"]) > 0
+
+
+def check_raw_data(run: store.Run) -> None:
+    for record, folder in run.cell_runs():
+        assert isinstance(record, CellRun)
+        assert record.status == "measured"
+        for path in (folder.samples, folder.sar_binary, folder.pidstat, folder.metrics):
+            assert path.stat().st_size > 0, path
+        hosts = json.loads(folder.sar_json.read_text())["sysstat"]["hosts"]
+        assert hosts[0]["statistics"]
+        assert set(record.commands) == {"service", "jmeter", "sar", "pidstat"}
+    assert isinstance(run.path, Path)

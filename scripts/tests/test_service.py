@@ -1,0 +1,77 @@
+"""Starting what does not start: one line with the cause and the mend, nothing left behind."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from restbench import service
+from restbench.failures import EnvironmentProblem
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind((service.HOST, 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def children() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)}
+
+
+def test_a_port_in_use_names_its_owner_and_the_variable(
+    taken_port: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAVA_PORT", str(taken_port))
+    before = children()
+    with pytest.raises(EnvironmentProblem) as caught:
+        service.start("java", "none", None, tmp_path)
+    message = str(caught.value)
+    assert f"port {taken_port} is in use by" in message
+    assert "set JAVA_PORT" in message
+    assert children() == before
+
+
+@pytest.mark.parametrize("text", ["http", "0", "65536", "-1"])
+def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHON_PORT", text)
+    with pytest.raises(EnvironmentProblem, match=f"PYTHON_PORT={text} is not a port"):
+        service.port("python")
+
+
+def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dying = [sys.executable, "-c", "print('no such bean'); raise SystemExit(1)"]
+    monkeypatch.setitem(service.COMMANDS, "java", lambda: dying)
+    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+    before = children()
+    with pytest.raises(EnvironmentProblem, match="no such bean"):
+        service.start("java", "none", None, tmp_path)
+    assert children() == before
+
+
+def test_a_service_that_never_answers_is_given_up_and_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mute = [sys.executable, "-c", "import time; time.sleep(60)"]
+    monkeypatch.setitem(service.COMMANDS, "java", lambda: mute)
+    monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
+    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+    before = children()
+    with pytest.raises(EnvironmentProblem, match="did not come up"):
+        service.start("java", "none", None, tmp_path)
+    assert children() == before
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((service.HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
