@@ -31,7 +31,7 @@ PYTHON_SERVICE = ROOT / "python-service"
 #: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
 JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
 
-DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8081}
+DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001}
 PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT", "apache": "APACHE_PORT"}
 
 
@@ -221,7 +221,7 @@ def _add_apache(service: Service, backend_port: int, cores: str | None, folder: 
     environment = {
         "RESTBENCH_PORT": str(backend_port),
         "RESTBENCH_FRONT_PORT": str(front_port),
-        "RESTBENCH_FRONT_RUN_DIR": str(folder.resolve()),
+        "RESTBENCH_FRONT_RUN": str(folder.resolve()),
     }
     front = process.start(command, folder / "apache.log", environment)
     service.processes.append(front)
