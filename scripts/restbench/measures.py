@@ -190,6 +190,7 @@ def _evidence(
         wrong_answers=completions.wrong_in_load,
         completed=completions.frame.height,
         mean_of_all_ms=mean_of_all if isinstance(mean_of_all, float) else None,
+        load_cpu_ms=usage.load_cpu_ms,
         answered_in_load=completions.answered_in_load,
         service_requests=usage.service_requests,
         told_stages=found.compute_ms is not None,

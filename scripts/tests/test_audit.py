@@ -1,4 +1,5 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from restbench import audit
@@ -13,6 +14,7 @@ SOUND = Evidence(
     wrong_answers=0,
     completed=400,
     mean_of_all_ms=50.0,
+    load_cpu_ms=200.0,
     answered_in_load=700,
     service_requests=700.0,
     told_stages=True,
@@ -40,14 +42,17 @@ def test_a_sound_measurement_has_no_flag() -> None:
         # X R / N = 200 x R / 10; 2 % + R/T of 50 ms in 2 s allow 4.5 %: R from 47.8 to 52.3 ms.
         ({"mean_of_all_ms": 47.7}, "littles-law"),
         ({"mean_of_all_ms": 52.4}, "littles-law"),
-        # 1 667 completions in 2 s are a cycle of 12 ms: 10.5 ms waiting, 1.5 ms JMeter's own.
-        ({"mean_of_all_ms": 10.5, "completed": 1_667}, "generator-time"),
-        # Over the number of users: no generator's time explains it.
-        ({"mean_of_all_ms": 13.5, "completed": 1_667}, "littles-law"),
+        # 1 000 completions in 2 s are a cycle of 20 ms: 17 ms waiting, 3 ms not. JMeter's CPU
+        # time of 0.8 ms a request explains up to 3.2 ms of it, 0.7 ms up to 2.8 ms.
+        ({"mean_of_all_ms": 17.0, "completed": 1_000, "load_cpu_ms": 800.0}, "generator-time"),
+        ({"mean_of_all_ms": 17.0, "completed": 1_000, "load_cpu_ms": 700.0}, "littles-law"),
+        ({"mean_of_all_ms": 17.0, "completed": 1_000, "load_cpu_ms": None}, "littles-law"),
+        # More in flight than there are users: no generator's time explains that.
+        ({"mean_of_all_ms": 23.0, "completed": 1_000, "load_cpu_ms": 800.0}, "littles-law"),
         ({"mean_of_all_ms": 9.9, "completed": 2020}, "coarse-clock"),
     ],
 )
-def test_each_check_raises_its_flag(change: dict[str, float], flag: str) -> None:
+def test_each_check_raises_its_flag(change: dict[str, Any], flag: str) -> None:
     assert audit.noticed(replace(SOUND, **change)) == (flag,)
 
 
@@ -65,7 +70,7 @@ def test_each_check_raises_its_flag(change: dict[str, float], flag: str) -> None
         {"foreign_pct": None},
     ],
 )
-def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, float]) -> None:
+def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, Any]) -> None:
     assert audit.noticed(replace(SOUND, **change)) == ()
 
 
