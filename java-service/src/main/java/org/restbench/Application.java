@@ -29,7 +29,8 @@ public class Application {
     /** Exit codes: 2 for a bad setting, 1 where the service cannot start; each with one line that says why. */
     public static void main(String[] arguments) {
         try {
-            announce(builder(Settings.from(System.getenv()), new OpenHftAffinity()).run());
+            announce(builder(Settings.from(System.getenv()), new OpenHftAffinity())
+                    .run());
         } catch (Throwable thrown) {
             exit(thrown);
         }

@@ -15,7 +15,13 @@ class ArchitectureTest {
             .importPackages("org.restbench");
 
     private static void neverUses(String user, String... used) {
-        noClasses().that().resideInAPackage(user).should().dependOnClassesThat().resideInAnyPackage(used).check(OURS);
+        noClasses()
+                .that()
+                .resideInAPackage(user)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(used)
+                .check(OURS);
     }
 
     @Test

@@ -66,8 +66,10 @@ record ContractExample(String name, JsonNode content) {
         String path = rawPath().replace("{strategy}", strategy);
         String full = query.isEmpty() ? path : path + (path.contains("?") ? "&" : "?") + query;
         HttpRequest.Builder builder = service.to(full);
-        request.get("headers").properties().forEach(header ->
-                builder.header(header.getKey(), header.getValue().asString()));
+        request.get("headers")
+                .properties()
+                .forEach(header ->
+                        builder.header(header.getKey(), header.getValue().asString()));
         byte[] body = body();
         String method = request.get("method").asString();
         return builder.method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofByteArray(body))
@@ -86,7 +88,9 @@ record ContractExample(String name, JsonNode content) {
     }
 
     void check(HttpResponse<String> answer) {
-        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(content.get("status").asInt());
+        assertThat(answer.statusCode())
+                .as(answer.body())
+                .isEqualTo(content.get("status").asInt());
         assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
         assertThat(answer.headers().firstValue("Content-Length")).isPresent();
         content.path("responseHeaders").properties().forEach(header -> {

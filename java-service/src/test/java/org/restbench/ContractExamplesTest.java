@@ -58,7 +58,9 @@ class ContractExamplesTest {
             for (String strategy : strategies(service)) {
                 HttpResponse<String> answer = service.send(service.multiplication(strategy));
                 assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
-                assertThat(answer.body()).contains("\"requestId\":2238", "\"099\"").doesNotContain("Secret");
+                assertThat(answer.body())
+                        .contains("\"requestId\":2238", "\"099\"")
+                        .doesNotContain("Secret");
             }
         }
     }
@@ -96,7 +98,8 @@ class ContractExamplesTest {
 
     static List<String> strategies(RunningService service) {
         List<String> names = new ArrayList<>();
-        JsonNode offers = ContractExample.JSON.readTree(service.get("/strategies").body());
+        JsonNode offers =
+                ContractExample.JSON.readTree(service.get("/strategies").body());
         offers.get("strategies").forEach(offer -> names.add(offer.get("name").asString()));
         return names;
     }

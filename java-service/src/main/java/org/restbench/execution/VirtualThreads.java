@@ -24,8 +24,7 @@ final class VirtualThreads implements ParallelLoop {
         MethodHandle factory;
         try {
             MethodType type = MethodType.methodType(ExecutorService.class);
-            factory = MethodHandles.publicLookup()
-                    .findStatic(Executors.class, "newVirtualThreadPerTaskExecutor", type);
+            factory = MethodHandles.publicLookup().findStatic(Executors.class, "newVirtualThreadPerTaskExecutor", type);
         } catch (NoSuchMethodException | IllegalAccessException olderJava) {
             return Optional.empty();
         }

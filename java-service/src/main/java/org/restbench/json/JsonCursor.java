@@ -139,7 +139,8 @@ public final class JsonCursor {
         for (int i = 0; plain && i < name.length(); i++) {
             plain = text[nameFrom + i] == name.charAt(i);
         }
-        return plain || nameEscaped() && JsonStrings.decode(text, nameFrom, nameTo).equals(name);
+        return plain
+                || nameEscaped() && JsonStrings.decode(text, nameFrom, nameTo).equals(name);
     }
 
     private boolean nameEscaped() {

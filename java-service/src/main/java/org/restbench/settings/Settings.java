@@ -17,8 +17,7 @@ import java.util.Map;
  *     few are enough to keep the slowest stage, which decides the throughput, from ever waiting, and each one more only holds
  *     memory)
  */
-public record Settings(
-        String host, int port, int maxBodyBytes, int maxInFlight, int pinnedWorkers, int pipelineQueue) {
+public record Settings(String host, int port, int maxBodyBytes, int maxInFlight, int pinnedWorkers, int pipelineQueue) {
 
     /** So that the response to a product as large as {@link #mostProductElements} still fits one Java array. */
     private static final int LARGEST_BODY_LIMIT = 192 << 20;

@@ -23,34 +23,36 @@ final class BodyReader {
         }
     }
 
-    /** @throws Refused 007 where more arrives than the limit, 002 where the body is cut off */
+    /**
+     * The body, whole.
+     *
+     * @throws Refused 007 where more arrives than the limit, 002 where the body is cut off
+     */
     byte[] read(HttpServletRequest request) {
         int announced = (int) request.getContentLengthLong();
+        byte[] bytes;
         try {
-            return announced < 0 ? unannounced(request.getInputStream()) : announced(request.getInputStream(), announced);
+            bytes = readUpTo(announced < 0 ? limitBytes + 1 : announced, request.getInputStream());
         } catch (IOException cutOff) {
             throw Refused.cutOff();
         }
-    }
-
-    private byte[] unannounced(InputStream in) throws IOException {
-        byte[] bytes = in.readNBytes(limitBytes + 1);
         if (bytes.length > limitBytes) {
             throw Refused.tooLarge(limitBytes);
         }
+        if (bytes.length < announced) {
+            throw Refused.cutOff();
+        }
         return bytes;
     }
 
-    private static byte[] announced(InputStream in, int length) throws IOException {
-        byte[] bytes = new byte[Math.min(length, BELIEVED_BYTES)];
+    /** Never asks the stream for 0 bytes, as {@code InputStream.readNBytes(int)} does: Tomcat's then waits for one. */
+    private static byte[] readUpTo(int most, InputStream in) throws IOException {
+        byte[] bytes = new byte[Math.min(most, BELIEVED_BYTES)];
         int have = in.readNBytes(bytes, 0, bytes.length);
-        while (have == bytes.length && have < length) {
-            bytes = Arrays.copyOf(bytes, (int) Math.min(length, 2L * have));
+        while (have == bytes.length && have < most) {
+            bytes = Arrays.copyOf(bytes, (int) Math.min(most, 2L * have));
             have += in.readNBytes(bytes, have, bytes.length - have);
         }
-        if (have < length) {
-            throw new IOException("cut off");
-        }
-        return bytes;
+        return have == bytes.length ? bytes : Arrays.copyOf(bytes, have);
     }
 }

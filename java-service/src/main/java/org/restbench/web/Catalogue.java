@@ -25,10 +25,12 @@ public final class Catalogue {
                 techniques.stream()
                         .map(it -> new Offer(it.name(), it.key(), it.description(), names))
                         .toList());
-        workloads.byName().forEach((name, factory) -> techniques.forEach(technique -> {
-            Route route = new Route(name, factory, technique);
-            routes.put(route.path(), route);
-        }));
+        workloads
+                .byName()
+                .forEach((name, factory) -> techniques.forEach(technique -> {
+                    Route route = new Route(name, factory, technique);
+                    routes.put(route.path(), route);
+                }));
     }
 
     /**

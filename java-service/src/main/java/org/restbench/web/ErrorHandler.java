@@ -32,7 +32,8 @@ public final class ErrorHandler {
 
     private static Reply fault(Throwable thrown, RequestId id) {
         LOG.error("request {} failed with 099", id == null ? "without a readable id" : id.asReceived(), thrown);
-        String message = thrown instanceof StrategyFault told ? told.getMessage() : "A fault of the service; see its log";
+        String message =
+                thrown instanceof StrategyFault told ? told.getMessage() : "A fault of the service; see its log";
         return Reply.error(ErrorCode.FAULT, message, id);
     }
 
@@ -44,7 +45,9 @@ public final class ErrorHandler {
     @ExceptionHandler
     void wrongMethod(HttpRequestMethodNotSupportedException wrong, HttpServletResponse response) throws IOException {
         String[] allowed = wrong.getSupportedMethods();
-        Refused.wrongMethod(allowed == null ? "GET" : String.join(", ", allowed)).reply().writeTo(response);
+        Refused.wrongMethod(allowed == null ? "GET" : String.join(", ", allowed))
+                .reply()
+                .writeTo(response);
     }
 
     @ExceptionHandler

@@ -22,8 +22,7 @@ record Reply(int status, Map<String, String> headers, byte[] body) {
         return error(code, code.status(), message, requestId, Map.of());
     }
 
-    static Reply error(
-            ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
+    static Reply error(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
         String json = "{\"requestId\":" + (requestId == null ? "null" : requestId.asReceived()) + ",\"errorCode\":\""
                 + code.code() + "\",\"errorMessage\":" + JsonStrings.quote(message) + "}";
         return new Reply(status, headers, json.getBytes(StandardCharsets.UTF_8));

@@ -16,7 +16,8 @@ class OpenHftAffinityTest {
 
     /** On a thread of its own, as a pin lasts as long as its thread. */
     private static <T> T onNewThread(Supplier<T> work) {
-        return CompletableFuture.supplyAsync(work, task -> new Thread(task).start()).join();
+        return CompletableFuture.supplyAsync(work, task -> new Thread(task).start())
+                .join();
     }
 
     @Test
@@ -42,7 +43,9 @@ class OpenHftAffinityTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"0|{0}", "0-3|{0, 1, 2, 3}", "1,3|{1, 3}", "0-1,8,10-11|{0, 1, 8, 10, 11}"})
+    @CsvSource(
+            delimiter = '|',
+            value = {"0|{0}", "0-3|{0, 1, 2, 3}", "1,3|{1, 3}", "0-1,8,10-11|{0, 1, 8, 10, 11}"})
     void reads_the_kernels_lists_of_cores(String list, String cores) {
         assertThat(CoreList.parse(list)).hasToString(cores);
     }

@@ -28,8 +28,7 @@ import org.restbench.workload.Workload;
 /** Each strategy IS what its name says. */
 @Timeout(60)
 class StrategiesTest {
-    private static final int CORE =
-            new OpenHftAffinity().coresOfProcess().length() - 1;
+    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
     private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2);
 
@@ -143,7 +142,8 @@ class StrategiesTest {
         observed.under(strategy("thread-per-element"));
         assertThat(observed.peak).hasValue(1);
         assertThat(observed.threadNames()).containsExactly("element");
-        assertThat(observed.pieces.stream().map(Observed.Piece::thread).collect(Collectors.toSet())).hasSize(40);
+        assertThat(observed.pieces.stream().map(Observed.Piece::thread).collect(Collectors.toSet()))
+                .hasSize(40);
         assertThat(observed.pieces).allMatch(piece -> piece.to() - piece.from() == 1);
         assertThat(observed.pieces).isEqualTo(observed.inUnitOrder());
     }
@@ -234,9 +234,8 @@ class StrategiesTest {
         try {
             Observed blocked = new Observed(1, 1, 2);
             var first = CompletableFuture.supplyAsync(() -> blocked.under(strategy("pipeline")), callers);
-            List<Observed> others = IntStream.range(0, 30)
-                    .mapToObj(i -> new Observed(1, 1, 1))
-                    .toList();
+            List<Observed> others =
+                    IntStream.range(0, 30).mapToObj(i -> new Observed(1, 1, 1)).toList();
             var rest = others.stream()
                     .map(it -> CompletableFuture.supplyAsync(() -> it.under(strategy("pipeline")), callers))
                     .toList();

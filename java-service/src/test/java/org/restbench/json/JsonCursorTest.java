@@ -2,6 +2,7 @@ package org.restbench.json;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
@@ -37,8 +38,20 @@ class JsonCursorTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "{}", "[]", " [ ] ", "0", "-0", "1.5e-7", "1E+2", "true", "null", "\"\"", "\"\\u00e9\\ud83d\\ude00\"",
-                "{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2}]}", "\"é😀\"", "\t\r\n[1 , 2]"
+                "{}",
+                "[]",
+                " [ ] ",
+                "0",
+                "-0",
+                "1.5e-7",
+                "1E+2",
+                "true",
+                "null",
+                "\"\"",
+                "\"\\u00e9\\ud83d\\ude00\"",
+                "{\"a\":{\"a\":1},\"b\":[{\"a\":1},{\"a\":2}]}",
+                "\"é😀\"",
+                "\t\r\n[1 , 2]"
             })
     void accepts_what_is_json(String text) {
         assertThat(accepts(text)).isTrue();
@@ -47,10 +60,42 @@ class JsonCursorTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", " ", "{", "[1", "[1,]", "[,1]", "{\"a\":1,}", "{a:1}", "01", "1.", ".5", "-", "+1", "1e", "NaN",
-                "tru", "nulll", "[1]]", "\"\\x\"", "\"\\u12g4\"", "\"\\ud800\"", "\"\\udc00\\ud800\"", "\"\\ud800\\u0041\"",
-                "\"a\nb\"", "'a'", "[1 2]", "{\"a\" 1}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}",
-                "[{\"x\":1,\"y\":2,\"x\":3}]", "\uFEFF{}", "[1}", "{\"a\":1]", "\"\\u00-1\"", "{1:2}", "[1]x"
+                "",
+                " ",
+                "{",
+                "[1",
+                "[1,]",
+                "[,1]",
+                "{\"a\":1,}",
+                "{a:1}",
+                "01",
+                "1.",
+                ".5",
+                "-",
+                "+1",
+                "1e",
+                "NaN",
+                "tru",
+                "nulll",
+                "[1]]",
+                "\"\\x\"",
+                "\"\\u12g4\"",
+                "\"\\ud800\"",
+                "\"\\udc00\\ud800\"",
+                "\"\\ud800\\u0041\"",
+                "\"a\nb\"",
+                "'a'",
+                "[1 2]",
+                "{\"a\" 1}",
+                "{\"a\":1,\"a\":2}",
+                "{\"a\":1,\"\\u0061\":2}",
+                "[{\"x\":1,\"y\":2,\"x\":3}]",
+                "\uFEFF{}",
+                "[1}",
+                "{\"a\":1]",
+                "\"\\u00-1\"",
+                "{1:2}",
+                "[1]x"
             })
     void refuses_what_is_not(String text) {
         assertThat(accepts(text)).isFalse();
@@ -59,8 +104,17 @@ class JsonCursorTest {
     @Test
     void refuses_bytes_that_are_not_utf_8() {
         int[][] bad = {
-            {0x80}, {0xc0, 0x80}, {0xc1, 0xbf}, {0xc3}, {0xe0, 0x9f, 0xbf}, {0xed, 0xa0, 0x80}, {0xf0, 0x8f, 0xbf, 0xbf},
-            {0xf4, 0x90, 0x80, 0x80}, {0xf5, 0x80, 0x80, 0x80}, {0xff}, {0xe2, 0x82, 0x41}
+            {0x80},
+            {0xc0, 0x80},
+            {0xc1, 0xbf},
+            {0xc3},
+            {0xe0, 0x9f, 0xbf},
+            {0xed, 0xa0, 0x80},
+            {0xf0, 0x8f, 0xbf, 0xbf},
+            {0xf4, 0x90, 0x80, 0x80},
+            {0xf5, 0x80, 0x80, 0x80},
+            {0xff},
+            {0xe2, 0x82, 0x41}
         };
         for (int[] bytes : bad) {
             assertThat(accepts(inQuotes(bytes))).as("%x…", bytes[0]).isFalse();
@@ -90,7 +144,8 @@ class JsonCursorTest {
     @Test
     void says_what_is_wrong_and_where_without_showing_it() {
         assertThatThrownBy(() -> {
-                    JsonCursor cursor = new JsonCursor("{\"secret\":1,\"secret\":2}".getBytes(StandardCharsets.UTF_8), 0);
+                    JsonCursor cursor =
+                            new JsonCursor("{\"secret\":1,\"secret\":2}".getBytes(StandardCharsets.UTF_8), 0);
                     cursor.skipValue();
                 })
                 .isInstanceOf(MalformedJson.class)
@@ -98,11 +153,12 @@ class JsonCursorTest {
     }
 
     @Test
-    void agrees_with_jackson_on_a_hundred_thousand_damaged_texts() {
-        String sound = "{\"a\":[1,-2.5e+3,0],\"b\":{\"c\":\"x\\u0041\\n\",\"d\":true},\"e\":null,\"f\":[{\"a\":false}]}";
+    void agrees_with_jackson_on_twenty_thousand_damaged_texts() {
+        String sound =
+                "{\"a\":[1,-2.5e+3,0],\"b\":{\"c\":\"x\\u0041\\n\",\"d\":true},\"e\":null,\"f\":[{\"a\":false}]}";
         Random random = new Random(2238);
         String damage = "{}[]\",:\\0123456789.eE+-atrufnl bcd\n";
-        for (int i = 0; i < 100_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             StringBuilder text = new StringBuilder(sound);
             for (int change = random.nextInt(4); change >= 0; change--) {
                 int at = random.nextInt(text.length());
@@ -112,7 +168,9 @@ class JsonCursorTest {
                     default -> text.setCharAt(at, damage.charAt(random.nextInt(damage.length())));
                 }
             }
-            assertThat(accepts(text.toString())).as(text.toString()).isEqualTo(jacksonAccepts(text.toString()));
+            if (accepts(text.toString()) != jacksonAccepts(text.toString())) {
+                fail("they differ on " + text);
+            }
         }
     }
 
@@ -137,7 +195,8 @@ class JsonCursorTest {
 
     @Test
     void reads_names_and_strings_unescaped() {
-        JsonCursor cursor = new JsonCursor("{\"\\u0061b\":\"\\\"\\/\\n\\ud83d\\ude00\"}".getBytes(StandardCharsets.UTF_8), 0);
+        JsonCursor cursor =
+                new JsonCursor("{\"\\u0061b\":\"\\\"\\/\\n\\ud83d\\ude00\"}".getBytes(StandardCharsets.UTF_8), 0);
         cursor.enterObject();
         assertThat(cursor.nextMember()).isTrue();
         assertThat(cursor.nameIs("ab")).isTrue();

@@ -28,7 +28,8 @@ final class FaultFinder {
         try {
             finder.requireOneObject();
         } catch (MalformedJson malformed) {
-            return new InvalidRequest("002", "The body is not one well-formed JSON object: " + malformed.getMessage(), null);
+            return new InvalidRequest(
+                    "002", "The body is not one well-formed JSON object: " + malformed.getMessage(), null);
         }
         RequestId id = finder.requestId();
         try {

@@ -28,14 +28,20 @@ final class MatrixFaults {
     void requireShape() {
         require(matrix >= 0 && kind(matrix) == '{', "003", name + ": must be an object with columnCount and rows");
         int columnCount = FaultFinder.memberOf(body, matrix, "columnCount");
-        require(columnCount >= 0 && isCount(columnCount), "003", name + ".columnCount: must be an integer of at least 1");
+        require(
+                columnCount >= 0 && isCount(columnCount),
+                "003",
+                name + ".columnCount: must be an integer of at least 1");
         int rows = FaultFinder.memberOf(body, matrix, "rows");
         boolean filled = rows >= 0 && kind(rows) == '[' && !isEmptyArray(rows);
         require(filled, "003", name + ".rows: must be an array of at least one row");
         eachRow((place, row) -> {
             require(kind(row) == '{', "003", place + ": must be an object with value");
             int value = FaultFinder.memberOf(body, row, "value");
-            require(value >= 0 && isFilled(value), "003", place + ".value: must be a non-empty string or array of integers");
+            require(
+                    value >= 0 && isFilled(value),
+                    "003",
+                    place + ".value: must be a non-empty string or array of integers");
         });
     }
 
@@ -59,7 +65,10 @@ final class MatrixFaults {
             Elements elements = new Elements();
             addRow(elements, row);
             int values = elements.size();
-            require(isNumber(columnCount, values), "004", place + ": " + values + " values, columnCount is " + shown(columnCount));
+            require(
+                    isNumber(columnCount, values),
+                    "004",
+                    place + ": " + values + " values, columnCount is " + shown(columnCount));
         });
     }
 

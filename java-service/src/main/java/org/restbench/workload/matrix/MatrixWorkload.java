@@ -60,7 +60,8 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     @Override
     public MatrixProduct compute(MatrixRequest request, ParallelLoop loop) {
-        return new MatrixProduct(request.id(), Multiplication.of(request, kernel).run(loop));
+        return new MatrixProduct(
+                request.id(), Multiplication.of(request, kernel).run(loop));
     }
 
     @Override

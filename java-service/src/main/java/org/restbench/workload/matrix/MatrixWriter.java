@@ -17,7 +17,8 @@ final class MatrixWriter {
     static byte[] write(MatrixProduct result) {
         Matrix product = result.product();
         byte[] head = ("{\"requestId\":" + result.id().asString() + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
-        // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last bracket
+        // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last
+        // bracket
         long sizeBytes = head.length + digits(product) + product.size() + 2L * product.rows() + 1;
         MatrixWriter writer = new MatrixWriter(Math.toIntExact(sizeBytes));
         System.arraycopy(head, 0, writer.bytes, 0, head.length);

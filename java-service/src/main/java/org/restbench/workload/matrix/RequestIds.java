@@ -11,7 +11,9 @@ final class RequestIds {
 
     /** @throws Irregular where the value that comes next is no request id */
     static RequestId read(JsonCursor cursor, byte[] body) {
-        return cursor.peek() == '"' ? string(cursor.readString()) : new RequestId(Long.toString(Integers.read(cursor, body)), true);
+        return cursor.peek() == '"'
+                ? string(cursor.readString())
+                : new RequestId(Long.toString(Integers.read(cursor, body)), true);
     }
 
     private static RequestId string(String text) {

@@ -89,7 +89,8 @@ class MatrixWorkloadTest {
         Matrix product = Multiplication.of(request, kernel).run(loop);
         for (int unit = 0; unit < product.size(); unit++) {
             assertThat(product.values()[unit])
-                    .isEqualTo(exact(one, two, unit / two.columns(), unit % two.columns()).longValueExact());
+                    .isEqualTo(exact(one, two, unit / two.columns(), unit % two.columns())
+                            .longValueExact());
         }
         return true;
     }
@@ -104,7 +105,8 @@ class MatrixWorkloadTest {
         MatrixRequest fits = new MatrixRequest(ID, one, cancelled);
         assertThat(exact(one, cancelled, 0, 0).bitLength()).isLessThan(64 + 3);
         checkProduct(fits, Kernel.LOOPS, inOrder);
-        assertThat(checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder)).isFalse();
+        assertThat(checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder))
+                .isFalse();
     }
 
     @Test
@@ -120,7 +122,8 @@ class MatrixWorkloadTest {
         String rows = LongStream.of(values).mapToObj(value -> "[" + value + "]").collect(Collectors.joining(","));
         assertThat(write(new Matrix(5000, 1, values))).isEqualTo("{\"requestId\":\"7\",\"rows\":[" + rows + "]}");
         assertThat(write(new Matrix(1, 5000, values)))
-                .isEqualTo("{\"requestId\":\"7\",\"rows\":[[" + rows.replace("[", "").replace("]", "") + "]]}");
+                .isEqualTo("{\"requestId\":\"7\",\"rows\":[["
+                        + rows.replace("[", "").replace("]", "") + "]]}");
     }
 
     private static String write(Matrix product) {
@@ -128,7 +131,8 @@ class MatrixWorkloadTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
+    @ValueSource(
+            strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
     void reads_integers_that_fit(String digits) {
         byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
         assertThat(Integers.parse(text, 0, text.length)).isEqualTo(new BigInteger(digits).longValueExact());
@@ -137,8 +141,17 @@ class MatrixWorkloadTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "-", "+1", "9223372036854775808", "-9223372036854775809", "18446744073709551616",
-                "92233720368547758070", "1x", " 1", "1.0", "--1"
+                "",
+                "-",
+                "+1",
+                "9223372036854775808",
+                "-9223372036854775809",
+                "18446744073709551616",
+                "92233720368547758070",
+                "1x",
+                " 1",
+                "1.0",
+                "--1"
             })
     void refuses_integers_that_do_not(String digits) {
         byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
@@ -147,9 +160,10 @@ class MatrixWorkloadTest {
 
     @Test
     void the_reader_and_the_fault_finder_agree_on_twenty_thousand_damaged_bodies() {
-        String sound = "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
-                + "\"1, -2\"},{\"value\":[3,4]}]},\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
-                + "\"columnCount\":2}}";
+        String sound =
+                "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
+                        + "\"1, -2\"},{\"value\":[3,4]}]},\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
+                        + "\"columnCount\":2}}";
         Random random = new Random(44);
         String damage = "{}[]\",:\\0123456789.e+- \n";
         int accepted = 0;
@@ -185,9 +199,11 @@ class MatrixWorkloadTest {
     @Test
     void refuses_a_product_that_would_be_too_large_before_it_is_computed() {
         Workload<?, ?> workload = MatrixWorkload.factory(3).forRequest(name -> List.of());
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"},{\"value\":\"1\"}]},"
-                + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"1,1\"}]}}";
+        String body =
+                "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"},{\"value\":\"1\"}]},"
+                        + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"1,1\"}]}}";
         assertThatThrownBy(() -> workload.parse(body.getBytes(StandardCharsets.UTF_8)))
-                .isInstanceOfSatisfying(InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("007"));
+                .isInstanceOfSatisfying(
+                        InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("007"));
     }
 }
