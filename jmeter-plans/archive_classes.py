@@ -9,6 +9,7 @@ fit starts without it.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,7 +53,9 @@ def main() -> int:
         folder = Path(name)
         listed = _list_classes(folder)
         finished = _write_archive(folder) if listed.returncode == 0 else listed
-    if finished.returncode or not ARCHIVE.exists():
+        if finished.returncode == 0:
+            shutil.move(folder / ARCHIVE.name, ARCHIVE)
+    if finished.returncode:
         print(finished.stdout, file=sys.stderr)
         print(f"archive_classes: the JVM ended with {finished.returncode}", file=sys.stderr)
         return 1
@@ -71,7 +74,9 @@ def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
     files = ["-l", str(folder / "samples.jtl"), "-j", str(folder / "jmeter.log")]
     dashboard = ["-e", "-o", str(folder / "dashboard")]
     finished = _jmeter(
-        [*plan, *files, *dashboard], f"-Xshare:off -XX:DumpLoadedClassList={folder}/loaded.txt"
+        folder,
+        "-Xshare:off -XX:DumpLoadedClassList=loaded.txt",
+        [*plan, *files, *dashboard],
     )
     server.shutdown()
     return finished
@@ -84,13 +89,17 @@ def _write_archive(folder: Path) -> "subprocess.CompletedProcess[str]":
     kept = (line for line in loaded if not line.startswith("@lambda-proxy"))
     (folder / "classes.txt").write_text("".join(kept), encoding="utf-8")
     # The JVM dumps and ends before it comes to JMeter.
-    options = f"-XX:SharedClassListFile={folder}/classes.txt -XX:SharedArchiveFile={ARCHIVE}"
-    return _jmeter([], f"-Xshare:dump {options}")
+    options = f"-XX:SharedClassListFile=classes.txt -XX:SharedArchiveFile={ARCHIVE.name}"
+    return _jmeter(folder, f"-Xshare:dump {options}", [])
 
 
-def _jmeter(arguments: list[str], jvm_options: str) -> "subprocess.CompletedProcess[str]":
+def _jmeter(
+    folder: Path, jvm_options: str, arguments: list[str]
+) -> "subprocess.CompletedProcess[str]":
+    # Started in the folder: the launcher splits these options, and a path may have a space.
     return subprocess.run(
         [str(PLANS / "jmeter.sh"), "-n", *arguments],
+        cwd=folder,
         env=os.environ | {"JMETER_JVM_ARGS": jvm_options},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

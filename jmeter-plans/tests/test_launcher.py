@@ -32,3 +32,18 @@ def test_a_tree_without_jmeter_names_the_command_that_fetches_it(tmp_path: Path)
     finished = launch(script, "-n", "-t", "closed-load.jmx")
     assert finished.returncode == 2
     assert finished.stderr.endswith("fetch it with: make setup\n")
+
+
+def test_the_class_archive_of_the_setup_fits_this_jvm_and_holds_jmeters_classes() -> None:
+    finished = subprocess.run(
+        [str(PLANS / "jmeter.sh"), "-n", "-v"],
+        # -Xshare:on ends the JVM where the archive cannot be used.
+        env=os.environ | {"JMETER_JVM_ARGS": "-Xshare:on -Xlog:class+load"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stdout[-2000:]
+    loaded = [line for line in finished.stdout.splitlines() if "org.apache.jmeter." in line]
+    assert any("org.apache.jmeter.JMeter source: shared objects file" in line for line in loaded)
