@@ -18,7 +18,9 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** One file of contract/examples: a request, and how its answer is held against it. The form is in contract/README.md. */
+/**
+ * One file of contract/examples: a request, and how its answer is held against it. The form is in contract/README.md.
+ */
 record ContractExample(String name, JsonNode content) {
     static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()

@@ -2,17 +2,9 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -22,7 +14,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.affinity.RefusingAffinity;
 import tools.jackson.databind.JsonNode;
 
 /** What the contract says beyond its examples, over real HTTP. */
@@ -144,44 +135,7 @@ class HttpTest {
     void a_query_is_read_leniently_and_the_kernel_in_it_strictly(String query, int status) throws Exception {
         String head = "POST /matrix/serial?" + query + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Connection: close\r\nContent-Length: " + RunningService.BODY.length() + "\r\n\r\n";
-        assertThat(raw(head + RunningService.BODY)).startsWith("HTTP/1.1 " + status + " ");
-    }
-
-    /** Sends bytes as they are and reads until the service closes the connection. */
-    private static String raw(String request) throws Exception {
-        return raw(service, request);
-    }
-
-    private static String raw(RunningService to, String request) throws Exception {
-        return exchange(to, request, InputStream::readAllBytes);
-    }
-
-    /** Sends bytes as they are and reads up to the end of the first JSON object. */
-    private static String firstAnswer(RunningService to, String request) throws Exception {
-        return exchange(to, request, in -> {
-            ByteArrayOutputStream answer = new ByteArrayOutputStream();
-            int next = in.read();
-            for (; next >= 0 && next != '}'; next = in.read()) {
-                answer.write(next);
-            }
-            return answer.toByteArray();
-        });
-    }
-
-    /** How much of an answer is read. */
-    @FunctionalInterface
-    private interface Reading {
-        byte[] from(InputStream in) throws IOException;
-    }
-
-    private static String exchange(RunningService to, String request, Reading reading) throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", to.port())) {
-            socket.setSoTimeout(20_000);
-            OutputStream out = socket.getOutputStream();
-            out.write(request.getBytes(StandardCharsets.ISO_8859_1));
-            out.flush();
-            return new String(reading.from(socket.getInputStream()), StandardCharsets.UTF_8);
-        }
+        assertThat(RawHttp.all(service, head + RunningService.BODY)).startsWith("HTTP/1.1 " + status + " ");
     }
 
     @ParameterizedTest
@@ -194,7 +148,7 @@ class HttpTest {
                         + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"
             })
     void what_is_not_http_is_answered_in_the_contracts_form(String request) throws Exception {
-        assertThat(raw(request))
+        assertThat(RawHttp.all(service, request))
                 .startsWith("HTTP/1.1 400 ")
                 .contains("Content-Type: application/json", "\"errorCode\":\"002\"")
                 .doesNotContain("Tomcat", "<html", "Exception");
@@ -203,71 +157,7 @@ class HttpTest {
     @Test
     void a_connection_serves_more_than_a_hundred_requests() throws Exception {
         String one = "GET /strategies HTTP/1.1\r\nHost: x\r\n";
-        String answers = raw((one + "\r\n").repeat(150) + one + "Connection: close\r\n\r\n");
+        String answers = RawHttp.all(service, (one + "\r\n").repeat(150) + one + "Connection: close\r\n\r\n");
         assertThat(answers.split("HTTP/1.1 200 ", -1)).hasSize(152);
-    }
-
-    @Test
-    void a_body_over_the_limit_is_refused_whether_its_length_is_announced_or_not() throws Exception {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "1000");
-        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
-            String head = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
-            String announced = firstAnswer(small, head + "Content-Length: 100000000\r\n\r\n");
-            assertThat(announced).startsWith("HTTP/1.1 413 ").contains("\"007\"");
-            // neither body is ever finished: the answer comes before it has been sent
-            String chunked =
-                    firstAnswer(small, head + "Transfer-Encoding: chunked\r\n\r\n1000000\r\n" + " ".repeat(1001));
-            assertThat(chunked).startsWith("HTTP/1.1 413 ").contains("\"007\"");
-            String exact = RunningService.BODY + " ".repeat(1000 - RunningService.BODY.length());
-            String fits = raw(
-                    small,
-                    head + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n" + exact + "\r\n0\r\n\r\n");
-            assertThat(fits).startsWith("HTTP/1.1 200 ").contains("[[58,64],[139,154]]");
-        }
-    }
-
-    @Test
-    void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
-        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
-            List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
-                    .mapToObj(i -> CompletableFuture.supplyAsync(
-                            () -> gated.send(gated.multiplication("serial")), task -> new Thread(task).start()))
-                    .toList();
-            TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
-            while (all.stream().filter(CompletableFuture::isDone).count() < 7) {
-                Thread.onSpinWait();
-            }
-            assertThat(gated.get("/metrics").body()).contains("restbench_requests_in_flight 3.0");
-            TestWorkloads.Gated.LET_THROUGH.release(3);
-            List<Integer> statuses =
-                    all.stream().map(it -> it.join().statusCode()).sorted().toList();
-            assertThat(statuses).containsExactly(200, 200, 200, 503, 503, 503, 503, 503, 503, 503);
-            TestWorkloads.Gated.LET_THROUGH.release(1);
-            assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
-            TestWorkloads.Gated.ENTERED.drainPermits();
-        }
-    }
-
-    @Test
-    void one_client_after_its_own_answer_never_meets_a_limit_of_one() {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
-        try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
-            for (int i = 0; i < 300; i++) {
-                assertThat(narrow.send(narrow.multiplication("serial")).statusCode())
-                        .isEqualTo(200);
-            }
-        }
-    }
-
-    @Test
-    void a_refused_pin_is_an_error_and_never_a_quiet_unpinned_run() {
-        try (RunningService refused = new RunningService(Map.of(), new RefusingAffinity())) {
-            HttpResponse<String> answer = refused.send(refused.multiplication("pinned"));
-            assertThat(answer.statusCode()).isEqualTo(500);
-            assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
-            assertThat(refused.send(refused.multiplication("serial")).statusCode())
-                    .isEqualTo(200);
-        }
     }
 }

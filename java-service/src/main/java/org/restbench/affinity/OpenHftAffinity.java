@@ -8,9 +8,9 @@ import java.util.BitSet;
 import net.openhft.affinity.Affinity;
 
 /**
- * Pins through OpenHFT's {@code Affinity.setAffinity} and believes only what {@code /proc} says afterwards. The library's
- * {@code AffinityLock} is not used: it hands out core 0 never, escapes {@code taskset}, and where it has no core left it goes
- * on unpinned.
+ * Pins through OpenHFT's {@code Affinity.setAffinity} and believes only what {@code /proc} says afterwards. The
+ * library's {@code AffinityLock} is not used: it hands out core 0 never, escapes {@code taskset}, and where it has no
+ * core left it goes on unpinned.
  */
 public final class OpenHftAffinity implements CoreAffinity {
     private static final String ALLOWED = "Cpus_allowed_list:";
@@ -20,7 +20,10 @@ public final class OpenHftAffinity implements CoreAffinity {
         return allowedIn(Path.of("/proc/self/status"));
     }
 
-    /** Asks the kernel through the library, which is quicker than {@code /proc}: it is asked before every pinned request. */
+    /**
+     * Asks the kernel through the library, which is quicker than {@code /proc}: it is asked before every pinned
+     * request.
+     */
     @Override
     public BitSet coresOfCurrentThread() {
         return Affinity.getAffinity();

@@ -7,8 +7,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes threads {@code pinned-1}, {@code pinned-2}, … that each bind themselves to a core of their own before anything else.
- * A thread whose pin is refused says so loudly, lives on, and fails {@link #requirePinned}: no work runs on it unnoticed.
+ * Makes threads {@code pinned-1}, {@code pinned-2}, … that each bind themselves to a core of their own before anything
+ * else. A thread whose pin is refused says so loudly, lives on, and fails {@link #requirePinned}: no work runs on it
+ * unnoticed.
  */
 public final class PinnedThreads implements ThreadFactory {
     private static final Logger LOG = LoggerFactory.getLogger(PinnedThreads.class);

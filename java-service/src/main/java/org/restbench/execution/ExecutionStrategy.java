@@ -2,7 +2,9 @@ package org.restbench.execution;
 
 import org.restbench.workload.Workload;
 
-/** Decides where a request's three stages run and how the loops in them are cut and run. Knows nothing of what they do. */
+/**
+ * Decides where a request's three stages run and how the loops in them are cut and run. Knows nothing of what they do.
+ */
 public interface ExecutionStrategy extends AutoCloseable {
     /**
      * Runs the stages in order and returns when the last is done. Called by many threads at once.

@@ -5,7 +5,9 @@ import java.util.function.Consumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
-/** One request on its way through the pipeline. One thread at a time has it; the queues between hand its fields over. */
+/**
+ * One request on its way through the pipeline. One thread at a time has it; the queues between hand its fields over.
+ */
 final class PipelineJob<I, O> {
     private final Workload<I, O> workload;
     private final StageClock clock;

@@ -8,9 +8,9 @@ import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
 /**
- * The study's PL: parse, compute and serialize each on a thread of its own, requests flowing from one to the next through
- * bounded queues. A full queue stops whoever fills it, back to the request's thread. It cannot deadlock: each thread waits
- * only for the one behind it, and the last waits for nobody.
+ * The study's PL: parse, compute and serialize each on a thread of its own, requests flowing from one to the next
+ * through bounded queues. A full queue stops whoever fills it, back to the request's thread. It cannot deadlock: each
+ * thread waits only for the one behind it, and the last waits for nobody.
  */
 final class PipelineStrategy implements ExecutionStrategy {
     private final ParallelLoop inOrder = new InOrderLoop();

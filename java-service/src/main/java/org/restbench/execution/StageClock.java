@@ -3,9 +3,9 @@ package org.restbench.execution;
 import java.util.function.Supplier;
 
 /**
- * How long one request spent in each stage. The only place where stages are timed. It starts when it is made, that is when
- * the service accepts the request. The stages may run on different threads, one after the other; whoever passes the request
- * on (a queue, a future) makes the times visible.
+ * How long one request spent in each stage. The only place where stages are timed. It starts when it is made, that is
+ * when the service accepts the request. The stages may run on different threads, one after the other; whoever passes
+ * the request on (a queue, a future) makes the times visible.
  */
 public final class StageClock {
     private final long acceptedNanos = System.nanoTime();

@@ -9,7 +9,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.restbench.workload.ParallelLoop;
 
-/** A loop's work as tasks for an executor, and what every executor needs: all run, one failure told, the end awaited. */
+/**
+ * A loop's work as tasks for an executor, and what every executor needs: all run, one failure told, the end awaited.
+ */
 final class Tasks {
     private Tasks() {}
 

@@ -3,8 +3,8 @@ package org.restbench.execution;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * What the study's published prototype does under the name of M: a new thread for each single unit, joined before the next is
- * started. No two ever run together.
+ * What the study's published prototype does under the name of M: a new thread for each single unit, joined before the
+ * next is started. No two ever run together.
  */
 final class ThreadPerElementLoop implements ParallelLoop {
     @Override

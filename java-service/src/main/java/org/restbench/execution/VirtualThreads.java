@@ -9,8 +9,8 @@ import java.util.concurrent.Executors;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is the one
- * place that looks the method up by name.
+ * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is
+ * the one place that looks the method up by name.
  */
 final class VirtualThreads implements ParallelLoop {
     private final ExecutorService threads;

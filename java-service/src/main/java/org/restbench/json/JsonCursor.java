@@ -4,9 +4,10 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * A forward reader over one JSON text in UTF-8 bytes that builds nothing it is not asked for: whoever reads walks objects and
- * arrays and takes or skips each value. What is skipped is held to the same rules: RFC 8259, at most {@link #MAX_DEPTH}
- * nested objects and arrays, no name twice in an object. Every method throws {@link MalformedJson} where they are broken.
+ * A forward reader over one JSON text in UTF-8 bytes that builds nothing it is not asked for: whoever reads walks
+ * objects and arrays and takes or skips each value. What is skipped is held to the same rules: RFC 8259, at most
+ * {@link #MAX_DEPTH} nested objects and arrays, no name twice in an object. Every method throws {@link MalformedJson}
+ * where they are broken.
  */
 public final class JsonCursor {
     /** Levels of objects and arrays, the outermost included. */

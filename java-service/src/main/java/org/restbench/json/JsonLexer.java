@@ -1,9 +1,9 @@
 package org.restbench.json;
 
 /**
- * Where the tokens of a JSON text end: strings, numbers and literals of RFC 8259 over UTF-8 bytes, nothing more lenient.
- * Well-formed UTF-8 and paired surrogates are part of it. No state: every method takes an offset and returns the one behind
- * the token, or throws {@link MalformedJson}.
+ * Where the tokens of a JSON text end: strings, numbers and literals of RFC 8259 over UTF-8 bytes, nothing more
+ * lenient. Well-formed UTF-8 and paired surrogates are part of it. No state: every method takes an offset and returns
+ * the one behind the token, or throws {@link MalformedJson}.
  */
 final class JsonLexer {
     private final byte[] text;

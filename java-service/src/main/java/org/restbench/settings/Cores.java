@@ -9,7 +9,8 @@ import java.util.List;
  * The cores of the service, as they were when it started.
  *
  * @param allowed what the process may run on, ascending
- * @param pinned one for each pinned worker, the highest first: the lowest are where the kernel likes to handle interrupts
+ * @param pinned one for each pinned worker, the highest first: the lowest are where the kernel likes to handle
+ *     interrupts
  */
 public record Cores(List<Integer> allowed, List<Integer> pinned) {
     /** @throws InvalidSetting where there are more pinned workers than cores */

@@ -12,10 +12,11 @@ import java.util.Map;
  * @param port to listen on, 0 for any free one ({@code RESTBENCH_PORT})
  * @param maxBodyBytes largest request body ({@code RESTBENCH_MAX_BODY_BYTES})
  * @param maxInFlight most requests worked on at once ({@code RESTBENCH_MAX_IN_FLIGHT})
- * @param pinnedWorkers threads of the strategy pinned, a core each ({@code RESTBENCH_PINNED_WORKERS}; 1 as in the study)
- * @param pipelineQueue requests that may wait before each stage of the strategy pipeline ({@code RESTBENCH_PIPELINE_QUEUE}; a
- *     few are enough to keep the slowest stage, which decides the throughput, from ever waiting, and each one more only holds
- *     memory)
+ * @param pinnedWorkers threads of the strategy pinned, a core each ({@code RESTBENCH_PINNED_WORKERS}; 1 as in the
+ *     study)
+ * @param pipelineQueue requests that may wait before each stage of the strategy pipeline
+ *     ({@code RESTBENCH_PIPELINE_QUEUE}; a few are enough to keep the slowest stage, which decides the throughput, from
+ *     ever waiting, and each one more only holds memory)
  */
 public record Settings(String host, int port, int maxBodyBytes, int maxInFlight, int pinnedWorkers, int pipelineQueue) {
 
@@ -59,7 +60,9 @@ public record Settings(String host, int port, int maxBodyBytes, int maxInFlight,
         throw new InvalidSetting(variable, value, "an integer from " + lowest + " to " + highest);
     }
 
-    /** Elements of the largest product: each takes at least two bytes of the response, which may be as large as a body. */
+    /**
+     * Elements of the largest product: each takes at least two bytes of the response, which may be as large as a body.
+     */
     public int mostProductElements() {
         return Math.max(1, maxBodyBytes / 2);
     }

@@ -15,8 +15,10 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Puts the service together; nothing is found by scanning. {@link Settings}, {@link
- * Cores} and {@link CoreAffinity} are registered by {@code Application}. */
+/**
+ * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores} and {@link CoreAffinity} are
+ * registered by {@code Application}.
+ */
 @Configuration(proxyBeanMethods = false)
 public class Wiring {
     /** The table of workloads: name in the path → how to make one. */

@@ -10,8 +10,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 
 /**
- * Answers, in the contract's form, what the web container refuses before any code of ours runs (a broken request line, a header
- * that is too long). Tomcat makes it by its class name.
+ * Answers, in the contract's form, what the web container refuses before any code of ours runs (a broken request line,
+ * a header that is too long). Tomcat makes it by its class name.
  */
 public final class ContainerErrors extends ErrorReportValve {
     private static final Logger LOG = LoggerFactory.getLogger(ContainerErrors.class);

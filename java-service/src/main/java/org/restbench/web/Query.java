@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A query string's parameters. The container's own reading of them refuses a request for a broken escape in any of them; here a
- * broken escape stands for itself, as a parameter nobody asks for must do no harm.
+ * A query string's parameters. The container's own reading of them refuses a request for a broken escape in any of
+ * them; here a broken escape stands for itself, as a parameter nobody asks for must do no harm.
  */
 final class Query {
     private Query() {}

@@ -1,9 +1,9 @@
 package org.restbench.workload;
 
 /**
- * What a workload asks of whoever runs it: a loop over independent units, as in OpenMP, and the memory that the loop's tasks
- * share. It lives beside {@link Workload}, which needs it, so that {@code execution} depends on {@code workload} and not both
- * on each other.
+ * What a workload asks of whoever runs it: a loop over independent units, as in OpenMP, and the memory that the loop's
+ * tasks share. It lives beside {@link Workload}, which needs it, so that {@code execution} depends on {@code workload}
+ * and not both on each other.
  */
 public interface ParallelLoop {
     /** Work on the units {@code from} (inclusive) to {@code to} (exclusive). */
@@ -13,15 +13,17 @@ public interface ParallelLoop {
     }
 
     /**
-     * Runs the body over all units from 0, each exactly once, and returns when all are done. What a body writes is visible
-     * to the caller afterwards. An exception of a body is thrown on to the caller once no body runs any more.
+     * Runs the body over all units from 0, each exactly once, and returns when all are done. What a body writes is
+     * visible to the caller afterwards. An exception of a body is thrown on to the caller once no body runs any more.
      *
      * @param units how many there are, at least 1
      * @param unitsPerTask the natural grain: how many neighbouring units make one task worth having, at least 1
      */
     void forEach(int units, int unitsPerTask, Body body);
 
-    /** Zeroed memory for {@code product(shape)} numbers, row-major, that all tasks can reach. Tasks here are threads. */
+    /**
+     * Zeroed memory for {@code product(shape)} numbers, row-major, that all tasks can reach. Tasks here are threads.
+     */
     default long[] array(int... shape) {
         int length = 1;
         for (int size : shape) {

@@ -1,8 +1,8 @@
 package org.restbench.workload;
 
 /**
- * Business logic in three stages, which knows nothing of threads. An instance belongs to one request (its options are in it);
- * the stages are called once each, in order, perhaps on different threads.
+ * Business logic in three stages, which knows nothing of threads. An instance belongs to one request (its options are
+ * in it); the stages are called once each, in order, perhaps on different threads.
  *
  * @param <I> the parsed request
  * @param <O> the result

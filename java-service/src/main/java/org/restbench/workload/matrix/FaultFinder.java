@@ -6,8 +6,8 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 
 /**
- * Says what is wrong with a request that {@link MatrixReader} turned away. Plain and slow: it reads the body once for each
- * code, in the contract's order (002, 003, 005, 004), and keeps nothing of it in memory, however large it is.
+ * Says what is wrong with a request that {@link MatrixReader} turned away. Plain and slow: it reads the body once for
+ * each code, in the contract's order (002, 003, 005, 004), and keeps nothing of it in memory, however large it is.
  */
 final class FaultFinder {
     private static final int NOT_THERE = -1;

@@ -2,7 +2,10 @@ package org.restbench.workload.matrix;
 
 import org.restbench.json.JsonCursor;
 
-/** The faults one matrix of a well-formed request can have, a method a code. Each throws {@link MatrixFault} at the first. */
+/**
+ * The faults one matrix of a well-formed request can have, a method a code. Each throws {@link MatrixFault} at the
+ * first.
+ */
 final class MatrixFaults {
     private final byte[] body;
     private final String name;
@@ -124,7 +127,10 @@ final class MatrixFaults {
         }
     }
 
-    /** A columnCount for a message: digits only, as {@link #isCount} held, and no more of them than a 64-bit integer has. */
+    /**
+     * A columnCount for a message: digits only, as {@link #isCount} held, and no more of them than a 64-bit integer
+     * has.
+     */
     private String shown(int columnCount) {
         try {
             return Long.toString(Integers.read(new JsonCursor(body, columnCount), body));

@@ -5,8 +5,8 @@ import org.restbench.json.MalformedJson;
 import org.restbench.workload.RequestId;
 
 /**
- * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only notices
- * that something is wrong; what, and in which order of precedence, is {@link FaultFinder}'s to say.
+ * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only
+ * notices that something is wrong; what, and in which order of precedence, is {@link FaultFinder}'s to say.
  */
 final class MatrixReader {
     private final byte[] body;

@@ -38,9 +38,9 @@ final class Products {
     }
 
     /**
-     * The same sums with the loops turned: a row of two after the other is added, scaled, to a row of the product, so that
-     * memory is read in order and the innermost loop has no dependency between its steps. The just-in-time compiler makes
-     * vector instructions of it.
+     * The same sums with the loops turned: a row of two after the other is added, scaled, to a row of the product, so
+     * that memory is read in order and the innermost loop has no dependency between its steps. The just-in-time
+     * compiler makes vector instructions of it.
      */
     void rowByRow(int from, int to) {
         for (int unit = from; unit < to; ) {

@@ -178,7 +178,10 @@ class MatrixWorkloadTest {
         assertThat(accepted).isBetween(500, 19_500);
     }
 
-    /** Whether the body is accepted; fails where the reader turns away what the finder finds no fault in, or the reverse. */
+    /**
+     * Whether the body is accepted; fails where the reader turns away what the finder finds no fault in, or the
+     * reverse.
+     */
     private static boolean agreed(byte[] body) {
         boolean read = true;
         try {

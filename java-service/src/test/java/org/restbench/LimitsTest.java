@@ -1,0 +1,79 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.affinity.RefusingAffinity;
+
+/** What the service refuses because of a limit of its own, over real HTTP. */
+class LimitsTest {
+    @Test
+    void a_body_over_the_limit_is_refused_whether_its_length_is_announced_or_not() throws Exception {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "1000");
+        try (RunningService small = new RunningService(limit, new OpenHftAffinity())) {
+            String head = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
+            String announced = RawHttp.first(small, head + "Content-Length: 100000000\r\n\r\n");
+            assertThat(announced).startsWith("HTTP/1.1 413 ").contains("\"007\"");
+            // neither body is ever finished: the answer comes before it has been sent
+            String chunked =
+                    RawHttp.first(small, head + "Transfer-Encoding: chunked\r\n\r\n1000000\r\n" + " ".repeat(1001));
+            assertThat(chunked).startsWith("HTTP/1.1 413 ").contains("\"007\"");
+            String exact = RunningService.BODY + " ".repeat(1000 - RunningService.BODY.length());
+            String fits = RawHttp.all(
+                    small,
+                    head + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n3e8\r\n" + exact + "\r\n0\r\n\r\n");
+            assertThat(fits).startsWith("HTTP/1.1 200 ").contains("[[58,64],[139,154]]");
+        }
+    }
+
+    @Test
+    void the_limit_of_requests_in_flight_is_exact_and_free_again_afterwards() {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+            List<CompletableFuture<HttpResponse<String>>> all = IntStream.range(0, 10)
+                    .mapToObj(i -> CompletableFuture.supplyAsync(
+                            () -> gated.send(gated.multiplication("serial")), task -> new Thread(task).start()))
+                    .toList();
+            TestWorkloads.Gated.ENTERED.acquireUninterruptibly(3);
+            while (all.stream().filter(CompletableFuture::isDone).count() < 7) {
+                Thread.onSpinWait();
+            }
+            assertThat(gated.get("/metrics").body()).contains("restbench_requests_in_flight 3.0");
+            TestWorkloads.Gated.LET_THROUGH.release(3);
+            List<Integer> statuses =
+                    all.stream().map(it -> it.join().statusCode()).sorted().toList();
+            assertThat(statuses).containsExactly(200, 200, 200, 503, 503, 503, 503, 503, 503, 503);
+            TestWorkloads.Gated.LET_THROUGH.release(1);
+            assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
+            TestWorkloads.Gated.ENTERED.drainPermits();
+        }
+    }
+
+    @Test
+    void one_client_after_its_own_answer_never_meets_a_limit_of_one() {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
+        try (RunningService narrow = new RunningService(limit, new OpenHftAffinity())) {
+            for (int i = 0; i < 300; i++) {
+                assertThat(narrow.send(narrow.multiplication("serial")).statusCode())
+                        .isEqualTo(200);
+            }
+        }
+    }
+
+    @Test
+    void a_refused_pin_is_an_error_and_never_a_quiet_unpinned_run() {
+        try (RunningService refused = new RunningService(Map.of(), new RefusingAffinity())) {
+            HttpResponse<String> answer = refused.send(refused.multiplication("pinned"));
+            assertThat(answer.statusCode()).isEqualTo(500);
+            assertThat(answer.body()).contains("\"099\"", "pin to core", "refused", "\"requestId\":2238");
+            assertThat(refused.send(refused.multiplication("serial")).statusCode())
+                    .isEqualTo(200);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.affinity.RefusingAffinity;
+
+/** The strategies that move a request to threads of their own: pinned and pipeline. */
+@Timeout(60)
+class WorkerStrategiesTest {
+    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
+
+    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2);
+
+    @AfterEach
+    void close() {
+        strategies.close();
+    }
+
+    private ExecutionStrategy strategy(String name) {
+        return strategies.all().stream()
+                .filter(technique -> technique.name().equals(name))
+                .findFirst()
+                .orElseThrow()
+                .strategy();
+    }
+
+    @Test
+    void pinned_runs_every_stage_on_one_lasting_thread_that_may_run_on_one_core_only() {
+        String before = allowedList();
+        AtomicReference<String> mask = new AtomicReference<>();
+        strategy("pinned").execute(new LoopOnly((from, to) -> mask.set(allowedList())), new byte[0], new StageClock());
+        assertThat(mask.get()).isEqualTo(Integer.toString(CORE));
+        Observed first = new Observed(4, 2, 1);
+        Observed second = new Observed(4, 2, 1);
+        first.under(strategy("pinned"));
+        second.under(strategy("pinned"));
+        assertThat(first.threadNames()).containsExactly("pinned-1");
+        assertThat(Set.copyOf(first.stages.values())).hasSize(1).isEqualTo(Set.copyOf(second.stages.values()));
+        assertThat(allowedList()).as("the request's own thread is left alone").isEqualTo(before);
+    }
+
+    private static String allowedList() {
+        try {
+            return Files.readAllLines(Path.of("/proc/thread-self/status")).stream()
+                    .filter(line -> line.startsWith("Cpus_allowed_list:"))
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                    .findFirst()
+                    .orElse("none");
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(unreadable);
+        }
+    }
+
+    @Test
+    void pinned_fails_rather_than_runs_unpinned() {
+        try (PinnedStrategy refused = new PinnedStrategy(new RefusingAffinity(), List.of(CORE))) {
+            Observed observed = new Observed(4, 2, 1);
+            assertThatThrownBy(() -> observed.under(refused))
+                    .isInstanceOf(StrategyFault.class)
+                    .hasMessageContaining("refused");
+            assertThat(observed.stages).isEmpty();
+        }
+    }
+
+    @Test
+    void pinned_fails_once_somebody_has_moved_its_thread() {
+        OpenHftAffinity real = new OpenHftAffinity();
+        BitSet elsewhere = new BitSet();
+        elsewhere.set(CORE + 1);
+        AtomicReference<BitSet> seen = new AtomicReference<>();
+        try (PinnedStrategy moved = new PinnedStrategy(new RefusingAffinity.Pretending(real, seen), List.of(CORE))) {
+            assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
+            seen.set(elsewhere);
+            assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved)).hasMessageContaining("lost");
+        }
+    }
+
+    @Test
+    void pipeline_has_a_thread_a_stage_and_keeps_it() {
+        Observed first = new Observed(4, 2, 1);
+        first.under(strategy("pipeline"));
+        assertThat(first.stages.get("parse").getName()).isEqualTo("pipe-parse");
+        assertThat(first.stages.get("compute").getName()).isEqualTo("pipe-compute");
+        assertThat(first.stages.get("serialize").getName()).isEqualTo("pipe-serialize");
+        Observed second = new Observed(4, 2, 1);
+        second.under(strategy("pipeline"));
+        assertThat(second.stages).isEqualTo(first.stages);
+    }
+
+    @Test
+    void pipeline_parses_one_request_while_it_computes_another_and_finishes_far_more_than_its_queues_hold()
+            throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(40);
+        try {
+            Observed blocked = new Observed(1, 1, 2);
+            var first = CompletableFuture.supplyAsync(() -> blocked.under(strategy("pipeline")), callers);
+            List<Observed> others =
+                    IntStream.range(0, 30).mapToObj(i -> new Observed(1, 1, 1)).toList();
+            var rest = others.stream()
+                    .map(it -> CompletableFuture.supplyAsync(() -> it.under(strategy("pipeline")), callers))
+                    .toList();
+            while (others.stream().noneMatch(it -> it.stages.containsKey("parse")) || blocked.pieces.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertThat(first).isNotDone();
+            blocked.release();
+            assertThat(first.get()).containsExactly(1);
+            for (var answer : rest) {
+                assertThat(answer.get()).containsExactly(1);
+            }
+        } finally {
+            callers.shutdown();
+        }
+    }
+}
