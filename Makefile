@@ -41,6 +41,7 @@ stop: $(STAMPS)/venv ## end the services that `make serve` started
 test: setup $(STAMPS)/dev lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	cd python-service && ../$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -q contract/tests
 	$(BIN)/python -m pytest -q jmeter-plans/tests
 	cd scripts && ../$(BIN)/python -m pytest
 
@@ -60,8 +61,8 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK)
 
-jmeter-gui: $(STAMPS)/venv $(STAMPS)/jmeter ## open the load plan in JMeter's own window
-	@$(BIN)/restbench jmeter-gui
+jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
+	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
 
 clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target jmeter-plans/target
@@ -93,10 +94,11 @@ $(JAR): java-service/pom.xml $(shell find java-service/src/main contract -type f
 	@$(MVN) -f java-service/pom.xml package -DskipTests
 	@touch $@
 
-$(STAMPS)/jmeter: jmeter-plans/pom.xml | tools-java
+$(STAMPS)/jmeter: jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jmeter-plans/src -type f 2>/dev/null) | tools-java tools-python
 	@echo "setting up JMeter 5.6.3"
 	@mkdir -p $(STAMPS)
-	@$(MVN) -f jmeter-plans/pom.xml generate-resources
+	@$(MVN) -f jmeter-plans/pom.xml process-resources
+	@$(PYTHON) jmeter-plans/archive_classes.py
 	@touch $@
 
 sysstat:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -58,7 +59,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-console = Console(highlight=False)
+#: Where there is no terminal to ask, the tables' own width.
+PLAIN_WIDTH = 100
+console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 errors = Console(stderr=True, highlight=False)
 
 ExperimentArgument = Annotated[
@@ -143,9 +146,9 @@ def run_experiment(
     finally:
         store.point_latest_to(run)
     dashboards.write_study(run)
-    _analyse(run)
-    console.print(f"measured in {duration(time.monotonic() - begun)}")
-    _judge(run)
+    rows = _analyse(run)
+    console.print(f"all done in {duration(time.monotonic() - begun)}")
+    _judge(rows)
 
 
 @app.command("report")
@@ -182,23 +185,23 @@ def stop_services() -> None:
     console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
 
 
-def _analyse(run: store.Run) -> None:
-    tables.write(run)
-    drawn = figures.write(run)
-    page = report.write(run)
-    console.print(tables.terminal(measures.rows(run)))
+def _analyse(run: store.Run) -> Sequence[measures.Row]:
+    rows = measures.rows(run)
+    tables.write(run, rows)
+    drawn = figures.write(run, rows)
+    page = report.write(run, rows)
+    console.print(tables.terminal(rows, run.proofs()))
     console.print(f"tables      {run.test_matrix_markdown}  (and .csv)", soft_wrap=True)
     console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
     console.print(f"dashboards  {run.path / 'dashboards'}", soft_wrap=True)
     console.print(f"report      {page}", soft_wrap=True)
+    return rows
 
 
-def _judge(run: store.Run) -> None:
+def _judge(rows: Sequence[measures.Row]) -> None:
     """Turn what the cells say into an exit code."""
-    records = [record for record, _ in run.cell_runs()]
-    rows = measures.rows(run)
     wrong = [row.cell.id for row in rows if "wrong-answers" in row.flags]
-    failed = [record.cell.id for record in records if record.status == "failed"]
+    failed = [row.cell.id for row in rows if "failed" in row.flags]
     if wrong:
         raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
     if failed:

@@ -69,7 +69,7 @@ class ProgressView:
         elif not self._console.is_terminal:
             ended = record.window.ended if record.window else ""
             self.note(f"{finished:4d}/{self._cells}  {record.cell.id}  ({ended})  {to_go}")
-        if not self._announced and finished >= self._cells / 10:
+        if not self._announced and self._cells >= 10 and finished >= self._cells / 10:
             self._announced = True
             self.note(f"a tenth is measured: {duration(to_go_s)} to go")
 

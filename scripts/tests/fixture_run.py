@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jtl_lines import Sample, jtl
+
 from restbench.cell import Cell, Shape
 from restbench.experiment import load
 from restbench.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window

@@ -2,6 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from restbench import audit
 from restbench.audit import Evidence
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from restbench import experiment, store
 from restbench.cell import Cell
 from restbench.experiment import Where

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from jtl_lines import CONNECTION_REFUSED, Sample, error, jtl, wrong_answer
+
 from restbench import jtl as reader
 from restbench.failures import BadConfiguration
 from restbench.records import Window

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+
 from restbench import placement, proof, service, store
 from restbench.cell import STRATEGIES, ServiceName, Shape
 from restbench.payload import make_payload

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.load import Follower, Target, properties, start
@@ -66,7 +67,7 @@ def target(payload: Path) -> Target:
 
 
 def test_the_plan_gets_every_level_of_the_cell(tmp_path: Path) -> None:
-    given = properties(target(tmp_path), stop_port=4445)
+    given = properties(target(tmp_path))
     assert given["users"] == "30"
     assert given["strategy"] == "pinned"
     assert given["kernel"] == "native"

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import psutil
+
 from restbench import process
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -23,6 +24,14 @@ def gone(pid: int) -> bool:
     return False
 
 
+def await_program(pid: int) -> None:
+    """Wait until `setpriv` and `taskset` have become the program itself."""
+    deadline = time.monotonic() + 10
+    while "sleep" not in " ".join(psutil.Process(pid).cmdline()[:3]):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
     script = (
         "import sys, time, pathlib; from restbench import process;"
@@ -33,7 +42,7 @@ def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
     harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert harness.stdout is not None
     child = int(harness.stdout.readline())
-    assert psutil.pid_exists(child)
+    await_program(child)
     harness.kill()
     harness.wait()
     harness.stdout.close()
@@ -60,10 +69,7 @@ def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path:
 def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
     started = process.start(process.bound_to_us(SLEEPER, "0"), tmp_path / "log")
     try:
-        deadline = time.monotonic() + 5
-        while psutil.Process(started.pid).name() in ("setpriv", "taskset"):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        await_program(started.pid)
         assert psutil.Process(started.pid).cpu_affinity() == [0]
     finally:
         process.stop(started)

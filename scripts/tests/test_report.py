@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import wrong_answer
+
 from restbench import figures, report, tables
 from restbench.store import Run
 

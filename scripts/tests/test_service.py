@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from restbench import service
 from restbench.failures import EnvironmentProblem
 

@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from restbench import service_metrics
 from restbench.records import Window
 

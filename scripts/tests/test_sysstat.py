@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
 from restbench import sysstat
 from restbench.failures import BadConfiguration
 from restbench.records import Window

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from fixture_run import PROOFS, START, Made, build, cell, steady_load
 from jtl_lines import error, wrong_answer
+from rich.console import Console
+
 from restbench import columns, measures, study, tables
 from restbench.store import Run
-from rich.console import Console
 
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from restbench.estimate import Estimator, expected_seconds, total_seconds
 from restbench.experiment import Profile, Where, load
 from restbench.placement import Cores, core_list, place
