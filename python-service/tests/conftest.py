@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from live_service import LiveService, running
+
 from restbench_service.execution.strategies import start_strategies
 from restbench_service.execution.strategy import Strategy
 

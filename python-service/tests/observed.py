@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from restbench_service.workloads.workload import Loop
 
 START_NS, END_NS, PID, UNITS, CORES = range(5)

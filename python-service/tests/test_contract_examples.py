@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from live_service import KERNELS, STRATEGIES, Answer, LiveService, request, running, wait_until
+
 from restbench_service.execution.serial import Serial
 from restbench_service.settings import Settings
 from restbench_service.web import create_app

@@ -2,6 +2,7 @@ import threading
 import time
 
 from live_service import wait_until
+
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.gate import Gate
 

@@ -8,6 +8,7 @@ from urllib.parse import urljoin
 import yaml
 from jsonschema import Draft202012Validator
 from live_service import JSON, LiveService
+
 from restbench_service.affinity import allowed_cores
 
 OPENAPI = yaml.safe_load((Path(__file__).parents[2] / "contract" / "openapi.yaml").read_text())

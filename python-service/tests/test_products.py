@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from live_service import KERNELS, STRATEGIES, LiveService
+
 from restbench_service.workloads.matrix import fast_reader
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,

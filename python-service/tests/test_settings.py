@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from live_service import start
+
 from restbench_service.affinity import allowed_cores
 from restbench_service.settings import InvalidSettingError, Settings
 

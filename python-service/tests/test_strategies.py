@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from live_service import children, name_of
 from observed import CORES, END_NS, PID, START_NS, UNITS, Copied, Observed, Verbose
+
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.strategies import start_strategies
 from restbench_service.execution.strategy import Strategy
