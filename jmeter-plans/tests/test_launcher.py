@@ -34,9 +34,12 @@ def test_a_tree_without_jmeter_names_the_command_that_fetches_it(tmp_path: Path)
     assert finished.stderr.endswith("fetch it with: make setup\n")
 
 
-def test_the_class_archive_of_the_setup_fits_this_jvm_and_holds_jmeters_classes() -> None:
+def test_the_class_archive_of_the_setup_fits_this_jvm_and_holds_jmeters_classes(
+    tmp_path: Path,
+) -> None:
     finished = subprocess.run(
         [str(PLANS / "jmeter.sh"), "-n", "-v"],
+        cwd=tmp_path,
         # -Xshare:on ends the JVM where the archive cannot be used.
         env=os.environ | {"JMETER_JVM_ARGS": "-Xshare:on -Xlog:class+load"},
         capture_output=True,
