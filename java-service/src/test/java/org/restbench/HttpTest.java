@@ -143,7 +143,8 @@ class HttpTest {
             strings = {
                 "NOT HTTP AT ALL\r\n\r\n",
                 "GET /<x> HTTP/1.1\r\nHost: x\r\n\r\n",
-                "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: x\r\n\r\n",
+                "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                        + "Content-Length: x\r\n\r\n",
                 "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                         + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"
             })

@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
@@ -14,15 +15,17 @@ import org.restbench.workload.Workload;
  */
 final class PipelineStrategy implements ExecutionStrategy {
     private final ParallelLoop inOrder = new InOrderLoop();
-    private final BlockingQueue<PipelineJob<?, ?>> toParse;
+    private final List<BlockingQueue<PipelineJob<?, ?>>> queues;
     private final List<Thread> threads;
+    private volatile boolean closed;
 
     /** @param queueBound requests that may wait before each stage, at least 1 */
     PipelineStrategy(int queueBound) {
         // fair: among requests that wait to enter, the first to come is the first to go in
-        toParse = new ArrayBlockingQueue<>(queueBound, true);
+        BlockingQueue<PipelineJob<?, ?>> toParse = new ArrayBlockingQueue<>(queueBound, true);
         BlockingQueue<PipelineJob<?, ?>> toCompute = new ArrayBlockingQueue<>(queueBound);
         BlockingQueue<PipelineJob<?, ?>> toSerialize = new ArrayBlockingQueue<>(queueBound);
+        queues = List.of(toParse, toCompute, toSerialize);
         threads = List.of(
                 stage("pipe-parse", toParse, PipelineJob::parse, toCompute),
                 stage("pipe-compute", toCompute, job -> job.compute(inOrder), toSerialize),
@@ -39,31 +42,58 @@ final class PipelineStrategy implements ExecutionStrategy {
                 () -> {
                     try {
                         while (true) {
-                            PipelineJob<?, ?> job = in.take();
-                            if (job.advance(step) && out != null) {
-                                out.put(job);
-                            }
+                            pass(in.take(), step, out);
                         }
                     } catch (InterruptedException closed) {
-                        in.forEach(PipelineJob::abandon);
+                        // close() interrupts, and then answers what is left in the queues
                     }
                 },
                 name);
+    }
+
+    private static void pass(
+            PipelineJob<?, ?> job, Consumer<PipelineJob<?, ?>> step, BlockingQueue<PipelineJob<?, ?>> out)
+            throws InterruptedException {
+        if (!job.advance(step) || out == null) {
+            return;
+        }
+        try {
+            out.put(job);
+        } catch (InterruptedException closed) {
+            job.abandon();
+            throw closed;
+        }
     }
 
     @Override
     public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
         PipelineJob<I, O> job = new PipelineJob<>(workload, body, clock);
         try {
-            toParse.put(job);
+            boolean entered = false;
+            while (!entered && !closed) {
+                entered = queues.get(0).offer(job, 1, TimeUnit.SECONDS);
+            }
         } catch (InterruptedException interrupted) {
             throw Tasks.interrupted(interrupted);
+        }
+        if (closed) { // read after the job is in the queue: either close() finds it there or it is given up here
+            job.abandon();
         }
         return job.response();
     }
 
+    /** Ends the three threads; requests still in the pipeline fail. */
     @Override
     public void close() {
+        closed = true;
         threads.forEach(Thread::interrupt);
+        try {
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        queues.forEach(queue -> queue.forEach(PipelineJob::abandon));
     }
 }

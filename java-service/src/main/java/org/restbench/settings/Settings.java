@@ -68,11 +68,12 @@ public record Settings(String host, int port, int maxBodyBytes, int maxInFlight,
     }
 
     /** For {@code /health}: what the service was started with. */
-    public Map<String, Object> shown() {
+    public Map<String, Object> shown(Cores cores) {
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("maxBodyBytes", maxBodyBytes);
         shown.put("maxInFlight", maxInFlight);
         shown.put("pinnedWorkers", pinnedWorkers);
+        shown.put("pinnedCores", cores.pinned());
         shown.put("pipelineQueue", pipelineQueue);
         return shown;
     }

@@ -49,8 +49,8 @@ public class Wiring {
     }
 
     @Bean
-    HealthController healthController(BuildProperties build, CoreAffinity affinity, Settings settings) {
-        return new HealthController(build.getVersion(), affinity, settings.shown());
+    HealthController healthController(BuildProperties build, CoreAffinity affinity, Cores cores, Settings settings) {
+        return new HealthController(build.getVersion(), affinity, settings.shown(cores));
     }
 
     @Bean

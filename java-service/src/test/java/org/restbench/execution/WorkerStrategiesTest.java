@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -125,6 +126,30 @@ class WorkerStrategiesTest {
                 assertThat(answer.get()).containsExactly(1);
             }
         } finally {
+            callers.shutdown();
+        }
+    }
+
+    @Test
+    void closing_the_pipeline_fails_every_request_in_it_or_before_it() throws Exception {
+        ExecutorService callers = Executors.newFixedThreadPool(20);
+        PipelineStrategy pipeline = new PipelineStrategy(2);
+        try {
+            Observed blocked = new Observed(1, 1, 2);
+            List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+            answers.add(CompletableFuture.supplyAsync(() -> blocked.under(pipeline), callers));
+            while (blocked.pieces.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            for (int i = 0; i < 15; i++) {
+                answers.add(CompletableFuture.supplyAsync(() -> new Observed(1, 1, 1).under(pipeline), callers));
+            }
+            pipeline.close();
+            for (CompletableFuture<byte[]> answer : answers) {
+                assertThatThrownBy(answer::get).hasCauseInstanceOf(IllegalStateException.class);
+            }
+        } finally {
+            pipeline.close();
             callers.shutdown();
         }
     }

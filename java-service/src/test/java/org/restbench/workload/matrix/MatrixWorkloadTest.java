@@ -160,10 +160,11 @@ class MatrixWorkloadTest {
 
     @Test
     void the_reader_and_the_fault_finder_agree_on_twenty_thousand_damaged_bodies() {
-        String sound =
-                "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
-                        + "\"1, -2\"},{\"value\":[3,4]}]},\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
-                        + "\"columnCount\":2}}";
+        String sound = "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},"
+                + "\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
+                + "\"1, -2\"},{\"value\":[3,4]}]},"
+                + "\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
+                + "\"columnCount\":2}}";
         Random random = new Random(44);
         String damage = "{}[]\",:\\0123456789.e+- \n";
         int accepted = 0;
