@@ -33,7 +33,7 @@ final class PipelineStrategy implements ExecutionStrategy {
         threads.forEach(Thread::start);
     }
 
-    private static Thread stage(
+    private Thread stage(
             String name,
             BlockingQueue<PipelineJob<?, ?>> in,
             Consumer<PipelineJob<?, ?>> step,
@@ -41,10 +41,10 @@ final class PipelineStrategy implements ExecutionStrategy {
         return new Thread(
                 () -> {
                     try {
-                        while (true) {
+                        while (!closed) { // a workload may have swallowed the interrupt of close()
                             pass(in.take(), step, out);
                         }
-                    } catch (InterruptedException closed) {
+                    } catch (InterruptedException ended) {
                         // close() interrupts, and then answers what is left in the queues
                     }
                 },
@@ -59,9 +59,9 @@ final class PipelineStrategy implements ExecutionStrategy {
         }
         try {
             out.put(job);
-        } catch (InterruptedException closed) {
+        } catch (InterruptedException ended) {
             job.abandon();
-            throw closed;
+            throw ended;
         }
     }
 
