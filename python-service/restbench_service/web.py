@@ -3,6 +3,7 @@
 import json
 import platform
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import flask
@@ -11,9 +12,11 @@ from flask import Flask, Response
 from . import VERSION
 from .admission import Admission
 from .affinity import allowed_cores
+from .client import client_waits
 from .documentation import add_documentation
 from .errors import FaultError, RefusedError, handle_errors
 from .execution.clock import StageClock
+from .execution.gate import AbandonedError
 from .execution.strategy import Strategy
 from .metrics import Metrics
 from .request_body import check_declared_length, read_body
@@ -100,11 +103,13 @@ class _Service:
 
 
 def _execute(workload: Workload[Any, Any], strategy: Strategy, body: bytes) -> Response:
-    clock = StageClock()
+    clock = StageClock(is_wanted=partial(client_waits, flask.request.environ))
     try:
         answer = strategy.execute(workload, body, clock)
     except InvalidRequestError:
         raise
+    except AbandonedError as error:
+        raise RefusedError("008", "the client went away before its turn came") from error
     except Exception as error:
         raise FaultError(workload.request_id(body)) from error
     headers = {"Server-Timing": clock.server_timing()}

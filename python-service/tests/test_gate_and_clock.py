@@ -1,10 +1,13 @@
+import socket
 import threading
 import time
 
+import pytest
 from live_service import wait_until
 
+from restbench_service.client import client_waits
 from restbench_service.execution.clock import StageClock
-from restbench_service.execution.gate import Gate
+from restbench_service.execution.gate import AbandonedError, Gate
 
 
 def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
@@ -54,3 +57,24 @@ def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
         clock.server_timing()
         == "queue;dur=0.012, parse;dur=1000.000, compute;dur=1.235, serialize;dur=0.345"
     )
+
+
+def test_a_request_whose_client_is_gone_gives_its_turn_to_the_next() -> None:
+    gate = Gate(1)
+    with pytest.raises(AbandonedError), gate.entered(StageClock(is_wanted=lambda: False)):
+        pytest.fail("it ran for nobody")
+    with gate.entered(StageClock()):
+        pass
+
+
+def test_a_client_that_waits_is_told_from_one_that_is_gone() -> None:
+    ours, theirs = socket.socketpair()
+    environ = {"gunicorn.socket": ours}
+    assert client_waits(environ)
+    theirs.send(b"the next request")
+    assert client_waits(environ)
+    assert ours.recv(100) == b"the next request"
+    theirs.close()
+    assert not client_waits(environ)
+    ours.close()
+    assert client_waits({})

@@ -11,24 +11,29 @@ from restbench.experiment import Profile
 from restbench.plan import service_group
 from restbench.records import PlannedCell
 
+# Measured on a 2-core machine; a run corrects them by what its own cells take.
 #: Seconds a cell takes beside its load: JMeter's start and stop, collectors, verification.
-CELL_OVERHEAD_S = 3.0
+CELL_OVERHEAD_S = 1.3
+#: The same for each user: connections, and what is in flight when the load ends.
+USER_OVERHEAD_S = 0.015
 #: Seconds a service process takes to start and to be proven, without its warm-up.
-SERVICE_START_S = {"java": 8.0, "python": 5.0}
+SERVICE_START_S = {"java": 8.0, "python": 3.0}
 #: Seconds all dashboards, tables and figures take, a dashboard.
 DASHBOARD_S = 1.0
 
 
 def cell_seconds(cell: Cell, profile: Profile) -> float:
     """What a cell is expected to take. Java's cells are quick and end early; Python's end at a cap,
-    and those with a message an element at the slow one."""
+    and those with a message an element, or with the most work in one process, at the slow one."""
+    slow = (cell.strategy == "process-per-element" and cell.complexity != "low") or (
+        cell.strategy == "serial" and cell.complexity == "high"
+    )
     if cell.service == "java":
         window = (profile.window_min_s + profile.window_max_s) / 2
-    elif cell.strategy == "process-per-element" and cell.complexity != "low":
-        window = profile.slow_window_max_s
     else:
-        window = profile.window_max_s
-    return CELL_OVERHEAD_S + profile.warmup_s + window
+        window = profile.slow_window_max_s if slow else profile.window_max_s
+    overhead = CELL_OVERHEAD_S + cell.users * USER_OVERHEAD_S
+    return overhead + profile.warmup_s + window
 
 
 def group_seconds(first: PlannedCell, plan: Sequence[PlannedCell], profile: Profile) -> float:

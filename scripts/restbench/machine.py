@@ -33,7 +33,7 @@ def describe() -> dict[str, Any]:
         "java": _java_version(),
         "python": platform.python_version(),
         "sysstat": _first_match(_output(["sar", "-V"]), r"version (\S+)"),
-        "packages": {name: importlib.metadata.version(name) for name in PACKAGES},
+        "packages": {name: _installed_version(name) for name in PACKAGES},
     }
 
 
@@ -57,6 +57,14 @@ def one_line(machine: dict[str, Any]) -> str:
         f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
         f"{machine['java']}, Python {machine['python']}"
     )
+
+
+def _installed_version(package: str) -> str | None:
+    """None where a package is not here: attached services have theirs elsewhere."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def _cpu_model() -> str:

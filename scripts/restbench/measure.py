@@ -19,6 +19,8 @@ from restbench.store import CellFolder, Run, write_model
 from restbench.window import Ended, window_over
 
 POLL_S = 0.1
+#: A service that works longer for clients that are gone is started anew.
+DRAIN_TIMEOUT_S = 1.5
 #: JMeter's own bound on a run, beyond what the harness plans: it ends even if nobody stops it.
 SPARE_S = 60.0
 
@@ -64,7 +66,10 @@ def verify(service: Service, task: Task) -> None:
 
 
 def measure(service: Service, task: Task, run: Run) -> CellRun:
-    """Verify, load, cut the window, stop, record. The record is written last."""
+    """Verify, load, cut the window, stop, record. The record is written last.
+
+    `usage.service_requests` is None where the service still works for clients that are gone.
+    """
     folder = run.cell(task.planned.block, task.cell.id)
     folder.path.mkdir(parents=True, exist_ok=True)
     verify(service, task)
@@ -75,7 +80,9 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
             window, opened, closed = _cut_window(service, task, jmeter)
     finally:
         jmeter.stop()
-    counted_after = _drained_count(service, task)
+    counted_after = (
+        monitor.answered_requests(service, task.cell.strategy) if drained(service) else None
+    )
     commands = {"service": service.command, "jmeter": jmeter.command} | monitors.commands
     record = CellRun(
         cell=task.cell,
@@ -164,15 +171,9 @@ def _window_flags(window: Window, opened: Snapshot, closed: Snapshot) -> list[st
     return flags
 
 
-def _drained_count(service: Service, task: Task) -> float | None:
-    """The service's own count once the last requests are answered, or as far as it came."""
-    drained(service)
-    return monitor.answered_requests(service, task.cell.strategy)
-
-
-def drained(service: Service, timeout_s: float = 2.0) -> bool:
+def drained(service: Service) -> bool:
     """Wait until no request is in flight; False when some still are (their clients are gone)."""
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + DRAIN_TIMEOUT_S
     while time.monotonic() < deadline:
         if not monitor.requests_in_flight(service):
             return True

@@ -95,9 +95,9 @@ def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
     stopped = threading.Event()
 
     def sample() -> None:
-        with path.open("w", encoding="utf-8") as output, httpx.Client() as client:
+        with path.open("w", encoding="utf-8") as output:
             while not stopped.is_set():
-                values = _scrape(client, service)
+                values = _scrape(service)
                 if values:
                     line = {"t_ms": round(time.time() * 1000), "values": values}
                     output.write(json.dumps(line) + "\n")
@@ -112,10 +112,10 @@ def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
         sampler.join()
 
 
-def _scrape(client: httpx.Client, service: Service) -> dict[str, float]:
+def _scrape(service: Service) -> dict[str, float]:
     # A service under overload may not answer in time; a gap in the series is the truth then.
     with contextlib.suppress(httpx.HTTPError):
-        answer = client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
         return parse_metrics(answer.text)
     return {}
 
@@ -144,7 +144,7 @@ def requests_in_flight(service: Service) -> float | None:
 
 def _metric(service: Service, name: str, label: str) -> float | None:
     with contextlib.suppress(httpx.HTTPError):
-        text = httpx.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S).text
+        text = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S).text
         values = parse_metrics(text, lambda each: each.startswith(name) and label in each)
         return sum(values.values())
     return None

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import psutil
@@ -45,7 +46,11 @@ def stop(
     first: signal.Signals = signal.SIGTERM,
     timeout_s: float = STOP_TIMEOUT_S,
 ) -> None:
-    """Ask politely, wait, then kill whatever is left of the process group."""
+    """Ask politely, wait, then kill whatever is left of the process group and its descendants.
+
+    Returns when all of them are gone: their ports are free then.
+    """
+    family = [psutil.Process(pid) for pid in tree(process.pid) if psutil.pid_exists(pid)]
     if process.poll() is None:
         process.send_signal(first)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -53,6 +58,20 @@ def stop(
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for each in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while any(_runs(each) for each in family) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _runs(each: psutil.Process) -> bool:
+    """A zombie has let go of everything; when it disappears is its parent's affair."""
+    try:
+        return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def tree(pid: int) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -44,6 +45,11 @@ def port(name: str) -> int:
     return int(text)
 
 
+def new_client() -> httpx.Client:
+    """Plain HTTP without proxies, with room for every thread that warms up or proves."""
+    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False)
+
+
 @dataclass
 class Service:
     """A reachable service. `processes` is empty for one that was only attached to."""
@@ -53,6 +59,8 @@ class Service:
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     command: str = ""
     log: Path | None = None
+    client: httpx.Client = field(default_factory=new_client)
+    """Kept for the service's life: a new one costs tens of milliseconds of CPU each time."""
 
     @property
     def attached(self) -> bool:
@@ -76,18 +84,17 @@ class Service:
     def get(self, path: str) -> httpx.Response:
         """GET a route; EnvironmentProblem when the service does not answer."""
         try:
-            return httpx.get(self.base_url + path, timeout=REQUEST_TIMEOUT_S)
+            return self.client.get(self.base_url + path)
         except httpx.HTTPError as error:
             raise EnvironmentProblem(f"{self.name} service at {self.base_url}: {error}") from error
 
     def post(self, strategy: str, kernel: str, body: bytes) -> httpx.Response:
         """POST one multiplication."""
-        return httpx.post(
+        return self.client.post(
             f"{self.base_url}/matrix/{strategy}",
             params={"kernel": kernel},
             content=body,
             headers={"Content-Type": "application/json"},
-            timeout=REQUEST_TIMEOUT_S,
         )
 
     def strategies(self) -> list[str]:
@@ -99,10 +106,14 @@ class Service:
         answer: dict[str, Any] = self.get("/health").json()
         return answer
 
-    def stop(self) -> None:
-        """End every process, front server first; nothing is left behind."""
+    def stop(self, first: signal.Signals = signal.SIGTERM) -> None:
+        """End every process, front server first; nothing is left behind.
+
+        `first` is SIGKILL where requests are in flight that nobody waits for any more.
+        """
+        self.client.close()
         for each in reversed(self.processes):
-            process.stop(each)
+            process.stop(each, first)
 
 
 def java_command() -> list[str]:
@@ -183,7 +194,10 @@ def await_ready(service: Service) -> None:
         if not service.alive():
             break
         with contextlib.suppress(httpx.HTTPError):
-            if httpx.get(f"{service.base_url}/health", timeout=2.0).status_code == httpx.codes.OK:
+            if (
+                service.client.get(f"{service.base_url}/health", timeout=2.0).status_code
+                == httpx.codes.OK
+            ):
                 return
         time.sleep(0.1)
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""

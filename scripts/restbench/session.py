@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from restbench import service
 from restbench.cell import ServiceName
-from restbench.measure import drained
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run, write_json, write_text
@@ -41,16 +41,21 @@ def open_session(
     """A fresh service process for a block, service, placement and front (method, rule 2)."""
     cell = first.cell
     url = attached_urls.get(cell.service)
-    if url is not None:
-        attached = service.attach(cell.service, url)
-        cores = tuple(attached.health().get("cores", ()))
-        yield Session(attached, Cores(service=cores, load=allowed_cores()))
-        return
-    session = Session(_start(run, first), place(cell.placement, allowed_cores()))
+    session = _attach(cell.service, url) if url else _own(run, first)
     try:
         yield session
     finally:
         session.service.stop()
+
+
+def _attach(name: ServiceName, url: str) -> Session:
+    attached = service.attach(name, url)
+    cores = tuple(attached.health().get("cores", ()))
+    return Session(attached, Cores(service=cores, load=allowed_cores()))
+
+
+def _own(run: Run, first: PlannedCell) -> Session:
+    return Session(_start(run, first), place(first.cell.placement, allowed_cores()))
 
 
 def _start(run: Run, planned: PlannedCell) -> service.Service:
@@ -67,7 +72,7 @@ def renew_if_needed(run: Run, planned: PlannedCell, session: Session, record: Ce
     """A service that still works for clients that are gone, or that failed, is started anew."""
     if session.service.attached:
         return
-    if record.status == "failed" or not drained(session.service, timeout_s=0.5):
-        session.service.stop()
+    if record.status == "failed" or record.usage is None or record.usage.service_requests is None:
+        session.service.stop(signal.SIGKILL)
         session.service = _start(run, planned)
         session.restarted = True

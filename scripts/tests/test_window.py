@@ -75,7 +75,7 @@ def test_each_service_process_of_a_plan_is_paid_for_once() -> None:
     profile = thesis.profile("quick")
     planned = plan(thesis, 1, Where())
     seconds = expected_seconds(planned, profile)
-    starts = [i for i, each in enumerate(planned) if i == 0 or seconds[i] > 17]
+    starts = [i for i, each in enumerate(planned) if i == 0 or seconds[i] > 11]
     assert len(seconds) == 123
     assert len(starts) == 3
 

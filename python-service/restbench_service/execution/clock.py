@@ -1,6 +1,6 @@
-"""The time a request spends in each stage, measured in one place."""
+"""The time a request spends in each stage, measured in one place, while its client waits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter_ns
 
@@ -13,8 +13,9 @@ class StageClock:
     A stage inside another interrupts it: a loop's wait for its processes is queue, not compute.
     """
 
-    def __init__(self) -> None:
-        """No time is counted outside of a stage."""
+    def __init__(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """No time is counted outside of a stage. `is_wanted` tells whether the client waits."""
+        self.is_wanted = is_wanted
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current: str | None = None
         self._since_ns = 0

@@ -8,6 +8,10 @@ from threading import Lock
 from .clock import StageClock
 
 
+class AbandonedError(Exception):
+    """The client went away while its request waited for its turn."""
+
+
 class Gate:
     """Lets `permits` threads in at a time; the others wait in order of arrival.
 
@@ -23,10 +27,16 @@ class Gate:
 
     @contextmanager
     def entered(self, clock: StageClock) -> Iterator[None]:
-        """Hold a permit in the with-block; the wait for it is the clock's queue."""
+        """Hold a permit in the with-block; the wait for it is the clock's queue.
+
+        Raises AbandonedError when nobody waits for the answer any more once it is our turn: what
+        clients that are gone have left in the queue costs those who are here no time.
+        """
         with clock.stage("queue"):
             self._acquire()
         try:
+            if not clock.is_wanted():
+                raise AbandonedError
             yield
         finally:
             self._release()
