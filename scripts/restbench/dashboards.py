@@ -37,6 +37,8 @@ def _write(run: Run, cells: list[tuple[CellRun, CellFolder]]) -> list[Path]:
         jtl.write_window(folder.samples, folder.window_samples, record.window)
         if _has_samples(folder.window_samples):
             pairs[target] = folder.window_samples
+    for target in pairs:
+        target.parent.mkdir(parents=True, exist_ok=True)  # JMeter makes the last folder only
     if pairs:
         _generate(pairs)
     return [target / "index.html" for target in pairs]

@@ -175,7 +175,8 @@ def drained(service: Service) -> bool:
     """Wait until no request is in flight; False when some still are (their clients are gone)."""
     deadline = time.monotonic() + DRAIN_TIMEOUT_S
     while time.monotonic() < deadline:
-        if not monitor.requests_in_flight(service):
+        # None, no answer in time, is anything but idle.
+        if monitor.requests_in_flight(service) == 0:
             return True
         time.sleep(POLL_S)
     return False
