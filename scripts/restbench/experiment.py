@@ -40,8 +40,8 @@ class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
 
     blocks: Positive
-    service_warmup_s: Annotated[float, Field(ge=0)]
-    """Load on each strategy of a fresh service process, before its first cell."""
+    service_warmup_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
+    """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
     warmup_s: Annotated[float, Field(gt=0)]
     """Load on the cell itself, before its window opens."""
     window_min_s: Annotated[float, Field(gt=0)]

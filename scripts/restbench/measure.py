@@ -20,7 +20,7 @@ from restbench.window import Ended, window_over
 
 POLL_S = 0.1
 #: A service that works longer for clients that are gone is started anew.
-DRAIN_TIMEOUT_S = 1.5
+DRAIN_TIMEOUT_S = 6.0
 #: JMeter's own bound on a run, beyond what the harness plans: it ends even if nobody stops it.
 SPARE_S = 60.0
 

@@ -118,6 +118,8 @@ def _measure_group(
     with open_session(run, group[0], order.attached) as session:
         _prepare(order, run, group, session, view)
         for planned in group:
+            if session.restarted:
+                _warm_all(order, group, session.service)
             view.started(planned, estimator.to_go_s())
             record = _measure_cell(order, run, planned, session)
             estimator.done(time.monotonic() - begun)
@@ -128,7 +130,7 @@ def _measure_group(
 def _prepare(
     order: Order, run: Run, group: Sequence[PlannedCell], session: Session, view: View
 ) -> None:
-    """Prove each strategy of the group and warm it up, before its first cell."""
+    """Prove each strategy of the group and warm all of them up, before the first cell."""
     offered = session.service.strategies()
     for strategy in dict.fromkeys(planned.cell.strategy for planned in group):
         cell = next(planned.cell for planned in group if planned.cell.strategy == strategy)
@@ -138,7 +140,7 @@ def _prepare(
         proven = proof.prove(session.service, strategy, cell.placement, session.cores.service)
         _keep_proof(run, proven)
         view.proven(proven)
-        _warm(session.service, cell, order)
+    _warm_all(order, group, session.service)
 
 
 def _keep_proof(run: Run, proven: Proof) -> None:
@@ -151,9 +153,22 @@ def _keep_proof(run: Run, proven: Proof) -> None:
     write_json(run.proofs_file, [each.model_dump() for each in [*kept, proven]])
 
 
+def _warm_all(order: Order, group: Sequence[PlannedCell], target: service.Service) -> None:
+    """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
+    more of the way is compiled when the first window opens."""
+
+    def work(cell: Cell) -> int:
+        shape = order.experiment.shape(cell.complexity)
+        return shape.rows * shape.inner * shape.columns
+
+    cells = sorted((planned.cell for planned in group), key=work)
+    for cell in {cell.strategy: cell for cell in reversed(cells)}.values():
+        _warm(target, cell, order)
+
+
 def _warm(target: service.Service, cell: Cell, order: Order) -> None:
     payload = _payload(order.experiment, cell.complexity)
-    deadline = time.monotonic() + order.profile.service_warmup_s
+    deadline = time.monotonic() + order.profile.service_warmup_s[cell.service]
 
     def send(_client: int) -> None:
         # What goes wrong here goes wrong again in the cell's own verification, which records it.

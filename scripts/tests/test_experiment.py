@@ -21,7 +21,7 @@ seed = 3
 low = { rows = 2, inner = 3, columns = 4 }
 [profiles.quick]
 blocks = 1
-service_warmup_s = 0
+service_warmup_s = { java = 0, python = 0 }
 warmup_s = 1
 window_min_s = 1
 window_max_s = 2

@@ -14,7 +14,7 @@ from restbench.window import window_over
 
 PROFILE = Profile(
     blocks=1,
-    service_warmup_s=0,
+    service_warmup_s={"java": 0, "python": 0},
     warmup_s=1,
     window_min_s=2,
     window_max_s=4,
