@@ -14,7 +14,7 @@ STAMPS := .cache/stamps
 JAR := java-service/target/restbench-java.jar
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
-MVN := mvn -q -B
+MVN := mvn -q -B -Dstyle.color=never
 
 .PHONY: help setup bench plan report serve stop test lint format lock jmeter-gui clean
 help: ## list the targets
