@@ -19,6 +19,7 @@ from restbench import (
     estimate,
     experiment,
     figures,
+    keep,
     measures,
     plan,
     report,
@@ -166,6 +167,18 @@ def build_dashboard(
     run = store.open_run(name)
     for page in dashboards.write(run, cell):
         console.print(str(page))
+
+
+@app.command("keep")
+def keep_run(
+    name: RunArgument,
+    kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
+) -> None:
+    """Copy a run's tables, figures and page without its raw data, to be kept in git."""
+    run = store.open_run(name)
+    target = store.Run(store.RESULTS / kept)
+    keep.keep(run, measures.rows(run), target)
+    console.print(str(target.path), soft_wrap=True)
 
 
 @app.command("serve")

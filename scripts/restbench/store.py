@@ -132,6 +132,10 @@ class Run:
         """`proofs.json`: one Proof a strategy and placement."""
         return self.path / "proofs.json"
 
+    def identity_files(self) -> tuple[Path, ...]:
+        """What says which run this is: manifest, experiment, machine, proofs."""
+        return self.manifest_file, self.experiment_file, self.machine_file, self.proofs_file
+
     @property
     def test_matrix_csv(self) -> Path:
         """The table of the study, a row a cell."""
