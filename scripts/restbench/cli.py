@@ -13,9 +13,11 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from restbench import (
     dashboards,
+    doctor,
     estimate,
     experiment,
     figures,
@@ -179,6 +181,17 @@ def keep_run(
     target = store.Run(store.RESULTS / kept)
     keep.keep(run, measures.rows(run), target)
     console.print(str(target.path), soft_wrap=True)
+
+
+@app.command("doctor")
+def examine_machine() -> None:
+    """Say what on this machine makes numbers worse, its effect, and what mends it."""
+    table = Table("What", "Found", "", "Effect", "Mend", title="This machine", title_justify="left")
+    for finding in doctor.examine(doctor.Machine()):
+        worse = finding.state == "worse"
+        effect, mend = (finding.effect, finding.mend) if worse else ("", "")
+        table.add_row(finding.name, finding.value, finding.state, effect, mend)
+    console.print(table)
 
 
 @app.command("serve")
