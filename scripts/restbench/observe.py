@@ -44,6 +44,10 @@ class Observation:
     tasks: dict[int, Task] = field(default_factory=dict)
     peak: Counter[str] = field(default_factory=Counter)
     """The largest number of threads of each family alive at one look."""
+    looks: Counter[str] = field(default_factory=Counter)
+    """How often at least one of the family was alive at a look."""
+    alive: Counter[str] = field(default_factory=Counter)
+    """The family's threads alive, summed over all looks."""
     reads: dict[int, int] = field(default_factory=dict)
     """Read system calls of each process meanwhile."""
     threads_made: int = 0
@@ -55,6 +59,10 @@ class Observation:
     def family(self, prefix: str) -> list[Task]:
         """The threads whose name starts with the prefix."""
         return [task for task in self.tasks.values() if task.name.startswith(prefix)]
+
+    def mean_alive(self, prefix: str) -> float:
+        """How many of the family were alive on average, over the looks that met any."""
+        return self.alive[prefix] / self.looks[prefix] if self.looks[prefix] else 0.0
 
     def cpu_ns(self, prefixes: tuple[str, ...]) -> int:
         """CPU time of all threads of these families."""
@@ -117,6 +125,8 @@ class Watch:
                 if task is not None:
                     alive.update(p for p in self._families if task.name.startswith(p))
         self.seen.peak |= alive
+        self.seen.alive += alive
+        self.seen.looks += Counter(alive.keys())
 
     def _meet(self, pid: int, tid: int, *, refresh: bool) -> Task | None:
         known = self.seen.tasks.get(tid)

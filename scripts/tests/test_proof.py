@@ -36,6 +36,8 @@ def observation(
     reads: dict[int, int] | None = None,
     ended_ms: int = 0,
     made: int = 0,
+    alive: dict[str, int] | None = None,
+    looks: int = 0,
 ) -> Observation:
     tasks = {
         tid: Task(pid=pid, tid=tid, name=name, cores=cores, first_cpu_ns=0, last_cpu_ns=ms * MS)
@@ -47,6 +49,8 @@ def observation(
         reads=reads or {},
         ended_cpu_ns=ended_ms * MS,
         threads_made=made,
+        alive=Counter(alive or {}),
+        looks=Counter(dict.fromkeys(alive or {}, looks)),
     )
 
 
@@ -106,9 +110,9 @@ def test_thread_per_element_never_has_two_alive() -> None:
     shape = OTHER_SHAPES["java", "thread-per-element"]
     elements = shape.rows * shape.columns
     thread = (1, 10, "element-1", 1)
-    good = observation(thread, peak={"element": 1}, made=elements)
-    together = observation(thread, peak={"element": 3}, made=elements)
-    a_row_each = observation(thread, peak={"element": 1}, made=shape.rows)
+    good = observation(thread, alive={"element": 11}, looks=10, made=elements)
+    together = observation(thread, alive={"element": 20}, looks=10, made=elements)
+    a_row_each = observation(thread, alive={"element": 10}, looks=10, made=shape.rows)
     assert does("java", "thread-per-element", seen_of("java", good, shape=shape))
     assert not does("java", "thread-per-element", seen_of("java", together, shape=shape))
     assert not does("java", "thread-per-element", seen_of("java", a_row_each, shape=shape))
