@@ -13,6 +13,7 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.servlet.NoHandlerFoundException;
 import org.springframework.web.servlet.resource.NoResourceFoundException;
+import org.springframework.web.util.DisconnectedClientHelper;
 
 /** The one place that turns what went wrong into a response. */
 @RestControllerAdvice
@@ -52,6 +53,10 @@ public final class ErrorHandler {
 
     @ExceptionHandler
     void other(Exception thrown, HttpServletResponse response) throws IOException {
+        if (DisconnectedClientHelper.isClientDisconnectedException(thrown)) {
+            LOG.debug("the client went away before it had its answer: {}", thrown.toString()); // nobody to tell
+            return;
+        }
         reply(thrown, () -> null).writeTo(response);
     }
 }

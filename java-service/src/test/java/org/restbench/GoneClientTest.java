@@ -1,0 +1,79 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.affinity.OpenHftAffinity;
+import org.slf4j.LoggerFactory;
+
+/** A client that leaves before it has its answer: no fault of the service's. */
+@Timeout(60)
+class GoneClientTest {
+    private static final Logger ERRORS = (Logger) LoggerFactory.getLogger("org.restbench.web.ErrorHandler");
+    private static final Logger ROOT = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+
+    private final Written written = new Written();
+
+    /** All that is logged, also while it is being looked at. */
+    private static final class Written extends ListAppender<ILoggingEvent> {
+        Written() {
+            list = new CopyOnWriteArrayList<>();
+        }
+    }
+
+    @AfterEach
+    void listenNoMore() {
+        ROOT.detachAppender(written);
+        ERRORS.setLevel(null);
+    }
+
+    @Test
+    void a_client_gone_before_its_answer_is_neither_an_error_in_the_log_nor_a_500_in_the_metrics() throws Exception {
+        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+            listen();
+            leaveWhileComputing(service, "/matrix/serial");
+            leaveWhileComputing(service, "/matrix/pinned");
+            while (written.list.size() < 2) {
+                Thread.sleep(1);
+            }
+            assertThat(written.list).extracting(ILoggingEvent::getLevel).containsOnly(Level.DEBUG);
+            assertThat(service.get("/metrics").body())
+                    .contains("restbench_requests_total{status=\"200\",strategy=\"serial\",workload=\"matrix\"} 1.0")
+                    .contains("restbench_requests_in_flight 0.0")
+                    .doesNotContain("status=\"500\"");
+        }
+    }
+
+    /** Once the service has started: its start gives the log its appenders anew. */
+    private void listen() {
+        ERRORS.setLevel(Level.DEBUG);
+        written.start();
+        ROOT.addAppender(written);
+    }
+
+    /** The answer is larger than what the container holds back, so that sending it meets the closed connection. */
+    private static void leaveWhileComputing(RunningService service, String path) throws IOException {
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]},"
+                + "\"matrixTwo\":{\"columnCount\":1000,\"rows\":[{\"value\":\"" + "1000000000000000000,".repeat(999)
+                + "1\"}]}}";
+        try (Socket socket = new Socket("127.0.0.1", service.port())) {
+            String head = "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "
+                    + body.length() + "\r\n\r\n";
+            socket.getOutputStream().write((head + body).getBytes(StandardCharsets.ISO_8859_1));
+            TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
+            socket.setSoLinger(true, 0); // a reset, so that the first write fails and not only the second
+        }
+        TestWorkloads.Gated.LET_THROUGH.release();
+    }
+}
