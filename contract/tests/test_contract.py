@@ -25,7 +25,7 @@ STATUSES = {
     "001": {422}, "002": {400}, "003": {422}, "004": {422}, "005": {422},
     "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "099": {500},
 }  # fmt: skip
-GIVEN = {None, "body-limit-100", "in-flight-limit-reached", "compute-fault"}
+GIVEN = {None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault"}
 OPTIONAL = {"given", "response", "responseText", "where", "responseHeaders"}
 BODIES = {"body", "bodyText", "bodyBase64"}
 every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))

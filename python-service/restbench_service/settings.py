@@ -14,6 +14,9 @@ from .affinity import allowed_cores
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
+LARGEST_BODY_LIMIT = 192 * 1024 * 1024
+"""As in the Java service, where the answer to the largest product must fit one array."""
+
 
 class InvalidSettingError(Exception):
     """A variable of the environment has a value that is not allowed; the text is one line."""
@@ -28,7 +31,7 @@ class Settings:
     port: int = 8000
     """TCP port to listen on."""
     max_body_bytes: int = 64 * 1024 * 1024
-    """A larger request body is error 007."""
+    """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
     """With so many requests in flight the next is error 008; more than the study's 60 users."""
     processes: int = 1
@@ -49,13 +52,18 @@ class Settings:
             host=read.host("RESTBENCH_HOST", cls.host),
             port=read.integer("RESTBENCH_PORT", cls.port, 1, 65535),
             max_body_bytes=read.integer(
-                "RESTBENCH_MAX_BODY_BYTES", cls.max_body_bytes, 1, 2**31 - 1
+                "RESTBENCH_MAX_BODY_BYTES", cls.max_body_bytes, 1, LARGEST_BODY_LIMIT
             ),
             max_in_flight=read.integer("RESTBENCH_MAX_IN_FLIGHT", cls.max_in_flight, 1, 10_000),
             processes=read.integer("RESTBENCH_PROCESSES", len(allowed_cores()), 1, 1024),
             running=read.integer("RESTBENCH_RUNNING", 0, 1, 10_000) or None,
             blas_threads=read.integer("RESTBENCH_BLAS_THREADS", cls.blas_threads, 1, 1024),
         )
+
+    @property
+    def most_product_elements(self) -> int:
+        """Of the largest product: an element takes at least two bytes of the answer."""
+        return max(1, self.max_body_bytes // 2)
 
 
 class _Reader:

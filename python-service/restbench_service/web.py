@@ -21,7 +21,7 @@ from .execution.strategy import Strategy
 from .metrics import Metrics
 from .request_body import check_declared_length, read_body
 from .settings import Settings
-from .workloads.catalogue import WORKLOADS
+from .workloads.catalogue import Factory, workloads
 from .workloads.native_library import native_library
 from .workloads.workload import InvalidRequestError, Workload
 
@@ -33,9 +33,9 @@ def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     service = _Service(settings, strategies)
-    for workload in WORKLOADS:
+    for workload, factory in service.workloads.items():
         for strategy in strategies:
-            service.add_route(app, workload, strategy)
+            service.add_route(app, workload, factory, strategy)
     app.add_url_rule("/health", view_func=service.health)
     app.add_url_rule("/strategies", "strategies", service.list_strategies)
     app.add_url_rule("/metrics", "metrics", service.show_metrics)
@@ -48,14 +48,15 @@ class _Service:
     def __init__(self, settings: Settings, strategies: dict[str, Strategy]) -> None:
         self._settings = settings
         self._strategies = strategies
+        self.workloads = workloads(settings.most_product_elements)
         self._admission = Admission(settings.max_in_flight)
         self._metrics = Metrics(lambda: self._admission.in_flight)
 
-    def add_route(self, app: Flask, workload: str, strategy: str) -> None:
+    def add_route(self, app: Flask, workload: str, factory: Factory, strategy: str) -> None:
         """POST /{workload}/{strategy}; a route each, so that an unknown name is an unknown path."""
 
         def view() -> Response:
-            response = app.make_response(self._answer(app, workload, self._strategies[strategy]))
+            response = app.make_response(self._answer(app, factory, self._strategies[strategy]))
             self._metrics.count(workload, strategy, response.status_code)
             return response
 
@@ -72,8 +73,9 @@ class _Service:
 
     def list_strategies(self) -> Response:
         """The techniques in the table's order."""
+        names = list(self.workloads)
         rows = [
-            {"name": s.name, "key": s.key, "description": s.description, "workloads": [*WORKLOADS]}
+            {"name": s.name, "key": s.key, "description": s.description, "workloads": names}
             for s in self._strategies.values()
         ]
         return _json({"service": "python", "strategies": rows})
@@ -82,14 +84,14 @@ class _Service:
         """Prometheus text."""
         return Response(self._metrics.text(), content_type=METRICS_TYPE)
 
-    def _answer(self, app: Flask, workload: str, strategy: Strategy) -> Any:
+    def _answer(self, app: Flask, factory: Factory, strategy: Strategy) -> Any:
         """Errors become responses here rather than in Flask, so that they are counted by status."""
         try:
-            return self._compute(workload, strategy)
+            return self._compute(factory, strategy)
         except (InvalidRequestError, RefusedError, FaultError) as error:
             return app.handle_user_exception(error)
 
-    def _compute(self, workload_name: str, strategy: Strategy) -> Response:
+    def _compute(self, factory: Factory, strategy: Strategy) -> Response:
         request = flask.request
         if request.mimetype != "application/json":
             raise RefusedError("009", "Content-Type must be application/json", 415)
@@ -98,7 +100,7 @@ class _Service:
         early = read_body(request, limit_bytes) if request.content_length is None else None
         with self._admission.admitted():
             body = read_body(request, limit_bytes) if early is None else early
-            workload = WORKLOADS[workload_name](request.args.to_dict(flat=False))
+            workload = factory(request.args.to_dict(flat=False))
             return _execute(workload, strategy, body)
 
 

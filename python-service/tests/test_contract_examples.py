@@ -116,11 +116,12 @@ def a_request_in_flight(port: int) -> Iterator[None]:
         assert client.recv(12) == b"HTTP/1.1 400"
 
 
-@pytest.mark.parametrize("name", given("body-limit-100"))
-def test_a_body_above_the_limit_is_refused(tmp_path: Path, name: str) -> None:
-    path = EXAMPLES[name]["request"]["path"]
-    with running(tmp_path / "log", MAX_BODY_BYTES="100", PROCESSES="1") as service:
-        check(name, path, ask(service.port, name, path))
+@pytest.mark.parametrize("limit", ["100", "1000"])
+def test_what_is_above_the_limit_is_refused(tmp_path: Path, limit: str) -> None:
+    with running(tmp_path / "log", MAX_BODY_BYTES=limit, PROCESSES="1") as service:
+        for name in given(f"body-limit-{limit}"):
+            for path in paths_of(EXAMPLES[name]):
+                check(name, path, ask(service.port, name, path))
 
 
 @pytest.mark.parametrize("name", given("in-flight-limit-reached"))
@@ -150,5 +151,6 @@ def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
 
 
 def test_every_situation_of_the_examples_is_tested_above() -> None:
-    situations = {"body-limit-100", "in-flight-limit-reached", "compute-fault", None}
+    limits = {"body-limit-100", "body-limit-1000"}
+    situations = {*limits, "in-flight-limit-reached", "compute-fault", None}
     assert {example.get("given") for example in EXAMPLES.values()} == situations

@@ -18,17 +18,23 @@ DEFAULT_KERNEL = "loops"
 class MatrixWorkload:
     """POST /matrix/{strategy}?kernel=...; an unknown kernel is for parse to refuse, in its turn."""
 
-    kernel: str = DEFAULT_KERNEL
+    kernel: str
+    most_elements: int
 
     @classmethod
-    def from_query(cls, query: Mapping[str, Sequence[str]]) -> Self:
-        """The query's values by name, as often as each was given; several kernels are no kernel."""
-        return cls(",".join(query.get("kernel", [DEFAULT_KERNEL])))
+    def from_query(cls, most_elements: int, query: Mapping[str, Sequence[str]]) -> Self:
+        """The query's values by name, as often as each was given; several kernels are no kernel.
+
+        A product of more than `most_elements` is refused before it is computed.
+        """
+        return cls(",".join(query.get("kernel", [DEFAULT_KERNEL])), most_elements)
 
     def parse(self, body: bytes) -> Operands:
         """The fast reader takes what is right; the validator decides about everything else."""
         operands = fast_reader.read(body) if self.kernel in validator.KERNELS else None
-        return operands or validator.validate(body, self.kernel)
+        operands = operands or validator.validate(body, self.kernel)
+        self._check_product(operands)
+        return operands
 
     def compute(self, value: Operands, loop: Loop) -> Product:
         """Error 006 if an element of the product does not fit 64 bits."""
@@ -42,6 +48,12 @@ class MatrixWorkload:
         """{"requestId":"...","rows":[[...],...]} without white space."""
         answer = {"requestId": str(result.request_id), "rows": result.rows}
         return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
+
+    def _check_product(self, operands: Operands) -> None:
+        elements = operands.left.shape[0] * operands.right.shape[1]
+        if elements > self.most_elements:
+            message = f"the product has {elements} elements, the limit is {self.most_elements}"
+            raise InvalidRequestError("007", message, operands.request_id)
 
     def request_id(self, body: bytes) -> str | int | None:
         """For the log and the answer to a fault."""

@@ -12,6 +12,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import tools.jackson.databind.JsonNode;
 
@@ -39,14 +41,15 @@ class ContractExamplesTest {
         assertThat(ContractExample.all())
                 .hasSizeGreaterThan(100)
                 .extracting(ContractExample::given)
-                .containsOnly("", "body-limit-100", "in-flight-limit-reached", "compute-fault");
+                .containsOnly("", "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault");
     }
 
-    @Test
-    void examples_with_a_body_limit_of_100_bytes_hold() throws IOException {
-        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", "100");
+    @ParameterizedTest
+    @ValueSource(strings = {"100", "1000"})
+    void examples_with_a_low_body_limit_hold(String bytes) throws IOException {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_BODY_BYTES", bytes);
         try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
-            checkAll("body-limit-100", service);
+            checkAll("body-limit-" + bytes, service);
         }
     }
 
