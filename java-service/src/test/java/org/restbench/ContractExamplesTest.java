@@ -69,6 +69,29 @@ class ContractExamplesTest {
     }
 
     @Test
+    void an_error_of_the_machine_is_099_under_every_strategy_and_the_next_request_is_served() throws IOException {
+        try (RunningService service =
+                new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Breaking.class)) {
+            for (Error error : List.of(
+                    new NoClassDefFoundError("org/restbench/Secret"),
+                    new OutOfMemoryError("not really"),
+                    new StackOverflowError())) {
+                for (String strategy : strategies(service)) {
+                    TestWorkloads.Breaking.NEXT.set(error);
+                    HttpResponse<String> answer = service.send(service.multiplication(strategy));
+                    assertThat(answer.statusCode()).as(strategy).isEqualTo(500);
+                    assertThat(answer.body())
+                            .contains("\"requestId\":2238", "\"099\"")
+                            .doesNotContain("Secret");
+                    assertThat(service.send(service.multiplication(strategy)).body())
+                            .as(strategy)
+                            .isEqualTo(RunningService.PRODUCT);
+                }
+            }
+        }
+    }
+
+    @Test
     void examples_at_the_limit_of_requests_in_flight_hold() throws Exception {
         Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
         try (RunningService service = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {

@@ -3,6 +3,7 @@ package org.restbench;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
@@ -55,6 +56,23 @@ final class TestWorkloads {
         Workloads failing() {
             return before(() -> {
                 throw new ArithmeticException("nobody foresaw org.restbench.Secret");
+            });
+        }
+    }
+
+    /** Compute fails with an Error, as a machine at its end would, each time it has been told to. */
+    @Configuration(proxyBeanMethods = false)
+    static class Breaking {
+        static final AtomicReference<Error> NEXT = new AtomicReference<>();
+
+        @Bean
+        @Primary
+        Workloads breaking() {
+            return before(() -> {
+                Error error = NEXT.getAndSet(null);
+                if (error != null) {
+                    throw error;
+                }
             });
         }
     }

@@ -18,8 +18,13 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
 
 /** The strategies that move a request to threads of their own: pinned and pipeline. */
 @Timeout(60)
@@ -89,6 +94,53 @@ class WorkerStrategiesTest {
             assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
             seen.set(elsewhere);
             assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved)).hasMessageContaining("lost");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"pinned", "pipeline"})
+    void a_worker_outlives_an_error_in_any_stage(String name) {
+        Observed before = new Observed(4, 2, 1);
+        before.under(strategy(name));
+        for (String stage : List.of("parse", "compute", "serialize")) {
+            Error error = new NoClassDefFoundError(stage);
+            assertThatThrownBy(() -> strategy(name).execute(new FailingIn(stage, error), new byte[0], new StageClock()))
+                    .isSameAs(error);
+        }
+        Observed after = new Observed(4, 2, 1);
+        after.under(strategy(name));
+        assertThat(after.stages).isEqualTo(before.stages);
+    }
+
+    /** A workload of which one stage throws. */
+    private record FailingIn(String stage, Error error) implements Workload<String, String> {
+        private void enter(String now) {
+            if (now.equals(stage)) {
+                throw error;
+            }
+        }
+
+        @Override
+        public String parse(byte[] body) {
+            enter("parse");
+            return "";
+        }
+
+        @Override
+        public String compute(String input, ParallelLoop loop) {
+            enter("compute");
+            return "";
+        }
+
+        @Override
+        public byte[] serialize(String output) {
+            enter("serialize");
+            return new byte[0];
+        }
+
+        @Override
+        public RequestId identify(byte[] body) {
+            return null;
         }
     }
 

@@ -1,0 +1,64 @@
+"""Requests whose clients went away while they queued are not computed."""
+
+import re
+import socket
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from live_service import STRATEGIES, LiveService, running, wait_until
+from test_killed_processes import SMALL, matrices, post
+
+LONG = matrices(1200, 1000, 50, "long")  # computes for far longer than the others take to queue
+QUEUED = 10
+
+
+def metric(service: LiveService, name: str) -> dict[str, float]:
+    """The values of a metric, by its labels."""
+    text = service.request("GET", "/metrics").body.decode()
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE)
+    return {labels: float(value) for labels, value in found}
+
+
+def in_flight(service: LiveService) -> float:
+    return metric(service, "restbench_requests_in_flight")[""]
+
+
+def answered(service: LiveService) -> dict[str, float]:
+    """How many requests have been answered with each status."""
+    count: Counter[str] = Counter()
+    for labels, value in metric(service, "restbench_requests_total").items():
+        count[labels.split('"')[1]] += int(value)
+    return dict(count)
+
+
+def queued(service: LiveService, strategy: str) -> socket.socket:
+    head = f"POST /matrix/{strategy} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    client = socket.create_connection(("127.0.0.1", service.port))
+    client.sendall(f"{head}Content-Length: {len(SMALL[0])}\r\n\r\n".encode() + SMALL[0])
+    return client
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
+    tmp_path: Path, strategy: str
+) -> None:
+    with (
+        running(tmp_path / "log", PROCESSES="1") as service,
+        ThreadPoolExecutor(1) as user,
+    ):
+        first = user.submit(post, service, strategy, LONG[0])
+        wait_until(lambda: in_flight(service) == 1)
+        clients = [queued(service, strategy) for _ in range(QUEUED)]
+        wait_until(lambda: in_flight(service) == 1 + QUEUED)
+        assert not first.done()
+        for client in clients:
+            client.close()
+        assert first.result().body == LONG[1]
+        wait_until(lambda: in_flight(service) == 0)
+        assert answered(service) == {"200": 1, "503": QUEUED}
+        assert post(service, strategy, SMALL[0]).body == SMALL[1]
+        log = (tmp_path / "log").read_text()
+        assert "Traceback" not in log
+        assert "ERROR" not in log
