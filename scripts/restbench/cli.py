@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 import sys
@@ -62,8 +63,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 #: Where there is no terminal to ask, the tables' own width.
 PLAIN_WIDTH = 100
+#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 errors = Console(stderr=True, highlight=False)
 
@@ -80,7 +84,8 @@ CellsOption = Annotated[
 RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]
 
 
-def _order(name: str, profile: str, cells: str, attach: list[str]) -> runner.Order:
+def order_for(name: str, profile: str, cells: str, attach: list[str]) -> runner.Order:
+    """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     selection = plan.parse_filter(cells, loaded)
@@ -99,12 +104,15 @@ def _attached(pairs: list[str]) -> dict[ServiceName, str]:
     attached: dict[ServiceName, str] = {}
     for pair in pairs:
         name, _, url = pair.partition("=")
-        if name not in STRATEGIES or not url.startswith("http://"):
+        if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
             raise BadConfiguration(
                 f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
                 + ", ".join(STRATEGIES)
             )
-        attached["java" if name == "java" else "python"] = url
+        service: ServiceName = "java" if name == "java" else "python"
+        if service in attached:
+            raise BadConfiguration(f"--attach {pair}: {service} is attached twice")
+        attached[service] = url
     return attached
 
 
@@ -115,7 +123,7 @@ def show_plan(
     cells: CellsOption = "",
 ) -> None:
     """Print the cells in their order and the estimated time; nothing is started."""
-    order = _order(name, profile, cells, [])
+    order = order_for(name, profile, cells, [])
     for planned in order.plan:
         ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
         console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
@@ -136,7 +144,7 @@ def run_experiment(
 ) -> None:
     """Run an experiment, then print the study's tables and where everything lies."""
     begun = time.monotonic()
-    order = _order(name, profile, cells, attach or [])
+    order = order_for(name, profile, cells, attach or [])
     for note in runner.check_environment(order):
         console.print(f"note   {note}", soft_wrap=True)
     run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
@@ -147,9 +155,9 @@ def run_experiment(
         with ProgressView(console, len(order.plan)) as view:
             runner.execute(order, run, view)
     finally:
-        store.point_latest_to(run)
-    dashboards.write_study(run)
-    rows = _analyse(run)
+        if run.manifest_file.exists():
+            store.point_latest_to(run)
+    rows = _present(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
     _judge(rows)
 
@@ -211,6 +219,16 @@ def stop_services() -> None:
     console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
 
 
+def _present(run: store.Run) -> Sequence[measures.Row]:
+    """Dashboards, which the page links to, then all the rest: it is shown even if they fail."""
+    try:
+        dashboards.write_study(run)
+    except Failure:
+        _analyse(run)
+        raise
+    return _analyse(run)
+
+
 def _analyse(run: store.Run) -> Sequence[measures.Row]:
     rows = measures.rows(run)
     tables.write(run, rows)
@@ -239,16 +257,27 @@ def _stamp() -> str:
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
-    raise Interrupted("interrupted: what was measured is kept, everything started is stopped")
+    # From here on everything is being stopped, in bounded time: no second Ctrl-C may break that.
+    for each in INTERRUPTING:
+        signal.signal(each, signal.SIG_IGN)
+    raise Interrupted(
+        "interrupted: everything started is stopped, what was measured is kept; "
+        "'restbench report latest' shows it"
+    )
+
+
+def _listen_to_signals() -> None:
+    for each in INTERRUPTING:
+        if signal.getsignal(each) is not signal.SIG_IGN:  # nohup ignores SIGHUP: so do we
+            signal.signal(each, _interrupt)
 
 
 def main() -> None:
     """Run the command line; every failure becomes one line and its exit code here."""
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, _interrupt)
+    _listen_to_signals()
     try:
         app(standalone_mode=True)
-    except Failure as failure:
+    except (Failure, Interrupted) as failure:
         errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
         sys.exit(failure.exit_code)
 

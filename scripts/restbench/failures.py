@@ -35,7 +35,10 @@ class WrongAnswers(Failure):
     exit_code = 5
 
 
-class Interrupted(Failure):
-    """Stopped by the user (Ctrl-C or SIGTERM); what was measured is kept."""
+class Interrupted(BaseException):
+    """Stopped by the user (Ctrl-C, SIGTERM or SIGHUP); what was measured is kept.
 
-    exit_code = 130
+    No Failure, and no Exception: what turns a failed cell into its record must not swallow it.
+    """
+
+    exit_code: ClassVar[int] = 130
