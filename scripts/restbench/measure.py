@@ -56,7 +56,14 @@ class Snapshot:
 def verify(service: Service, task: Task) -> None:
     """One request whose answer must be right to the byte, before any load."""
     request_id = f"verify-{task.planned.order}"
-    answer = service.post(task.cell.strategy, task.cell.kernel, task.payload.body(request_id))
+    body = task.payload.body(request_id)
+    try:
+        answer = service.post(task.cell.strategy, task.cell.kernel, body)
+    except httpx.HTTPError as error:
+        raise EnvironmentProblem(
+            f"{task.cell.id}: no answer before any load: {str(error) or type(error).__name__}"
+            f"{_end_of_log(service)}"
+        ) from error
     if answer.status_code != httpx.codes.OK:
         raise EnvironmentProblem(
             f"{task.cell.id}: answered {answer.status_code}: {answer.text[:200]}"
@@ -78,6 +85,7 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
     try:
         with monitor.collectors(service, jmeter.pid, folder) as monitors:
             window, opened, closed = _cut_window(service, task, jmeter)
+            jmeter.stop()  # first: the load would go on while the collectors end
     finally:
         jmeter.stop()
     counted_after = (
@@ -120,7 +128,9 @@ def _cut_window(
     service: Service, task: Task, jmeter: load.LoadRun
 ) -> tuple[Window, Snapshot, Snapshot]:
     jmeter.await_started()
-    _wait(service, jmeter, task.profile.warmup_s)
+    warm = time.monotonic() + task.profile.warmup_s
+    while (left_s := warm - time.monotonic()) > 0:
+        _wait(service, jmeter, min(left_s, POLL_S))
     opened = _snapshot(service, jmeter)
     ended: Ended | None = None
     while ended is None:
@@ -135,12 +145,13 @@ def _cut_window(
 def _wait(service: Service, jmeter: load.LoadRun, seconds: float) -> None:
     time.sleep(seconds)
     if not jmeter.running():
-        raise EnvironmentProblem(
-            f"JMeter ended too early; its log ends:\n{process.tail(jmeter.folder.load_log)}"
-        )
+        raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{jmeter.why_ended()}")
     if not service.alive():
-        shown = process.tail(service.log) if service.log else ""
-        raise EnvironmentProblem(f"the service died under load; its log ends:\n{shown}")
+        raise EnvironmentProblem(f"the service died under load{_end_of_log(service)}")
+
+
+def _end_of_log(service: Service) -> str:
+    return f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
 
 
 def _snapshot(service: Service, jmeter: load.LoadRun) -> Snapshot:

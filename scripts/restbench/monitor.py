@@ -61,8 +61,8 @@ def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> It
             monitors.flags.append("no-sar")
             yield monitors
             return
-        _start_collectors(monitors, service, load_pid, folder)
         try:
+            _start_collectors(monitors, service, load_pid, folder)
             yield monitors
         finally:
             for each in monitors.running:
@@ -116,7 +116,7 @@ def _scrape(service: Service) -> dict[str, float]:
     # A service under overload may not answer in time; a gap in the series is the truth then.
     with contextlib.suppress(httpx.HTTPError):
         answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
-        return parse_metrics(answer.text)
+        return parse_metrics(answer.raise_for_status().text)
     return {}
 
 
@@ -133,18 +133,21 @@ def parse_metrics(
 
 
 def answered_requests(service: Service, strategy: str) -> float | None:
-    """How many requests of a strategy the service says it has answered; None if it cannot tell."""
+    """How many requests of a strategy the service says it has answered; None if it does not say."""
     return _metric(service, "restbench_requests_total", f'strategy="{strategy}"')
 
 
 def requests_in_flight(service: Service) -> float | None:
-    """How many requests the service says are in flight; None if it cannot tell."""
+    """How many requests the service says are in flight; None if it does not say."""
     return _metric(service, "restbench_requests_in_flight", "")
 
 
 def _metric(service: Service, name: str, label: str) -> float | None:
     with contextlib.suppress(httpx.HTTPError):
-        text = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S).text
-        values = parse_metrics(text, lambda each: each.startswith(name) and label in each)
-        return sum(values.values())
+        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+        found = parse_metrics(
+            answer.raise_for_status().text, lambda each: each.startswith(name) and label in each
+        )
+        # No such line is not a count of nothing: a service that counts has answered the check.
+        return sum(found.values()) if found else None
     return None

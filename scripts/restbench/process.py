@@ -50,7 +50,7 @@ def stop(
 
     Returns when all of them are gone: their ports are free then.
     """
-    family = [psutil.Process(pid) for pid in tree(process.pid) if psutil.pid_exists(pid)]
+    family = _family(process.pid)
     if process.poll() is None:
         process.send_signal(first)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -76,11 +76,16 @@ def _runs(each: psutil.Process) -> bool:
 
 def tree(pid: int) -> tuple[int, ...]:
     """The process and all its descendants, sorted; empty when it is gone."""
+    return tuple(sorted(each.pid for each in _family(pid)))
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """The process and all its descendants; children that end meanwhile are left out."""
     try:
         root = psutil.Process(pid)
-        return tuple(sorted([pid, *(child.pid for child in root.children(recursive=True))]))
+        return [root, *root.children(recursive=True)]
     except psutil.NoSuchProcess:
-        return ()
+        return []
 
 
 def cpu_ms(pids: tuple[int, ...]) -> float:

@@ -81,6 +81,11 @@ class CellFolder:
         return self.path / "jmeter.log"
 
     @property
+    def load_output(self) -> Path:
+        """What JMeter's launcher printed: all there is where JMeter itself never came up."""
+        return self.path / "jmeter.out"
+
+    @property
     def sar_binary(self) -> Path:
         """What `sar -o` wrote."""
         return self.path / "sar.bin"
