@@ -60,6 +60,9 @@ FLAGS: dict[str, Flag] = {
     "no-server-timing": Flag("The responses told no stage times.", False),
     "attached": Flag("The service was started by others: its CPU and memory are unknown.", False),
     "service-restarted": Flag("The service was started anew just before this cell.", False),
+    "busy-before": Flag(
+        "The attached service was, or may have been, still at work for the cell before.", True
+    ),
     "shared-cores": Flag(
         "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too.",
         False,

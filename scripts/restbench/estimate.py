@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from restbench.cell import Cell
@@ -70,20 +70,22 @@ def total_seconds(plan: Sequence[PlannedCell], profile: Profile) -> float:
 @dataclass
 class Estimator:
     """Time to go: what the rest was expected to take, times what the past has taken per expected
-    second."""
+    second. The clock's readings are in seconds."""
 
     expected_s: list[float]
+    begun_s: float
     after_s: float = 0.0
     """What comes after the last cell."""
-    taken_s: list[float] = field(default_factory=list)
+    finished: int = 0
+    taken_s: float = 0.0
 
-    def done(self, seconds: float) -> None:
-        """The next cell has taken so long."""
-        self.taken_s.append(seconds)
+    def done(self, now_s: float) -> None:
+        """The next cell is done: everything since the beginning was for it and those before."""
+        self.finished += 1
+        self.taken_s = now_s - self.begun_s
 
     def to_go_s(self) -> float:
         """Seconds that the rest will take."""
-        done = len(self.taken_s)
-        expected = sum(self.expected_s[:done])
-        factor = sum(self.taken_s) / expected if expected else 1.0
-        return factor * sum(self.expected_s[done:]) + self.after_s
+        expected = sum(self.expected_s[: self.finished])
+        factor = self.taken_s / expected if expected else 1.0
+        return factor * sum(self.expected_s[self.finished :]) + self.after_s

@@ -17,12 +17,12 @@ from restbench import load, machine, monitor, proof, service
 from restbench.cell import Cell, ServiceName
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.experiment import Experiment, Profile
-from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
+from restbench.failures import BadConfiguration, EnvironmentProblem, Failure, WrongAnswers
 from restbench.measure import Task, measure
 from restbench.payload import Payload, make_payload
 from restbench.placement import allowed_cores, place
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
-from restbench.session import Session, open_session, renew_if_needed
+from restbench.session import Session, is_spent, open_session, renew_if_spent
 from restbench.store import Run, write_json, write_model, write_text
 
 WARMING_CLIENTS = 4
@@ -67,8 +67,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     Failed cells are recorded and the run goes on. What is started is stopped, however this ends.
     """
     manifest = _begin(order, run)
-    estimator = _estimator(order)
     try:
+        estimator = _estimator(order)
         for _, group in itertools.groupby(order.plan, key=group_key):
             _measure_group(order, run, list(group), estimator, view)
     except BaseException:
@@ -108,52 +108,50 @@ def _finish(run: Run, manifest: Manifest, status: str) -> Manifest:
 
 def _estimator(order: Order) -> Estimator:
     dashboards = len({each.cell for each in order.plan if each.test_ids})
-    return Estimator(expected_seconds(order.plan, order.profile), dashboards * DASHBOARD_S)
+    expected_s = expected_seconds(order.plan, order.profile)
+    return Estimator(expected_s, time.monotonic(), dashboards * DASHBOARD_S)
 
 
 def _measure_group(
     order: Order, run: Run, group: Sequence[PlannedCell], estimator: Estimator, view: View
 ) -> None:
-    begun = time.monotonic()
     with open_session(run, group[0], order.attached) as session:
         _prepare(order, run, group, session, view)
         for planned in group:
+            renew_if_spent(run, planned, session)
             if session.restarted:
-                _warm_all(order, group, session.service)
+                _warm_all(order, group, session)
             view.started(planned, estimator.to_go_s())
             record = _measure_cell(order, run, planned, session)
-            estimator.done(time.monotonic() - begun)
-            begun = time.monotonic()
-            view.done(record, len(estimator.taken_s), estimator.to_go_s())
+            estimator.done(time.monotonic())
+            view.done(record, estimator.finished, estimator.to_go_s())
 
 
 def _prepare(
     order: Order, run: Run, group: Sequence[PlannedCell], session: Session, view: View
 ) -> None:
     """Prove each strategy of the group and warm all of them up, before the first cell."""
-    offered = session.service.strategies()
     for strategy in dict.fromkeys(planned.cell.strategy for planned in group):
         cell = next(planned.cell for planned in group if planned.cell.strategy == strategy)
-        if strategy not in offered:
-            view.note(f"{cell.service} {strategy}: not offered by this service's runtime")
+        if strategy not in session.offered:
+            view.note(_not_offered(cell, session))
             continue
         proven = proof.prove(session.service, strategy, cell.placement, session.cores.service)
         _keep_proof(run, proven)
         view.proven(proven)
-    _warm_all(order, group, session.service)
+    _warm_all(order, group, session)
 
 
 def _keep_proof(run: Run, proven: Proof) -> None:
-    kept = [
-        each
-        for each in run.proofs()
-        if (each.service, each.strategy, each.placement)
-        != (proven.service, proven.strategy, proven.placement)
-    ]
-    write_json(run.proofs_file, [each.model_dump() for each in [*kept, proven]])
+    """One proof a service, strategy and placement: of several blocks the first that denies it."""
+    kept = {(each.service, each.strategy, each.placement): each for each in run.proofs()}
+    known = kept.get((proven.service, proven.strategy, proven.placement))
+    if known is None or known.does is not False:
+        kept[proven.service, proven.strategy, proven.placement] = proven
+    write_json(run.proofs_file, [each.model_dump() for each in kept.values()])
 
 
-def _warm_all(order: Order, group: Sequence[PlannedCell], target: service.Service) -> None:
+def _warm_all(order: Order, group: Sequence[PlannedCell], session: Session) -> None:
     """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
     more of the way is compiled when the first window opens."""
 
@@ -161,9 +159,10 @@ def _warm_all(order: Order, group: Sequence[PlannedCell], target: service.Servic
         shape = order.experiment.shape(cell.complexity)
         return shape.rows * shape.inner * shape.columns
 
-    cells = sorted((planned.cell for planned in group), key=work)
+    offered = (each.cell for each in group if each.cell.strategy in session.offered)
+    cells = sorted(offered, key=work)
     for cell in {cell.strategy: cell for cell in reversed(cells)}.values():
-        _warm(target, cell, order)
+        _warm(session.service, cell, order)
 
 
 def _warm(target: service.Service, cell: Cell, order: Order) -> None:
@@ -176,32 +175,45 @@ def _warm(target: service.Service, cell: Cell, order: Order) -> None:
             while time.monotonic() < deadline:
                 target.post(cell.strategy, cell.kernel, payload.body("warm")).raise_for_status()
 
-    with ThreadPoolExecutor(WARMING_CLIENTS) as clients:
+    clients = ThreadPoolExecutor(WARMING_CLIENTS)
+    try:
         list(clients.map(send, range(WARMING_CLIENTS)))
+    finally:
+        # Interrupted, nobody waits for them: the service that they talk to is stopped next.
+        clients.shutdown(wait=False, cancel_futures=True)
 
 
 def _measure_cell(order: Order, run: Run, planned: PlannedCell, session: Session) -> CellRun:
-    """Measure a cell; a failure becomes its record, and the service is made anew."""
+    """Measure a cell; a failure becomes its record, and its service is not used again."""
+    offered = planned.cell.strategy in session.offered
     task = Task(
         planned=planned,
         profile=order.profile,
         payload=_payload(order.experiment, planned.cell.complexity),
         payload_seed=order.experiment.seed,
         cores=session.cores,
-        flags=session.take_flags(),
+        flags=session.take_flags() if offered else (),
     )
+    if not offered:
+        return _failed(run, task, EnvironmentProblem(_not_offered(planned.cell, session)))
     try:
         record = measure(session.service, task, run)
     except (Failure, httpx.HTTPError) as error:
-        record = _failed(task, error)
-        write_model(run.cell(planned.block, planned.cell.id).record, record)
-    renew_if_needed(run, planned, session, record)
+        record = _failed(run, task, error)
+    session.spent = is_spent(record)
     return record
 
 
-def _failed(task: Task, error: Exception) -> CellRun:
+def _not_offered(cell: Cell, session: Session) -> str:
+    return (
+        f"{cell.service} {cell.strategy}: not offered by this service on {session.runtime}; "
+        f"it offers {', '.join(session.offered)}"
+    )
+
+
+def _failed(run: Run, task: Task, error: Exception) -> CellRun:
     reason = str(error) or type(error).__name__
-    return CellRun(
+    record = CellRun(
         cell=task.cell,
         shape=task.payload.shape,
         test_ids=task.planned.test_ids,
@@ -215,6 +227,8 @@ def _failed(task: Task, error: Exception) -> CellRun:
         payload_seed=task.payload_seed,
         flags=(*task.flags, *(["wrong-answers"] if isinstance(error, WrongAnswers) else [])),
     )
+    write_model(run.cell(task.planned.block, task.cell.id).record, record)
+    return record
 
 
 def check_environment(order: Order) -> list[str]:
@@ -223,11 +237,13 @@ def check_environment(order: Order) -> list[str]:
     EnvironmentProblem with the mend where the run cannot go on.
     """
     load.require_jmeter()
+    _check_attached(order)
     for name in {each.cell.service for each in order.plan} - set(order.attached):
         service.COMMANDS[name]()
         service.require_free(service.port(name), service.PORT_VARIABLES[name])
     if any(each.cell.front == "apache" for each in order.plan):
         service.apache_command()
+        service.require_free(service.port("apache"), service.PORT_VARIABLES["apache"])
     missing = monitor.missing_tools()
     if missing:
         raise EnvironmentProblem(
@@ -239,6 +255,20 @@ def check_environment(order: Order) -> list[str]:
             "them with the service. Its own share of the CPU is in the column load_cpu_pct."
         ]
     return []
+
+
+def _check_attached(order: Order) -> None:
+    """What others run must be there, be what it is said to be, and be used as it is."""
+    for name, url in order.attached.items():
+        cells = [each.cell for each in order.plan if each.cell.service == name]
+        if not cells:
+            raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
+        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
+            raise BadConfiguration(
+                f"--attach {name}={url}: a service that others run cannot be placed or given a "
+                "front; select the rest with --cells 'placement=unbound front=none'"
+            )
+        service.attach(name, url).stop()
 
 
 def _payload(experiment: Experiment, complexity: str) -> Payload:

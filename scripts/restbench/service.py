@@ -25,6 +25,8 @@ from restbench.store import ROOT
 
 HOST = "127.0.0.1"
 READY_TIMEOUT_S = 60.0
+#: A service to attach to is there already; this long is for one that is just starting.
+ATTACH_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 30.0
 JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
 PYTHON_SERVICE = ROOT / "python-service"
@@ -99,12 +101,27 @@ class Service:
 
     def strategies(self) -> list[str]:
         """The names that the service itself offers."""
-        return [entry["name"] for entry in self.get("/strategies").json()["strategies"]]
+        told = self._told("/strategies", "strategies")
+        return [entry["name"] for entry in told["strategies"]]
 
     def health(self) -> dict[str, Any]:
         """Version, runtime, cores and settings as the service tells them."""
-        answer: dict[str, Any] = self.get("/health").json()
-        return answer
+        return self._told("/health", "service")
+
+    def _told(self, path: str, member: str) -> dict[str, Any]:
+        """The JSON object of a route; EnvironmentProblem when it lacks the member it is known by.
+
+        Whatever listens at an address that was only given to us may answer.
+        """
+        answer = self.get(path)
+        with contextlib.suppress(ValueError):
+            told = answer.json()
+            if answer.status_code == httpx.codes.OK and isinstance(told, dict) and member in told:
+                return told
+        raise EnvironmentProblem(
+            f"{self.base_url}{path} is no {self.name} service of restbench: "
+            f"{answer.status_code} {answer.text[:100]!r}"
+        )
 
     def stop(self, first: signal.Signals = signal.SIGTERM) -> None:
         """End every process, front server first; nothing is left behind.
@@ -183,13 +200,21 @@ def start(
 def attach(name: ServiceName, base_url: str) -> Service:
     """A service that somebody else runs, for example in a container."""
     service = Service(name=name, base_url=base_url.rstrip("/"), command=f"(attached) {base_url}")
-    await_ready(service)
+    try:
+        await_ready(service, ATTACH_TIMEOUT_S)
+        found = service.health()["service"]
+        if found != name:
+            raise EnvironmentProblem(f"{base_url} is the {found} service, not the {name} service")
+    except BaseException:
+        service.stop()
+        raise
     return service
 
 
-def await_ready(service: Service) -> None:
-    """Poll /health until it answers 200."""
-    deadline = time.monotonic() + READY_TIMEOUT_S
+def await_ready(service: Service, timeout_s: float | None = None) -> None:
+    """Poll /health until it answers 200, READY_TIMEOUT_S unless told otherwise."""
+    timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
+    deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:
         if not service.alive():
             break
@@ -201,7 +226,7 @@ def await_ready(service: Service) -> None:
                 return
         time.sleep(0.1)
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
-    how = f"did not come up within {READY_TIMEOUT_S:.0f} s" if service.alive() else "ended at once"
+    how = f"did not come up within {timeout_s:.0f} s" if service.alive() else "ended at once"
     raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
 
 
@@ -221,7 +246,9 @@ def require_free(wanted: int, variable: str) -> None:
 def _owner(wanted: int) -> str:
     for connection in psutil.net_connections("tcp"):
         listens = connection.status == psutil.CONN_LISTEN
-        if listens and getattr(connection.laddr, "port", None) == wanted:
+        # Another user's process has no number here, and Process(None) would be ourselves.
+        known = listens and connection.pid is not None
+        if known and getattr(connection.laddr, "port", None) == wanted:
             with contextlib.suppress(psutil.Error):
                 return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
     return ""

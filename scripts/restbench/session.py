@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from restbench import service
+from restbench import monitor, service
 from restbench.cell import ServiceName
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
@@ -20,8 +20,15 @@ class Session:
 
     service: service.Service
     cores: Cores
+    offered: tuple[str, ...]
+    """The strategies that the service has."""
+    runtime: str
+    spent: bool = False
+    """Whether the cell before failed, or left work behind: no next cell on this process."""
     restarted: bool = False
-    """Whether the process is new because the cell before left work behind, or failed."""
+    """Whether the process is new because the one before was spent."""
+    busy: bool = False
+    """Whether it may still be at work for the cell before, and is not ours to be replaced."""
 
     def take_flags(self) -> tuple[str, ...]:
         """What the next cell must say about this service; a restart is said once."""
@@ -29,8 +36,9 @@ class Session:
             "attached": self.service.attached,
             "shared-cores": self.cores.shared,
             "service-restarted": self.restarted,
+            "busy-before": self.busy,
         }
-        self.restarted = False
+        self.restarted = self.busy = False
         return tuple(flag for flag, holds in flags.items() if holds)
 
 
@@ -45,17 +53,31 @@ def open_session(
     try:
         yield session
     finally:
-        session.service.stop()
+        session.service.stop(_polite_unless(session.spent))
 
 
 def _attach(name: ServiceName, url: str) -> Session:
     attached = service.attach(name, url)
     cores = tuple(attached.health().get("cores", ()))
-    return Session(attached, Cores(service=cores, load=allowed_cores()))
+    return _session(attached, Cores(service=cores, load=allowed_cores()))
 
 
 def _own(run: Run, first: PlannedCell) -> Session:
-    return Session(_start(run, first), place(first.cell.placement, allowed_cores()))
+    return _session(_start(run, first), place(first.cell.placement, allowed_cores()))
+
+
+def _session(running: service.Service, cores: Cores) -> Session:
+    try:
+        runtime = str(running.health().get("runtime", "an unknown runtime"))
+        return Session(running, cores, tuple(running.strategies()), runtime)
+    except BaseException:
+        running.stop()
+        raise
+
+
+def _polite_unless(spent: bool) -> signal.Signals:
+    """A polite end waits for requests that nobody waits for any more."""
+    return signal.SIGKILL if spent else signal.SIGTERM
 
 
 def _start(run: Run, planned: PlannedCell) -> service.Service:
@@ -63,16 +85,30 @@ def _start(run: Run, planned: PlannedCell) -> service.Service:
     cores = place(cell.placement, allowed_cores()).service
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
     started = service.start(cell.service, cell.front, core_list(cores), folder)
-    write_text(folder / "command.txt", started.command + "\n")
-    write_json(folder / "health.json", started.health())
+    try:
+        write_text(folder / "command.txt", started.command + "\n")
+        write_json(folder / "health.json", started.health())
+    except BaseException:
+        started.stop()
+        raise
     return started
 
 
-def renew_if_needed(run: Run, planned: PlannedCell, session: Session, record: CellRun) -> None:
-    """A service that still works for clients that are gone, or that failed, is started anew."""
-    if session.service.attached:
+def is_spent(record: CellRun) -> bool:
+    """Whether a cell failed, or left a service that still works for clients that are gone."""
+    return (
+        record.status == "failed" or record.usage is None or record.usage.service_requests is None
+    )
+
+
+def renew_if_spent(run: Run, next_cell: PlannedCell, session: Session) -> None:
+    """Start a spent service anew; one that others run can only be said to be busy."""
+    if not session.spent:
         return
-    if record.status == "failed" or record.usage is None or record.usage.service_requests is None:
-        session.service.stop(signal.SIGKILL)
-        session.service = _start(run, planned)
-        session.restarted = True
+    session.spent = False
+    if session.service.attached:
+        session.busy = monitor.requests_in_flight(session.service) != 0
+        return
+    session.service.stop(signal.SIGKILL)
+    session.service = _start(run, next_cell)
+    session.restarted = True

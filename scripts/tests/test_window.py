@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
+import math
+from pathlib import Path
+
 import pytest
 
+from restbench.cell import Cell
 from restbench.estimate import Estimator, expected_seconds, total_seconds
 from restbench.experiment import Profile, Where, load
 from restbench.placement import Cores, core_list, place
 from restbench.plan import plan
 from restbench.progress import duration
+from restbench.records import PlannedCell
 from restbench.store import experiment_file
 from restbench.window import window_over
 
@@ -19,6 +26,17 @@ PROFILE = Profile(
     window_min_s=2,
     window_max_s=4,
     slow_window_max_s=8,
+    enough_completions=1000,
+)
+
+#: The quick profile of the run in fixtures/durations.csv.
+RECORDED_PROFILE = Profile(
+    blocks=1,
+    service_warmup_s={"java": 1, "python": 1},
+    warmup_s=1,
+    window_min_s=2,
+    window_max_s=2.5,
+    slow_window_max_s=5,
     enough_completions=1000,
 )
 
@@ -60,14 +78,36 @@ def test_bound_to_core_0_means_the_lowest_core_we_may_use() -> None:
 
 
 def test_the_estimate_after_a_tenth_scales_the_rest_by_what_the_tenth_took() -> None:
-    estimator = Estimator(expected_s=[10.0] * 20, after_s=7.0)
-    for _ in range(2):
-        estimator.done(12.0)
+    estimator = Estimator(expected_s=[10.0] * 20, begun_s=100.0, after_s=7.0)
+    for now_s in (112.0, 124.0):
+        estimator.done(now_s)
     assert estimator.to_go_s() == pytest.approx(18 * 12.0 + 7.0)
 
 
 def test_before_anything_is_measured_the_estimate_is_the_plan_s() -> None:
-    assert Estimator(expected_s=[1.0, 2.0]).to_go_s() == 3.0
+    assert Estimator(expected_s=[1.0, 2.0], begun_s=100.0).to_go_s() == 3.0
+
+
+def test_the_estimate_after_a_tenth_of_a_recorded_run_is_within_a_quarter_of_the_truth() -> None:
+    planned, took_s = recorded_run()
+    estimator = Estimator(expected_seconds(planned, RECORDED_PROFILE), begun_s=0.0)
+    tenth = math.ceil(len(planned) / 10)
+    for now_s in itertools.accumulate(took_s[:tenth]):
+        estimator.done(now_s)
+    assert estimator.to_go_s() == pytest.approx(sum(took_s[tenth:]), rel=0.25)
+
+
+def recorded_run() -> tuple[list[PlannedCell], list[float]]:
+    """The cells of a quick run of the whole study in their order, and the seconds each took."""
+    with (Path(__file__).parent / "fixtures" / "durations.csv").open() as recorded:
+        lines = list(csv.DictReader(recorded))
+    took_s = [float(line.pop("seconds")) for line in lines]
+    cells = [Cell.model_validate(line) for line in lines]
+    planned = [
+        PlannedCell(cell=cell, block=1, order=order, test_ids=())
+        for order, cell in enumerate(cells, start=1)
+    ]
+    return planned, took_s
 
 
 def test_each_service_process_of_a_plan_is_paid_for_once() -> None:
