@@ -23,7 +23,11 @@ def write(run: Run, cell_id: str) -> list[Path]:
     if not found:
         known = sorted({record.cell.id for record, _ in run.cell_runs()})
         raise BadConfiguration(f"run {run.name} has no cell '{cell_id}'; it has {', '.join(known)}")
-    return _write(run, found)
+    pages = _write(run, found)
+    if not pages:
+        why = next((record.reason for record, _ in found if record.reason), "no sample ended in it")
+        raise BadConfiguration(f"cell '{cell_id}' has no window to show: {why}")
+    return pages
 
 
 def _write(run: Run, cells: list[tuple[CellRun, CellFolder]]) -> list[Path]:

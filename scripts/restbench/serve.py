@@ -15,6 +15,8 @@ from restbench.failures import EnvironmentProblem
 from restbench.store import serve_folder, write_json
 
 STOP_TIMEOUT_S = 20.0
+#: A process's time of birth is told from the clock, which may be set a little meanwhile.
+CLOCK_STEP_S = 2.0
 EXAMPLE = {
     "requestId": 1,
     "matrixOne": {"columnCount": 3, "rows": [{"value": "1,2,3"}, {"value": "4,5,6"}]},
@@ -36,11 +38,12 @@ def start_all() -> list[service.Service]:
     try:
         for name in names:
             started.append(_start(name))
+            _note(started)
     except BaseException:
         for each in started:
             each.stop()
+        _state().unlink(missing_ok=True)
         raise
-    write_json(_state(), {each.name: each.processes[0].pid for each in started})
     return started
 
 
@@ -64,8 +67,8 @@ def running() -> dict[str, int]:
     """The services left running by `start_all`, name to process id."""
     if not _state().exists():
         return {}
-    noted: dict[str, int] = json.loads(_state().read_text(encoding="utf-8"))
-    return {name: pid for name, pid in noted.items() if psutil.pid_exists(pid)}
+    noted = json.loads(_state().read_text(encoding="utf-8"))
+    return {name: pid for name, (pid, born_s) in noted.items() if _is_the_one(pid, born_s)}
 
 
 def curl_lines(target: service.Service) -> list[str]:
@@ -76,6 +79,24 @@ def curl_lines(target: service.Service) -> list[str]:
         f"curl -sS {header} {target.base_url}/matrix/{strategy} -d {body}"
         for strategy in target.strategies()
     ]
+
+
+def _note(started: list[service.Service]) -> None:
+    """With its time of birth: after a restart of the machine the number may be anybody's."""
+    pids = {each.name: each.processes[0].pid for each in started}
+    write_json(_state(), {name: (pid, _born_s(pid)) for name, pid in pids.items()})
+
+
+def _is_the_one(pid: int, born_s: float) -> bool:
+    now = _born_s(pid)
+    return now is not None and abs(now - born_s) < CLOCK_STEP_S
+
+
+def _born_s(pid: int) -> float | None:
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.NoSuchProcess:
+        return None
 
 
 def _start(name: ServiceName) -> service.Service:
