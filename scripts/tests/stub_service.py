@@ -1,0 +1,152 @@
+"""A small service that speaks the contract, and goes wrong on demand, a strategy at a time.
+
+    STUB_FAULTS='{"pinned": "wrong"}' RESTBENCH_PORT=18250 python stub_service.py java
+
+Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
+(every third request of a load), `hang` (no answer), `slow` (50 ms), `die` (in the middle of its
+first load, once: the file STUB_DIED remembers).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from restbench.cell import STRATEGIES
+
+HANG_S = 60.0
+SLOW_S = 0.05
+#: The request of a load at which a service dies, and every how many one goes wrong.
+DIES_AT = 20
+EVERY = 3
+
+
+class Stub(ThreadingHTTPServer):
+    """Listens on 127.0.0.1; port 0 is any free one."""
+
+    daemon_threads = True
+
+    def __init__(self, name: str, faults: dict[str, str], port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), Handler)
+        self.name, self.faults = name, faults
+        self.counted: Counter[tuple[str, int]] = Counter()
+        self.loaded: Counter[str] = Counter()
+        self.in_flight = 0
+        self.lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    def offered(self) -> list[str]:
+        return [s for s in STRATEGIES[self.name] if self.faults.get(s) != "absent"]
+
+    def metrics(self) -> str:
+        lines = [
+            f'restbench_requests_total{{workload="matrix",strategy="{s}",status="{c}"}} {n}'
+            for (s, c), n in self.counted.items()
+        ]
+        return "\n".join([*lines, f"restbench_requests_in_flight {self.in_flight}", ""])
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Routes of the contract, as far as the harness asks for them."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: Stub
+
+    def do_GET(self) -> None:
+        told = {
+            "/health": {
+                "status": "ok",
+                "service": self.server.name,
+                "version": "stub",
+                "runtime": "Stub 1.0",
+                "cores": sorted(os.sched_getaffinity(0)),
+                "settings": {},
+            },
+            "/strategies": {"strategies": [{"name": s} for s in self.server.offered()]},
+        }
+        if self.path == "/metrics":
+            self.answer(200, self.server.metrics().encode())
+        elif self.path in told:
+            self.answer(200, json.dumps(told[self.path]).encode())
+        else:
+            self.answer(404, b"{}")
+
+    def do_POST(self) -> None:
+        strategy = self.path.partition("?")[0].rpartition("/")[2]
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.in_flight += 1
+        status, body = self.work(strategy, request)
+        with self.server.lock:
+            self.server.in_flight -= 1
+            self.server.counted[strategy, status] += 1
+        self.answer(status, body)
+
+    def work(self, strategy: str, request: dict[str, Any]) -> tuple[int, bytes]:
+        if strategy not in self.server.offered():
+            return 404, b'{"code":"009"}'
+        fault = self.server.faults.get(strategy, "")
+        under_load = str(request["requestId"]).startswith("u")
+        with self.server.lock:
+            self.server.loaded[strategy] += under_load
+            number = self.server.loaded[strategy] if under_load else 0
+        if fault == "die" and number == DIES_AT:
+            die_once()
+        if fault == "hang":
+            time.sleep(HANG_S)
+        if fault == "slow":
+            time.sleep(SLOW_S)
+        if fault == "error" and number % EVERY == 1:
+            return 500, b'{"code":"099"}'
+        wrong = fault == "wrong" or (fault == "wrong-under-load" and number % EVERY == 1)
+        return 200, product(request, 1 if wrong else 0)
+
+    def answer(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Server-Timing", "queue;dur=0, parse;dur=0.1, compute;dur=0.2")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_arguments: object) -> None:
+        """Nothing a request."""
+
+
+def product(request: dict[str, Any], off_by: int) -> bytes:
+    """The answer, byte for byte; its last element wrong by `off_by`."""
+    left, right = (
+        np.array([row["value"].split(",") for row in request[each]["rows"]], dtype=np.int64)
+        for each in ("matrixOne", "matrixTwo")
+    )
+    rows = left @ right
+    rows[-1, -1] += off_by
+    rows_text = json.dumps(rows.tolist(), separators=(",", ":"))
+    return f'{{"requestId":"{request["requestId"]}","rows":{rows_text}}}'.encode()
+
+
+def die_once() -> None:
+    died = Path(os.environ["STUB_DIED"])
+    if not died.exists():
+        died.touch()
+        print("stub: out of memory, giving up", file=sys.stderr, flush=True)
+        os._exit(3)
+
+
+if __name__ == "__main__":
+    faults = json.loads(os.environ.get("STUB_FAULTS", "{}"))
+    Stub(sys.argv[1], faults, int(os.environ["RESTBENCH_PORT"])).serve_forever()

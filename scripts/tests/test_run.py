@@ -1,0 +1,399 @@
+"""Whole runs with JMeter against a stub that goes wrong: what is recorded, and left behind."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from stub_service import Stub
+
+from restbench import cli, runner, service
+from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
+from restbench.records import CellRun
+from restbench.store import Run
+
+CLI = Path(__file__).with_name("stub_cli.py")
+EXPERIMENT = """
+name = "stubbed"
+title = "A run against stubs"
+seed = 3
+
+[complexities]
+tiny = { rows = 2, inner = 2, columns = 2 }
+
+[profiles.p]
+blocks = 1
+service_warmup_s = { java = 0.0, python = 0.0 }
+warmup_s = 0.3
+window_min_s = 1.0
+window_max_s = 1.0
+slow_window_max_s = 1.2
+enough_completions = 40
+"""
+GROUP = """
+[[cells]]
+name = "{service}"
+service = "{service}"
+strategy = {strategies}
+complexity = "tiny"
+users = 2
+placement = "{placement}"
+"""
+
+
+@dataclass
+class Bench:
+    """A folder with an experiment and its runs, and the command line to run it."""
+
+    folder: Path
+
+    def experiment(
+        self, strategies: dict[str, list[str]], placement: str = "unbound", extra: str = ""
+    ) -> str:
+        path = self.folder / "stubbed.toml"
+        groups = [
+            GROUP.format(service=name, strategies=json.dumps(names), placement=placement)
+            for name, names in strategies.items()
+        ]
+        path.write_text(EXPERIMENT + "".join(groups) + extra)
+        return str(path)
+
+    def start(
+        self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
+    ) -> subprocess.Popen[str]:
+        given = {
+            "STUB_RESULTS": str(self.folder),
+            "STUB_DIED": str(self.folder / "died"),
+            "STUB_FAULTS": json.dumps(faults or {}),
+            "JAVA_PORT": str(free_port()),
+            "PYTHON_PORT": str(free_port()),
+        }
+        return subprocess.Popen(
+            [sys.executable, str(CLI), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | given | environment,
+        )
+
+    def restbench(
+        self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        started = self.start(*arguments, faults=faults, **environment)
+        out, err = started.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, started.returncode, out, err)
+
+    @property
+    def latest(self) -> Run:
+        return Run(self.folder / "latest")
+
+    def record(self, service: str, strategy: str) -> CellRun:
+        wanted = (service, strategy)
+        return next(
+            each
+            for each, _ in self.latest.cell_runs()
+            if (each.cell.service, each.cell.strategy) == wanted
+        )
+
+    def row(self, strategy: str) -> dict[str, str]:
+        with self.latest.test_matrix_csv.open() as table:
+            return next(row for row in csv.DictReader(table) if row["strategy"] == strategy)
+
+    def left_running(self) -> list[str]:
+        """Every process that inherited this bench's folder from us."""
+        return [
+            " ".join(process.cmdline())
+            for process in psutil.process_iter(["environ"])
+            if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
+        ]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@dataclass
+class Ran:
+    """A bench after one run."""
+
+    bench: Bench
+    done: subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """A run with a wrong answer before the load, one under load, errors, and a good cell."""
+    bench = Bench(tmp_path_factory.mktemp("wrong"))
+    names = ["serial", "thread-pool", "pinned", "pipeline"]
+    faults = {
+        "serial": "wrong",
+        "thread-pool": "wrong-under-load",
+        "pinned": "error",
+        "pipeline": "slow",
+    }
+    done = bench.restbench(
+        "run", bench.experiment({"java": names}), "--profile", "p", faults=faults
+    )
+    return Ran(bench, done)
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """A run with a service that dies under load, a strategy that hangs, one that is not there."""
+    bench = Bench(tmp_path_factory.mktemp("failing"))
+    names = ["serial", "thread-pool", "pinned", "virtual-threads"]
+    faults = {"serial": "die", "thread-pool": "hang", "virtual-threads": "absent"}
+    done = bench.restbench(
+        "run", bench.experiment({"java": names}), "--profile", "p", faults=faults
+    )
+    return Ran(bench, done)
+
+
+def test_a_wrong_answer_ends_a_run_with_exit_code_5_and_names_the_cells(wrong: Ran) -> None:
+    assert wrong.done.returncode == 5, wrong.done.stdout + wrong.done.stderr
+    assert "wrong answers in 2 cells" in wrong.done.stderr
+    assert "java-serial-unbound-tiny-2u" in wrong.done.stderr
+    assert "java-thread-pool-unbound-tiny-2u" in wrong.done.stderr
+
+
+def test_a_wrong_answer_before_the_load_fails_the_cell_and_nothing_is_sent(wrong: Ran) -> None:
+    record = wrong.bench.record("java", "serial")
+    assert record.status == "failed"
+    assert record.reason is not None
+    assert "the product is wrong" in record.reason
+    assert "wrong-answers" in record.flags
+    assert not wrong.bench.latest.cell(1, record.cell.id).samples.exists()
+
+
+def test_a_wrong_answer_under_load_voids_every_number_of_the_cell(wrong: Ran) -> None:
+    row = wrong.bench.row("thread-pool")
+    assert int(row["wrong_answers"]) > 0
+    assert row["throughput_per_s"] == row["mean_ms"] == row["cpu_ms_per_request"] == ""
+    assert "wrong-answers" in row["flags"].split()
+
+
+def test_errors_are_counted_apart_and_never_as_throughput(wrong: Ran) -> None:
+    row, record = wrong.bench.row("pinned"), wrong.bench.record("java", "pinned")
+    correct, errors = samples_in_window(wrong.bench.latest, record)
+    assert errors > 0
+    assert (int(row["samples"]), int(row["errors"])) == (correct, errors)
+    assert record.window is not None
+    assert float(row["throughput_per_s"]) == pytest.approx(correct / record.window.seconds)
+    assert "errors" in row["flags"].split()
+
+
+def test_the_window_has_exactly_the_completions_that_ended_in_it(wrong: Ran) -> None:
+    row, record = wrong.bench.row("pipeline"), wrong.bench.record("java", "pipeline")
+    assert samples_in_window(wrong.bench.latest, record) == (int(row["samples"]), 0)
+    assert 20 <= int(row["samples"]) <= 48  # two users at 50 ms for 1.0 to 1.2 s
+    assert "count-mismatch" not in row["flags"].split()
+
+
+def samples_in_window(run: Run, record: CellRun) -> tuple[int, int]:
+    """Correct and failed samples whose END is in the window, by plain Python."""
+    assert record.window is not None
+    correct = errors = 0
+    with run.cell(record.block, record.cell.id).samples.open() as samples:
+        for line in csv.DictReader(samples):
+            if not line["success"]:
+                continue  # cut off when JMeter was stopped
+            end_ms = int(line["timeStamp"]) + int(line["elapsed"])
+            if record.window.start_ms <= end_ms < record.window.end_ms:
+                correct += line["success"] == "true"
+                errors += line["success"] == "false"
+    return correct, errors
+
+
+def test_a_run_leaves_no_process_behind(wrong: Ran, failing: Ran) -> None:
+    assert wrong.bench.left_running() == []
+    assert failing.bench.left_running() == []
+
+
+def test_failed_cells_end_a_run_with_exit_code_4_and_the_others_are_measured(failing: Ran) -> None:
+    assert failing.done.returncode == 4, failing.done.stdout + failing.done.stderr
+    assert "3 cells failed" in failing.done.stderr
+    status = {record.cell.strategy: record.status for record, _ in failing.bench.latest.cell_runs()}
+    assert status == {
+        "serial": "failed",
+        "thread-pool": "failed",
+        "virtual-threads": "failed",
+        "pinned": "measured",
+    }
+    assert failing.bench.latest.manifest().status == "complete"
+
+
+def test_a_service_that_dies_under_load_leaves_the_end_of_its_log_in_the_record(
+    failing: Ran,
+) -> None:
+    reason = failing.bench.record("java", "serial").reason
+    assert reason is not None
+    assert "the service died under load" in reason
+    assert "stub: out of memory, giving up" in reason
+
+
+def test_the_cell_after_a_failed_one_gets_a_new_service_and_says_so(failing: Ran) -> None:
+    order = sorted(
+        (record for record, _ in failing.bench.latest.cell_runs()), key=lambda r: r.order
+    )
+    spent = False
+    for record in order:
+        if record.cell.strategy == "virtual-threads":
+            assert "service-restarted" not in record.flags
+            continue
+        assert ("service-restarted" in record.flags) == spent
+        spent = record.status == "failed"
+
+
+def test_a_strategy_that_hangs_fails_with_what_it_was_waited_for(failing: Ran) -> None:
+    reason = failing.bench.record("java", "thread-pool").reason
+    assert reason is not None
+    assert "no answer before any load: timed out" in reason
+
+
+def test_a_strategy_that_is_not_offered_says_so_and_what_is(failing: Ran) -> None:
+    reason = failing.bench.record("java", "virtual-threads").reason
+    assert reason is not None
+    assert "java virtual-threads: not offered by this service on Stub 1.0" in reason
+    assert "it offers serial, thread-pool" in reason
+
+
+def test_a_dashboard_is_made_of_any_measured_cell_and_can_be_made_again(failing: Ran) -> None:
+    cell = "java-pinned-unbound-tiny-2u"
+    for _ in range(2):
+        done = failing.bench.restbench("dashboard", "latest", cell)
+        assert done.returncode == 0, done.stderr
+    assert (failing.bench.latest.dashboard(cell) / "index.html").exists()
+
+
+def test_a_dashboard_of_a_failed_cell_is_refused_with_the_reason(failing: Ran) -> None:
+    done = failing.bench.restbench("dashboard", "latest", "java-serial-unbound-tiny-2u")
+    assert done.returncode == 2
+    assert "has no window to show: the service died under load" in done.stderr
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
+    bench: Bench, sent: signal.Signals
+) -> None:
+    path = bench.experiment({"java": ["serial", "pinned"]})
+    started = bench.start("run", path, "--profile", "p")
+    interrupt_in_second_cell(bench, started, sent)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130, err
+    assert "interrupted" in err
+    assert_nothing_left(bench)
+    assert bench.latest.manifest().status == "interrupted"
+    done = bench.restbench("report", "latest")
+    assert done.returncode == 0, done.stderr
+    rows = [bench.row(strategy) for strategy in ("serial", "pinned")]
+    assert sorted("not-measured" in row["flags"] for row in rows) == [False, True]
+
+
+def interrupt_in_second_cell(
+    bench: Bench, started: subprocess.Popen[str], sent: signal.Signals
+) -> None:
+    """Twice, as an impatient user does, once the second cell's load has written a sample."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and started.poll() is None:
+        measured = list(bench.folder.glob("*/raw/block-1/*/cell.json"))
+        loads = [path.stat().st_size for path in bench.folder.glob("*/raw/block-1/*/samples.jtl")]
+        if len(measured) == 1 and len(loads) == 2 and min(loads) > 300:
+            started.send_signal(sent)
+            time.sleep(0.05)
+            started.send_signal(sent)
+            return
+        time.sleep(0.02)
+    started.kill()
+    raise AssertionError("there was no second cell")
+
+
+def assert_nothing_left(bench: Bench) -> None:
+    """sadc ends at its next sample once sar is gone."""
+    deadline = time.monotonic() + 3
+    while bench.left_running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert bench.left_running() == []
+
+
+@pytest.fixture
+def attached(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    monkeypatch.setattr(service, "ATTACH_TIMEOUT_S", 0.3)
+    stub = Stub("java", {"pinned": "absent"})
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    yield stub
+    stub.shutdown()
+    stub.server_close()
+
+
+def test_one_service_is_attached_to_while_the_other_is_started(
+    bench: Bench, attached: Stub
+) -> None:
+    path = bench.experiment({"java": ["serial", "pinned"], "python": ["serial"]})
+    done = bench.restbench("run", path, "--profile", "p", "--attach", f"java={attached.url}")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "1 cells failed: java-pinned-unbound-tiny-2u" in done.stderr
+    java, python = bench.record("java", "serial"), bench.record("python", "serial")
+    assert (java.status, python.status) == ("measured", "measured")
+    assert ("attached" in java.flags, "attached" in python.flags) == (True, False)
+    assert java.usage is not None
+    assert java.usage.service_cpu_ms is None
+    assert bench.left_running() == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "attach", "refusal"),
+    [
+        ("java unbound", "java=http://127.0.0.1:{free}", EnvironmentProblem("did not come up")),
+        ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
+        ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
+        ("java core0", "java={stub}", BadConfiguration("cannot be placed")),
+        ("java unbound", "java={stub}/path", BadConfiguration("give SERVICE=http://HOST:PORT")),
+        ("java unbound", "java=http://", BadConfiguration("give SERVICE=http://HOST:PORT")),
+        ("java unbound", "java={stub} java={stub}", BadConfiguration("is attached twice")),
+    ],
+)
+def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
+    bench: Bench, attached: Stub, cells: str, attach: str, refusal: Failure
+) -> None:
+    name, placement = cells.split()
+    path = bench.experiment({name: ["serial"]}, placement)
+    given = attach.format(free=free_port(), stub=attached.url).split()
+    with pytest.raises(type(refusal), match=re.escape(str(refusal))):
+        runner.check_environment(cli.order_for(path, "p", "", given))
+
+
+def test_without_sar_a_run_does_not_begin(bench: Bench) -> None:
+    tools = bench.folder / "bin"
+    tools.mkdir()
+    java = shutil.which("java")
+    assert java is not None
+    (tools / "java").symlink_to(java)
+    done = bench.restbench(
+        "run", bench.experiment({"java": ["serial"]}), "--profile", "p", PATH=str(tools)
+    )
+    assert done.returncode == 3
+    assert done.stderr.strip().startswith("restbench: sar, sadf, pidstat missing: apt-get install")
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert list(bench.folder.glob("*/manifest.json")) == []
