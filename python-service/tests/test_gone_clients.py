@@ -10,7 +10,7 @@ import pytest
 from live_service import STRATEGIES, LiveService, running, wait_until
 from test_killed_processes import SMALL, matrices, post
 
-LONG = matrices(1200, 1000, 50, "long")  # computes for far longer than the others take to queue
+LONG = matrices(500, 1000, 50, "long")  # computes for far longer than the others take to queue
 QUEUED = 10
 
 
@@ -51,13 +51,15 @@ def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
         first = user.submit(post, service, strategy, LONG[0])
         wait_until(lambda: in_flight(service) == 1)
         clients = [queued(service, strategy) for _ in range(QUEUED)]
-        wait_until(lambda: in_flight(service) == 1 + QUEUED)
+        # not all: gunicorn may look at some connections only later, and then meets closed ones
+        wait_until(lambda: in_flight(service) > 1)
         assert not first.done()
         for client in clients:
             client.close()
         assert first.result().body == LONG[1]
-        wait_until(lambda: in_flight(service) == 0)
+        wait_until(lambda: sum(answered(service).values()) == 1 + QUEUED)
         assert answered(service) == {"200": 1, "503": QUEUED}
+        assert in_flight(service) == 0
         assert post(service, strategy, SMALL[0]).body == SMALL[1]
         log = (tmp_path / "log").read_text()
         assert "Traceback" not in log
