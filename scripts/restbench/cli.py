@@ -31,28 +31,30 @@ from restbench import (
     store,
     tables,
 )
-from restbench.cell import STRATEGIES, ServiceName
+from restbench.cell import FACTORS, STRATEGIES, ServiceName
 from restbench.failures import BadConfiguration, CellsFailed, Failure, Interrupted, WrongAnswers
 from restbench.progress import ProgressView, duration
 
-HELP = """Measure parallel execution techniques of web services, and show what was measured.
+HELP = """Measure parallel execution techniques of web services.
 
 Examples:
 
-  restbench plan thesis --profile quick                       what would run, and how long
+\b
+  restbench doctor                            what here makes numbers worse
+  restbench plan thesis --profile quick       what would run, and how long
+  restbench run smoke --profile smoke         does everything work here?
+  restbench run thesis --profile quick        the study's tables, 15 minutes
+  restbench run thesis --profile quick --cells 'service=java users=10'
+  restbench report latest                     its tables and figures again
+  restbench dashboard latest java-serial-unbound-low-10u
 
-  restbench run smoke --profile smoke                         does everything work here?
+Exit codes:
 
-  restbench run thesis --profile quick                        the study's tables in a quarter hour
-
-  restbench run thesis --profile quick --cells 'service=java strategy=pinned,serial users=10'
-
-  restbench report latest                                     tables, figures, page from raw data
-
-  restbench dashboard latest java-serial-unbound-low-10u      one JMeter dashboard
-
-Exit codes: 0 all measured; 2 bad option or experiment file; 3 the machine lacks something (tool,
-port, service); 4 cells failed; 5 a wrong answer; 130 interrupted; 1 a fault of restbench itself.
+\b
+  0    all measured                           4    cells failed
+  1    a fault of restbench itself            5    a wrong answer
+  2    a wrong option or experiment file      130  interrupted
+  3    the machine lacks something: a tool, a free port, a service
 """
 
 app = typer.Typer(
@@ -75,11 +77,20 @@ ExperimentArgument = Annotated[
     str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="A profile of the experiment: how long, how often.")
+    str,
+    typer.Option(
+        "--profile", metavar="NAME", help="A profile of the experiment: how long, how often."
+    ),
 ]
 CellsOption = Annotated[
     str,
-    typer.Option("--cells", help="Only these cells: FACTOR=LEVEL[,LEVEL] separated by spaces."),
+    typer.Option(
+        "--cells",
+        metavar="TERMS",
+        help="Only these cells, as 'FACTOR=LEVEL[,LEVEL] ...'; factors are "
+        + ", ".join(FACTORS)
+        + ".",
+    ),
 ]
 RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]
 
@@ -122,7 +133,7 @@ def show_plan(
     profile: ProfileOption = "quick",
     cells: CellsOption = "",
 ) -> None:
-    """Print the cells in their order and the estimated time; nothing is started."""
+    """Print the cells and the estimated time; start nothing."""
     order = order_for(name, profile, cells, [])
     for planned in order.plan:
         ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
@@ -139,10 +150,13 @@ def run_experiment(
     cells: CellsOption = "",
     attach: Annotated[
         list[str] | None,
-        typer.Option(help="Measure a service that runs elsewhere: SERVICE=http://HOST:PORT."),
+        typer.Option(
+            metavar="SERVICE=URL",
+            help="Measure a service that others run at http://HOST:PORT; once a service.",
+        ),
     ] = None,
 ) -> None:
-    """Run an experiment, then print the study's tables and where everything lies."""
+    """Run an experiment and print the study's tables."""
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])
     for note in runner.check_environment(order):
@@ -164,7 +178,7 @@ def run_experiment(
 
 @app.command("report")
 def build_report(name: RunArgument = "latest") -> None:
-    """Make tables, figures and the page of a run again, from its raw data alone."""
+    """Make a run's tables, figures and page again, from raw data."""
     _analyse(store.open_run(name))
 
 
@@ -184,7 +198,7 @@ def keep_run(
     name: RunArgument,
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
-    """Copy a run's tables, figures and page without its raw data, to be kept in git."""
+    """Copy a run without its raw data, to be kept in git."""
     run = store.open_run(name)
     target = store.Run(store.RESULTS / kept)
     keep.keep(run, measures.rows(run), target)
@@ -193,7 +207,7 @@ def keep_run(
 
 @app.command("doctor")
 def examine_machine() -> None:
-    """Say what on this machine makes numbers worse, its effect, and what mends it."""
+    """Say what on this machine makes numbers worse, and the mend."""
     table = Table("What", "Found", "", "Effect", "Mend", title="This machine", title_justify="left")
     for finding in doctor.examine(doctor.Machine()):
         worse = finding.state == "worse"
@@ -204,7 +218,7 @@ def examine_machine() -> None:
 
 @app.command("serve")
 def serve_services() -> None:
-    """Start both services on 127.0.0.1 and print a curl line for each strategy."""
+    """Start both services and print curl lines that work."""
     for service in serve.start_all():
         console.print(f"# {service.name}: {service.base_url}  (docs: {service.base_url}/docs)")
         for line in serve.curl_lines(service):
