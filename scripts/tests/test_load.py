@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from restbench import load, machine
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.load import Follower, Target, properties, start
@@ -73,6 +74,17 @@ def test_the_plan_gets_every_level_of_the_cell(tmp_path: Path) -> None:
     assert given["kernel"] == "native"
     assert given["label"] == "java-pinned-unbound-low-30u-native"
     assert given["duration_s"] == "62"
+
+
+def test_without_java_or_jmeter_nothing_begins_and_the_mend_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "java", lambda: str(tmp_path / "java"))
+    with pytest.raises(EnvironmentProblem, match="java is missing: apt-get install openjdk"):
+        load.require_jmeter()
+    monkeypatch.setattr(load, "HOME", tmp_path)
+    with pytest.raises(EnvironmentProblem, match="make setup"):
+        load.require_jmeter()
 
 
 def test_without_its_payload_no_load_is_sent(tmp_path: Path) -> None:

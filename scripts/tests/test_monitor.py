@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+
+import pytest
+from stub_service import Stub
+
+from restbench import monitor, service
 from restbench.monitor import parse_metrics
 
 TEXT = """# HELP jvm_memory_used_bytes The amount of used memory
@@ -25,3 +32,24 @@ def test_other_metrics_can_be_asked_for() -> None:
     assert parse_metrics(TEXT, lambda name: "classes" in name) == {
         "jvm_classes_loaded_classes": 11000.0
     }
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    running = Stub("java", {})
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+def test_what_a_service_does_not_count_is_unknown_and_not_zero(stub: Stub) -> None:
+    attached = service.attach("java", stub.url)
+    try:
+        assert monitor.requests_in_flight(attached) == 0
+        assert monitor.answered_requests(attached, "serial") is None
+        stub.counted["serial", 200] = 3
+        stub.counted["serial", 500] = 1
+        assert monitor.answered_requests(attached, "serial") == 4
+    finally:
+        attached.stop()

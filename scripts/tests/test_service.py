@@ -39,6 +39,15 @@ def test_a_port_in_use_names_its_owner_and_the_variable(
     assert children() == before
 
 
+def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
+    taken_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nameless = [each._replace(pid=None) for each in psutil.net_connections("tcp")]
+    monkeypatch.setattr(psutil, "net_connections", lambda _kind: nameless)
+    with pytest.raises(EnvironmentProblem, match=f"port {taken_port} is in use: "):
+        service.require_free(taken_port, "JAVA_PORT")
+
+
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1"])
 def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_PORT", text)
