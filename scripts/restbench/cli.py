@@ -250,8 +250,10 @@ def _analyse(run: store.Run) -> Sequence[measures.Row]:
     page = report.write(run, rows)
     console.print(tables.terminal(rows, run.proofs()))
     console.print(f"tables      {run.test_matrix_markdown}  (and .csv)", soft_wrap=True)
-    console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
-    console.print(f"dashboards  {run.path / 'dashboards'}", soft_wrap=True)
+    if drawn:
+        console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
+    if run.dashboards.exists():
+        console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
     console.print(f"report      {page}", soft_wrap=True)
     return rows
 

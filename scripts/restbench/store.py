@@ -160,9 +160,14 @@ class Run:
         """`figures/figure-14.svg` …"""
         return self.path / "figures" / f"figure-{number}.svg"
 
+    @property
+    def dashboards(self) -> Path:
+        """The folder of all JMeter dashboards that were made."""
+        return self.path / "dashboards"
+
     def dashboard(self, cell_id: str) -> Path:
         """The folder of a JMeter dashboard; its page is `index.html`."""
-        return self.path / "dashboards" / cell_id
+        return self.dashboards / cell_id
 
     def payload(self, complexity: str) -> Path:
         """The folder with `body-rest.json` and `rows.json` of a complexity level."""

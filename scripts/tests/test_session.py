@@ -1,0 +1,54 @@
+"""What a cell that went wrong leaves to the next one: a new service, or a word about the old."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stub_service import Stub
+
+from restbench.cell import Cell
+from restbench.records import PlannedCell
+from restbench.session import Session, open_session, renew_if_spent
+from restbench.store import Run
+
+CELL = Cell(service="java", strategy="serial", complexity="low", users=2)
+NEXT = PlannedCell(cell=CELL, block=1, order=2, test_ids=())
+
+
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    running = Stub("java", {})
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield running
+    running.shutdown()
+    running.server_close()
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path)
+
+
+@pytest.fixture
+def session(stub: Stub, run: Run) -> Iterator[Session]:
+    with open_session(run, NEXT, {"java": stub.url}) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("in_flight", "said"), [(1, True), (0, False)])
+def test_an_attached_service_still_at_work_for_the_cell_before_is_said_once(
+    stub: Stub, run: Run, session: Session, in_flight: int, said: bool
+) -> None:
+    stub.in_flight = in_flight
+    session.spent = True
+    renew_if_spent(run, NEXT, session)
+    assert ("busy-before" in session.take_flags()) == said
+    assert "busy-before" not in session.take_flags()
+
+
+def test_an_attached_service_after_a_good_cell_is_not_asked(run: Run, session: Session) -> None:
+    renew_if_spent(run, NEXT, session)
+    assert "busy-before" not in session.take_flags()
