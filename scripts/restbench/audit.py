@@ -59,7 +59,9 @@ FLAGS: dict[str, Flag] = {
     "no-sar": Flag("No sysstat, or no sample of it in the window: no machine CPU %.", False),
     "no-server-timing": Flag("The responses told no stage times.", False),
     "attached": Flag("The service was started by others: its CPU and memory are unknown.", False),
-    "service-restarted": Flag("The service was started anew just before this cell.", False),
+    "service-restarted": Flag(
+        "The service was started anew just before this cell: a JVM may not be warm yet.", True
+    ),
     "busy-before": Flag(
         "The attached service was, or may have been, still at work for the cell before.", True
     ),

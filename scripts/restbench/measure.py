@@ -19,8 +19,9 @@ from restbench.store import CellFolder, Run, write_model
 from restbench.window import Ended, window_over
 
 POLL_S = 0.1
-#: A service that works longer for clients that are gone is started anew.
-DRAIN_TIMEOUT_S = 6.0
+#: A service that works longer for clients that are gone is started anew. Waiting is better: a JVM
+#: that has just started takes as long to be warm again, and is colder for many cells.
+DRAIN_TIMEOUT_S = 20.0
 #: JMeter's own bound on a run, beyond what the harness plans: it ends even if nobody stops it.
 SPARE_S = 60.0
 

@@ -6,11 +6,13 @@ import csv
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import psutil
 import pytest
+from ports import free_port
 
 from restbench import placement, proof, service, store
 from restbench.cell import STRATEGIES, ServiceName, Shape
@@ -20,6 +22,15 @@ from restbench.records import CellRun
 pytestmark = pytest.mark.live
 CLI = "from restbench.cli import main; main()"
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_ports() -> Iterator[None]:
+    """Free ones, so that the tests run beside services that `make serve` has started."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in service.PORT_VARIABLES.values():
+            patch.setenv(variable, str(free_port()))
+        yield
 
 
 @pytest.fixture(scope="module", params=SERVICES)

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_port
 from stub_service import Stub
 
 from restbench import cli, runner, service
@@ -120,13 +120,6 @@ class Bench:
             for process in psutil.process_iter(["environ"])
             if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
         ]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @dataclass

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_port
 from stub_cli import stub_command
-from test_service import free_port
 
 from restbench import serve, service
 from restbench.failures import EnvironmentProblem

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_port
 
 from restbench import service
 from restbench.failures import EnvironmentProblem
@@ -78,10 +79,3 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     with pytest.raises(EnvironmentProblem, match="did not come up"):
         service.start("java", "none", None, tmp_path)
     assert children() == before
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((service.HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
