@@ -19,6 +19,7 @@ from rich.table import Table
 from restbench import (
     dashboards,
     doctor,
+    environment,
     estimate,
     experiment,
     figures,
@@ -33,6 +34,7 @@ from restbench import (
 )
 from restbench.cell import FACTORS, STRATEGIES, ServiceName
 from restbench.failures import BadConfiguration, CellsFailed, Failure, Interrupted, WrongAnswers
+from restbench.order import Order
 from restbench.progress import ProgressView, duration
 
 HELP = """Measure parallel execution techniques of web services.
@@ -95,13 +97,13 @@ CellsOption = Annotated[
 RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]
 
 
-def order_for(name: str, profile: str, cells: str, attach: list[str]) -> runner.Order:
+def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
     """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     selection = plan.parse_filter(cells, loaded)
     blocks = loaded.profile(profile).blocks
-    return runner.Order(
+    return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
@@ -159,7 +161,7 @@ def run_experiment(
     """Run an experiment and print the study's tables."""
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])
-    for note in runner.check_environment(order):
+    for note in environment.check(order):
         console.print(f"note   {note}", soft_wrap=True)
     run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
     seconds = estimate.total_seconds(order.plan, order.profile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import httpx
 
@@ -42,6 +43,22 @@ class Task:
     def cell(self) -> Cell:
         """The cell to be measured."""
         return self.planned.cell
+
+    def record(self, status: Literal["measured", "failed"], **found: Any) -> CellRun:
+        """The cell's record: what was planned, and what was found."""
+        return CellRun(
+            cell=self.cell,
+            shape=self.payload.shape,
+            test_ids=self.planned.test_ids,
+            block=self.planned.block,
+            order=self.planned.order,
+            status=status,
+            warmup_s=self.profile.warmup_s,
+            service_cores=self.cores.service,
+            load_cores=self.cores.load,
+            payload_seed=self.payload_seed,
+            **found,
+        )
 
 
 @dataclass(frozen=True)
@@ -93,21 +110,12 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
         monitor.answered_requests(service, task.cell.strategy) if drained(service) else None
     )
     commands = {"service": service.command, "jmeter": jmeter.command} | monitors.commands
-    record = CellRun(
-        cell=task.cell,
-        shape=task.payload.shape,
-        test_ids=task.planned.test_ids,
-        block=task.planned.block,
-        order=task.planned.order,
-        status="measured",
+    record = task.record(
+        "measured",
         window=window,
-        warmup_s=task.profile.warmup_s,
         usage=_usage(service, opened, closed, _difference(counted_before, counted_after)),
-        service_cores=task.cores.service,
-        load_cores=task.cores.load,
         service_pids=closed.service_pids,
         load_pid=jmeter.pid,
-        payload_seed=task.payload_seed,
         commands=commands,
         flags=(*task.flags, *monitors.flags, *_window_flags(window, opened, closed)),
     )

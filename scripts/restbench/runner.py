@@ -7,20 +7,19 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 import httpx
 
-from restbench import load, machine, monitor, proof, service
-from restbench.cell import Cell, ServiceName
+from restbench import load, machine, proof, service
+from restbench.cell import Cell
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
-from restbench.experiment import Experiment, Profile
-from restbench.failures import BadConfiguration, EnvironmentProblem, Failure, WrongAnswers
+from restbench.experiment import Experiment
+from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
 from restbench.measure import Task, measure
+from restbench.order import Order
 from restbench.payload import Payload, make_payload
-from restbench.placement import allowed_cores, place
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
 from restbench.session import Session, is_spent, open_session, renew_if_spent
 from restbench.store import Run, write_json, write_model, write_text
@@ -42,23 +41,6 @@ class View(Protocol):
 
     def done(self, record: CellRun, finished: int, to_go_s: float) -> None:
         """A cell is measured, or has failed."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is to be run, as the user asked for it."""
-
-    experiment: Experiment
-    experiment_text: str
-    profile_name: str
-    plan: tuple[PlannedCell, ...]
-    command: str
-    attached: dict[ServiceName, str] = field(default_factory=dict)
-
-    @property
-    def profile(self) -> Profile:
-        """How long and how often each cell is measured."""
-        return self.experiment.profile(self.profile_name)
 
 
 def execute(order: Order, run: Run, view: View) -> Manifest:
@@ -212,63 +194,11 @@ def _not_offered(cell: Cell, session: Session) -> str:
 
 
 def _failed(run: Run, task: Task, error: Exception) -> CellRun:
+    wrong = ("wrong-answers",) if isinstance(error, WrongAnswers) else ()
     reason = str(error) or type(error).__name__
-    record = CellRun(
-        cell=task.cell,
-        shape=task.payload.shape,
-        test_ids=task.planned.test_ids,
-        block=task.planned.block,
-        order=task.planned.order,
-        status="failed",
-        reason=reason,
-        warmup_s=task.profile.warmup_s,
-        service_cores=task.cores.service,
-        load_cores=task.cores.load,
-        payload_seed=task.payload_seed,
-        flags=(*task.flags, *(["wrong-answers"] if isinstance(error, WrongAnswers) else [])),
-    )
+    record = task.record("failed", reason=reason, flags=(*task.flags, *wrong))
     write_model(run.cell(task.planned.block, task.cell.id).record, record)
     return record
-
-
-def check_environment(order: Order) -> list[str]:
-    """Look at everything a run needs before anything is started; returns notes for the user.
-
-    EnvironmentProblem with the mend where the run cannot go on.
-    """
-    load.require_jmeter()
-    _check_attached(order)
-    for name in {each.cell.service for each in order.plan} - set(order.attached):
-        service.COMMANDS[name]()
-        service.require_free(service.port(name), service.PORT_VARIABLES[name])
-    if any(each.cell.front == "apache" for each in order.plan):
-        service.apache_command()
-        service.require_free(service.port("apache"), service.PORT_VARIABLES["apache"])
-    missing = monitor.missing_tools()
-    if missing:
-        raise EnvironmentProblem(
-            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
-        )
-    if place("unbound", allowed_cores()).shared:
-        return [
-            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
-            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
-        ]
-    return []
-
-
-def _check_attached(order: Order) -> None:
-    """What others run must be there, be what it is said to be, and be used as it is."""
-    for name, url in order.attached.items():
-        cells = [each.cell for each in order.plan if each.cell.service == name]
-        if not cells:
-            raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
-        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
-            raise BadConfiguration(
-                f"--attach {name}={url}: a service that others run cannot be placed or given a "
-                "front; select the rest with --cells 'placement=unbound front=none'"
-            )
-        service.attach(name, url).stop()
 
 
 def _payload(experiment: Experiment, complexity: str) -> Payload:

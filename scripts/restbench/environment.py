@@ -1,0 +1,48 @@
+"""What a run needs is looked at before anything is started: tools, ports, attached services."""
+
+from __future__ import annotations
+
+from restbench import load, monitor, service
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.order import Order
+from restbench.placement import allowed_cores, place
+
+
+def check(order: Order) -> list[str]:
+    """Look at everything a run needs before anything is started; returns notes for the user.
+
+    EnvironmentProblem with the mend where the run cannot go on.
+    """
+    load.require_jmeter()
+    _check_attached(order)
+    for name in {each.cell.service for each in order.plan} - set(order.attached):
+        service.COMMANDS[name]()
+        service.require_free(service.port(name), service.PORT_VARIABLES[name])
+    if any(each.cell.front == "apache" for each in order.plan):
+        service.apache_command()
+        service.require_free(service.port("apache"), service.PORT_VARIABLES["apache"])
+    missing = monitor.missing_tools()
+    if missing:
+        raise EnvironmentProblem(
+            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
+        )
+    if place("unbound", allowed_cores()).shared:
+        return [
+            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
+            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
+        ]
+    return []
+
+
+def _check_attached(order: Order) -> None:
+    """What others run must be there, be what it is said to be, and be used as it is."""
+    for name, url in order.attached.items():
+        cells = [each.cell for each in order.plan if each.cell.service == name]
+        if not cells:
+            raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
+        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
+            raise BadConfiguration(
+                f"--attach {name}={url}: a service that others run cannot be placed or given a "
+                "front; select the rest with --cells 'placement=unbound front=none'"
+            )
+        service.attach(name, url).stop()
