@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +24,19 @@ CLI = "from restbench.cli import main; main()"
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_ports() -> Iterator[None]:
-    """Free ones, so that the tests run beside services that `make serve` has started."""
-    with pytest.MonkeyPatch.context() as patch:
-        for variable in service.PORT_VARIABLES.values():
-            patch.setenv(variable, str(free_port()))
-        yield
+def own_ports() -> dict[str, str]:
+    """Free ones, so that the tests run beside each other and beside `make serve`."""
+    return {variable: str(free_port()) for variable in service.PORT_VARIABLES.values()}
 
 
 @pytest.fixture(scope="module", params=SERVICES)
 def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     cores = placement.core_list(placement.allowed_cores())
-    started = service.start(request.param, "none", cores, tmp_path_factory.mktemp("service"))
+    folder = tmp_path_factory.mktemp("service")
+    with pytest.MonkeyPatch.context() as patch:
+        for variable, port in own_ports().items():
+            patch.setenv(variable, port)
+        started = service.start(request.param, "none", cores, folder)
     yield started
     started.stop()
 
@@ -75,6 +75,7 @@ def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running() -> None:
         capture_output=True,
         text=True,
         check=False,
+        env=os.environ | own_ports(),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     run = store.open_run("latest")
