@@ -113,20 +113,26 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 def children(pid: int) -> list[int]:
     """Processes that any thread of this one started."""
-    lists = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    lists = [read_proc(path) for path in Path(f"/proc/{pid}/task").glob("*/children")]
     return sorted(int(child) for text in lists for child in text.split())
 
 
+def read_proc(path: Path) -> str:
+    """Empty when the process is gone: before the file is opened, or between that and reading."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
 def name_of(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
+    return read_proc(Path(f"/proc/{pid}/comm")).strip()
 
 
 def state_of(pid: int) -> str:
     """R, S, Z, …, or X when the process is gone."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
-        return "X"
+    text = read_proc(Path(f"/proc/{pid}/stat"))
+    return text.rpartition(")")[2].split()[0] if text else "X"
 
 
 def cpu_ticks(pid: int) -> int:
