@@ -84,6 +84,8 @@ class Follower:
     rest: bytes = b""
     ends_ms: array[int] = field(default_factory=lambda: array("q"))
     """The END times of all correct completions so far, milliseconds since the epoch."""
+    elapsed_ms: array[int] = field(default_factory=lambda: array("q"))
+    """Their response times, in the same order."""
     others: int = 0
     """Samples that were not correct."""
 
@@ -104,7 +106,9 @@ class Follower:
         if len(columns) <= SUCCESS or not columns[TIMESTAMP].isdigit():
             return
         if b"true" in columns[SUCCESS : SUCCESS + 2]:
-            self.ends_ms.append(int(columns[TIMESTAMP]) + int(columns[ELAPSED]))
+            elapsed_ms = int(columns[ELAPSED])
+            self.ends_ms.append(int(columns[TIMESTAMP]) + elapsed_ms)
+            self.elapsed_ms.append(elapsed_ms)
         else:
             self.others += 1
 
