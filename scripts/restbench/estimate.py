@@ -79,6 +79,10 @@ class Estimator:
     finished: int = 0
     taken_s: float = 0.0
 
+    def extend(self, expected_s: list[float]) -> None:
+        """More cells follow: precision lacks."""
+        self.expected_s = [*self.expected_s, *expected_s]
+
     def done(self, now_s: float) -> None:
         """The next cell is done: everything since the beginning was for it and those before."""
         self.finished += 1

@@ -40,6 +40,11 @@ class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
 
     blocks: Positive
+    """How many blocks are measured at least."""
+    blocks_max: Positive | None = None
+    """Where a precision is asked for: how many at most."""
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Relative half-width of every cell's interval at which no further block is measured."""
     service_warmup_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
     """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
     warmup_s: Annotated[float, Field(gt=0)]
@@ -57,6 +62,19 @@ class Profile(Strict):
         if not self.window_min_s <= self.window_max_s <= self.slow_window_max_s:
             raise ValueError("need window_min_s <= window_max_s <= slow_window_max_s")
         return self
+
+    @model_validator(mode="after")
+    def _blocks_can_grow(self) -> Self:
+        if (self.precision is None) != (self.blocks_max is None):
+            raise ValueError("precision and blocks_max go together: the goal and its bound")
+        if self.blocks_max is not None and self.blocks_max < self.blocks:
+            raise ValueError("need blocks <= blocks_max")
+        return self
+
+    @property
+    def most_blocks(self) -> int:
+        """The largest number of blocks that a run can have."""
+        return self.blocks_max or self.blocks
 
 
 class CellGroup(Strict):
@@ -148,6 +166,8 @@ class Experiment(Strict):
     cells: Annotated[list[CellGroup], Field(min_length=1)]
     tests: list[TestId] = []
     figures: list[Figure] = []
+    claims: str | None = None
+    """The file beside this one with the claims that a run is held against."""
 
     @model_validator(mode="after")
     def _complexities_are_defined(self) -> Self:

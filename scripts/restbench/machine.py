@@ -37,6 +37,15 @@ def describe() -> dict[str, Any]:
     }
 
 
+#: What makes two runs' numbers comparable: another of these is another machine.
+IDENTITY = ("processor", "cores_online", "memory_mib", "virtualisation")
+
+
+def identity(described: dict[str, Any]) -> dict[str, str | int]:
+    """The part of a description that names the machine; what was not recorded is `unknown`."""
+    return {name: described.get(name, "unknown") for name in IDENTITY}
+
+
 def java() -> str:
     """The JVM that everything here runs on: JAVA_HOME's, or the first on PATH."""
     home = os.environ.get("JAVA_HOME")

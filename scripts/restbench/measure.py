@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import httpx
 
-from restbench import load, monitor, process
+from restbench import load, monitor, process, quiet
 from restbench.cell import Cell
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem, WrongAnswers
@@ -97,6 +97,7 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
     """
     folder = run.cell(task.planned.block, task.cell.id)
     folder.path.mkdir(parents=True, exist_ok=True)
+    before = quiet.look(service.pids())
     verify(service, task)
     counted_before = monitor.answered_requests(service, task.cell.strategy)
     jmeter = _start_load(service, task, run, folder)
@@ -112,6 +113,7 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
     commands = {"service": service.command, "jmeter": jmeter.command} | monitors.commands
     record = task.record(
         "measured",
+        before=before,
         window=window,
         usage=_usage(service, opened, closed, _difference(counted_before, counted_after)),
         service_pids=closed.service_pids,

@@ -47,6 +47,15 @@ class Usage(Record):
     (warm-up included): to be held against all lines of the JTL, not only the window's."""
 
 
+class Before(Record):
+    """The machine just before a cell's load, when nothing of ours should be at work (rule 12)."""
+
+    foreign_pct: float
+    """CPU time of everything but the service and ourselves, percent of the machine."""
+    load1: float
+    """The load average over the minute before, which our own last cell is part of."""
+
+
 class CellRun(Record):
     """One measurement of one cell: `cell.json`. The raw files lie beside it."""
 
@@ -59,6 +68,7 @@ class CellRun(Record):
     status: Literal["measured", "failed"]
     reason: str | None = None
     """Why a failed cell failed, in words, with the tail of the log that tells."""
+    before: Before | None = None
     window: Window | None = None
     warmup_s: float
     usage: Usage | None = None
@@ -114,3 +124,34 @@ class Manifest(Record):
     git_dirty: bool
     command: str
     plan: tuple[PlannedCell, ...]
+    """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
+    claims_sha256: str | None = None
+    """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
+    stopped: str | None = None
+    """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
+
+
+class CalibrationCheck(Record):
+    """One check of the measuring chain against something known."""
+
+    name: str
+    question: str
+    measured: str
+    """What came out, in words, with its unit."""
+    limit: str
+    passed: bool
+    values: dict[str, float]
+
+
+class Calibration(Record):
+    """What makes this machine's numbers believable: `results/calibrations/<stamp>.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    made: str
+    """When, ISO 8601."""
+    machine: dict[str, str | int]
+    """What identifies the machine (`machine.identity`)."""
+    git_commit: str
+    checks: tuple[CalibrationCheck, ...]
+    ceiling_per_s: float | None
+    """Requests per second of the load generator against a stub that answers at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import time
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Protocol
 
 import httpx
 
-from restbench import load, machine, proof, service
+from restbench import load, machine, measures, proof, service, stopping
 from restbench.cell import Cell
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.experiment import Experiment
@@ -36,6 +37,9 @@ class View(Protocol):
     def proven(self, proof: Proof) -> None:
         """A strategy was looked at while it served."""
 
+    def extended(self, cells: int, why: str) -> None:
+        """Precision lacks, so another block follows; `cells` is the new number of all cells."""
+
     def started(self, planned: PlannedCell, to_go_s: float) -> None:
         """A cell begins."""
 
@@ -51,12 +55,19 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     manifest = _begin(order, run)
     try:
         estimator = _estimator(order)
-        for _, group in itertools.groupby(order.plan, key=group_key):
-            _measure_group(order, run, list(group), estimator, view)
+        for block, planned in itertools.groupby(order.plan, key=lambda each: each.block):
+            cells = list(planned)
+            if block > order.profile.blocks:
+                if not _lacks_precision(order, run):
+                    break
+                estimator.extend(expected_seconds(cells, order.profile))
+                view.extended(len(estimator.expected_s), f"block {block}: precision lacks")
+            for _, group in itertools.groupby(cells, key=group_key):
+                _measure_group(order, run, list(group), estimator, view)
     except BaseException:
-        _finish(run, manifest, "interrupted")
+        _finish(run, manifest, status="interrupted")
         raise
-    return _finish(run, manifest, "complete")
+    return _finish(run, manifest, status="complete", **_measured_plan(order, run, estimator))
 
 
 def _begin(order: Order, run: Run) -> Manifest:
@@ -73,8 +84,11 @@ def _begin(order: Order, run: Run) -> Manifest:
         git_dirty=dirty,
         command=order.command,
         plan=order.plan,
+        claims_sha256=_hash(order.claims_text),
     )
     write_text(run.experiment_file, order.experiment_text)
+    if order.claims_text is not None:
+        write_text(run.claims_file, order.claims_text)
     write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
     for complexity in {each.cell.complexity for each in order.plan}:
         _payload(order.experiment, complexity).write(run.payload(complexity))
@@ -82,15 +96,37 @@ def _begin(order: Order, run: Run) -> Manifest:
     return manifest
 
 
-def _finish(run: Run, manifest: Manifest, status: str) -> Manifest:
-    finished = manifest.model_copy(update={"status": status, "finished": _now()})
+def _hash(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _lacks_precision(order: Order, run: Run) -> bool:
+    """Looked at only at a block's end (method, rule 6)."""
+    precision = order.profile.precision
+    return precision is not None and bool(stopping.imprecise(measures.rows(run), precision))
+
+
+def _measured_plan(order: Order, run: Run, estimator: Estimator) -> dict[str, object]:
+    """What the stop rule has made of the plan: the blocks that were measured, and why no more."""
+    plan = order.plan[: estimator.finished]
+    if order.profile.precision is None:
+        return {"plan": plan}
+    rows = measures.rows(run)
+    return {
+        "plan": plan,
+        "stopped": stopping.verdict(rows, order.profile.precision, plan[-1].block),
+    }
+
+
+def _finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
+    finished = manifest.model_copy(update={**found, "finished": _now()})
     write_model(run.manifest_file, finished)
     return finished
 
 
 def _estimator(order: Order) -> Estimator:
     dashboards = len({each.cell for each in order.plan if each.test_ids})
-    expected_s = expected_seconds(order.plan, order.profile)
+    expected_s = expected_seconds(order.certain, order.profile)
     return Estimator(expected_s, time.monotonic(), dashboards * DASHBOARD_S)
 
 

@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from restbench.failures import BadConfiguration
-from restbench.records import CellRun, Manifest, Proof
+from restbench.records import Calibration, CellRun, Manifest, Proof
 
 M = TypeVar("M", bound=BaseModel)
 
 #: The checkout: this file is scripts/restbench/store.py.
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
+CALIBRATIONS = RESULTS / "calibrations"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
@@ -128,6 +129,16 @@ class Run:
         return self.path / "experiment.toml"
 
     @property
+    def claims_file(self) -> Path:
+        """`claims.toml`: the claims and their tests as they were before the first cell."""
+        return self.path / "claims.toml"
+
+    @property
+    def calibration_file(self) -> Path:
+        """`calibration.json`: a copy of the newest calibration of the run's machine."""
+        return self.path / "calibration.json"
+
+    @property
     def machine_file(self) -> Path:
         """`machine.json`: processors, memory, kernel, versions of every tool."""
         return self.path / "machine.json"
@@ -138,8 +149,15 @@ class Run:
         return self.path / "proofs.json"
 
     def identity_files(self) -> tuple[Path, ...]:
-        """What says which run this is: manifest, experiment, machine, proofs."""
-        return self.manifest_file, self.experiment_file, self.machine_file, self.proofs_file
+        """What says which run this is, and what its numbers are judged by."""
+        return (
+            self.manifest_file,
+            self.experiment_file,
+            self.claims_file,
+            self.machine_file,
+            self.calibration_file,
+            self.proofs_file,
+        )
 
     @property
     def test_matrix_csv(self) -> Path:
@@ -192,6 +210,11 @@ class Run:
             if folder.record.exists():
                 yield read_model(folder.record, CellRun), folder
 
+    def calibration(self) -> Calibration | None:
+        """The calibration beside the run, if there is one."""
+        path = self.calibration_file
+        return read_model(path, Calibration) if path.exists() else None
+
     def proofs(self) -> list[Proof]:
         """The proofs made before the benchmark; none for a run that made none."""
         if not self.proofs_file.exists():
@@ -227,6 +250,14 @@ def open_run(name: str, results: Path = RESULTS) -> Run:
             return run
     known = sorted(path.parent.name for path in results.glob("*/manifest.json"))
     raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
+
+
+def beside(path: Path, name: str) -> Path:
+    """A file that an experiment's file names: it lies in the same folder."""
+    found = path.with_name(name)
+    if not found.exists():
+        raise BadConfiguration(f"{path}: names '{name}', which is not beside it")
+    return found
 
 
 def experiment_file(name: str) -> Path:

@@ -21,7 +21,8 @@ import pytest
 from ports import free_port
 from stub_service import Stub
 
-from restbench import cli, environment, service
+from restbench import environment, service
+from restbench.commands import ordering
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.records import CellRun
 from restbench.store import Run
@@ -374,7 +375,7 @@ def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
     path = bench.experiment({name: ["serial"]}, placement)
     given = attach.format(free=free_port(), stub=attached.url).split()
     with pytest.raises(type(refusal), match=re.escape(str(refusal))):
-        environment.check(cli.order_for(path, "p", "", given))
+        environment.check(ordering.order_for(path, "p", "", given))
 
 
 def test_without_sar_a_run_does_not_begin(bench: Bench) -> None:

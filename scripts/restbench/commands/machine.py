@@ -1,0 +1,18 @@
+"""`doctor`: what is to be known of the machine before any number."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from restbench import doctor
+from restbench.commands.options import console
+
+
+def examine_machine() -> None:
+    """Say what on this machine makes numbers worse, and the mend."""
+    table = Table("What", "Found", "", "Effect", "Mend", title="This machine", title_justify="left")
+    for finding in doctor.examine(doctor.Machine()):
+        worse = finding.state == "worse"
+        effect, mend = (finding.effect, finding.mend) if worse else ("", "")
+        table.add_row(finding.name, finding.value, finding.state, effect, mend)
+    console.print(table)

@@ -1,0 +1,91 @@
+"""`plan` and `run`: what would be measured, and measuring it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from restbench import environment, estimate, measures, runner, store
+from restbench.commands import results
+from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
+from restbench.commands.ordering import order_for
+from restbench.failures import CellsFailed, WrongAnswers
+from restbench.order import Order
+from restbench.progress import ProgressView, duration
+
+
+def show_plan(
+    name: ExperimentArgument = "thesis",
+    profile: ProfileOption = "quick",
+    cells: CellsOption = "",
+) -> None:
+    """Print the cells and the estimated time; start nothing."""
+    order = order_for(name, profile, cells, [])
+    for planned in order.certain:
+        ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
+        console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
+    console.print(_cost(order))
+
+
+def run_experiment(
+    name: ExperimentArgument = "thesis",
+    profile: ProfileOption = "quick",
+    cells: CellsOption = "",
+    attach: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SERVICE=URL",
+            help="Measure a service that others run at http://HOST:PORT; once a service.",
+        ),
+    ] = None,
+) -> None:
+    """Run an experiment and print the study's tables."""
+    begun = time.monotonic()
+    order = order_for(name, profile, cells, attach or [])
+    for note in environment.check(order):
+        console.print(f"note   {note}", soft_wrap=True)
+    run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
+    console.print(_cost(order))
+    console.print(f"raw data: {run.path}", soft_wrap=True)
+    try:
+        with ProgressView(console, len(order.certain)) as view:
+            runner.execute(order, run, view)
+    finally:
+        if run.manifest_file.exists():
+            store.point_latest_to(run)
+    rows = results.present(run)
+    console.print(f"all done in {duration(time.monotonic() - begun)}")
+    _judge(rows)
+
+
+def _cost(order: Order) -> str:
+    """How much is to be measured, and how long that takes."""
+    profile = order.profile
+    blocks = "1 block" if profile.blocks == 1 else f"{profile.blocks} blocks"
+    seconds = estimate.total_seconds(order.certain, profile)
+    text = f"{len(order.certain)} measurements in {blocks}, about {duration(seconds)}"
+    if profile.precision is None:
+        return text
+    longest = estimate.total_seconds(order.plan, profile)
+    return (
+        f"{text}; then further blocks, up to {profile.most_blocks} (about {duration(longest)}), "
+        f"until every cell is within {profile.precision:.1%}"
+    )
+
+
+def _judge(rows: Sequence[measures.Row]) -> None:
+    """Turn what the cells say into an exit code."""
+    wrong = [row.cell.id for row in rows if "wrong-answers" in row.flags]
+    failed = [row.cell.id for row in rows if "failed" in row.flags]
+    if wrong:
+        raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
+    if failed:
+        raise CellsFailed(f"{len(failed)} cells failed: {', '.join(failed)}")
+
+
+def _stamp() -> str:
+    return datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")

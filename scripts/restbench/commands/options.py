@@ -1,0 +1,36 @@
+"""What several commands share: the options, and the console that they print to."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from restbench.cell import FACTORS
+
+#: Where there is no terminal to ask, the tables' own width.
+PLAIN_WIDTH = 100
+console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+
+ExperimentArgument = Annotated[
+    str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")
+]
+ProfileOption = Annotated[
+    str,
+    typer.Option(
+        "--profile", metavar="NAME", help="A profile of the experiment: how long, how often."
+    ),
+]
+CellsOption = Annotated[
+    str,
+    typer.Option(
+        "--cells",
+        metavar="TERMS",
+        help="Only these cells, as 'FACTOR=LEVEL[,LEVEL] ...'; factors are "
+        + ", ".join(FACTORS)
+        + ".",
+    ),
+]
+RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]

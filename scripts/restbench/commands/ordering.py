@@ -1,0 +1,56 @@
+"""From the options of `plan` and `run` to an order."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from restbench import experiment, plan, store
+from restbench.cell import STRATEGIES, ServiceName
+from restbench.experiment import Experiment
+from restbench.failures import BadConfiguration
+from restbench.order import Order
+
+#: What can be attached to: JMeter is given host and port, so there is nothing behind them.
+ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
+
+
+def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
+    """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
+    path = store.experiment_file(name)
+    loaded = experiment.load(path)
+    selection = plan.parse_filter(cells, loaded)
+    return Order(
+        experiment=loaded,
+        experiment_text=path.read_text(encoding="utf-8"),
+        profile_name=profile,
+        plan=plan.plan(loaded, loaded.profile(profile).most_blocks, selection),
+        command=shlex.join(["restbench", *sys.argv[1:]]),
+        claims_text=_claims_text(path, loaded),
+        attached=_attached(attach),
+    )
+
+
+def _claims_text(path: Path, loaded: Experiment) -> str | None:
+    """The claims file as it is now: a run is held against what was fixed before it."""
+    if loaded.claims is None:
+        return None
+    return store.beside(path, loaded.claims).read_text(encoding="utf-8")
+
+
+def _attached(pairs: list[str]) -> dict[ServiceName, str]:
+    attached: dict[ServiceName, str] = {}
+    for pair in pairs:
+        name, _, url = pair.partition("=")
+        if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
+            raise BadConfiguration(
+                f"--attach {pair}: give SERVICE=http://HOST:PORT; services are "
+                + ", ".join(STRATEGIES)
+            )
+        service: ServiceName = "java" if name == "java" else "python"
+        if service in attached:
+            raise BadConfiguration(f"--attach {pair}: {service} is attached twice")
+        attached[service] = url
+    return attached
