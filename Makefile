@@ -38,7 +38,7 @@ serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl 
 stop: $(STAMPS)/venv ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(STAMPS)/dev lint ## every test of every part
+test: setup $(STAMPS)/dev chromium lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	cd python-service && ../$(BIN)/python -m pytest
 	$(BIN)/python -m pytest -q contract/tests
@@ -68,7 +68,7 @@ clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
-.PHONY: sysstat tools-java tools-python
+.PHONY: sysstat chromium tools-java tools-python
 tools-java:
 	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
 
@@ -106,3 +106,9 @@ sysstat:
 	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq sysstat >/dev/null || { apt-get update -qq && apt-get install -y -qq sysstat >/dev/null; }; \
 	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq sysstat >/dev/null; \
 	else echo "sysstat is missing. Type: sudo apt-get install sysstat"; exit 3; fi
+
+chromium:
+	@command -v chromium >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; \
+	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq chromium >/dev/null; \
+	else echo "chromium is missing. Type: sudo apt-get install chromium"; exit 3; fi
