@@ -41,11 +41,11 @@ def require_jmeter() -> None:
         )
 
 
-def command(properties: dict[str, str], folder: CellFolder) -> list[str]:
+def command(properties: dict[str, str], folder: CellFolder, plan: Path = PLAN) -> list[str]:
     """JMeter's whole command line for one run; the launcher holds the JVM's flags."""
     settings = [f"-J{name}={value}" for name, value in properties.items()]
     files = ["-l", str(folder.samples), "-j", str(folder.load_log)]
-    return [str(LAUNCHER), "-n", "-t", str(PLAN), *files, *settings]
+    return [str(LAUNCHER), "-n", "-t", str(plan), *files, *settings]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class Target:
     """The folder with `body-rest.json` and `rows.json`."""
     duration_s: float
     """JMeter ends after this time even if nobody stops it."""
+    plan: Path = PLAN
 
 
 def properties(target: Target) -> dict[str, str]:
@@ -173,7 +174,7 @@ def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
     folder.load_log.unlink(missing_ok=True)
     folder.load_output.unlink(missing_ok=True)
     given = properties(target)
-    line = process.bound_to_us(command(given, folder), cores)
+    line = process.bound_to_us(command(given, folder, target.plan), cores)
     started = process.start(line, folder.load_output)
     return LoadRun(
         process=started,
