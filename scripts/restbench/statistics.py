@@ -53,6 +53,21 @@ class Ratio:
     low: float
     high: float
     degrees_of_freedom: float
+    log_error: float
+    """The standard error of ln(estimate)."""
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, of the t test that the true ratio is 1."""
+        distance = abs(math.log(self.estimate))
+        if self.log_error == 0:
+            return 1.0 if distance == 0 else 0.0
+        return float(2 * stats.t.sf(distance / self.log_error, self.degrees_of_freedom))
+
+    def smallest_seen(self, level: float = 1 - CONFIDENCE) -> float:
+        """The smallest ratio above 1 that a test at this level would have told from 1, given the
+        spread of the data."""
+        return math.exp(_t_quantile(self.degrees_of_freedom, 1 - level) * self.log_error)
 
 
 @dataclass(frozen=True)
@@ -80,7 +95,11 @@ def paired_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE
     logs = np.log(_positive(first)) - np.log(_positive(second))
     inner = t_interval(logs, confidence)
     return Ratio(
-        math.exp(inner.mean), math.exp(inner.low), math.exp(inner.high), float(inner.count - 1)
+        math.exp(inner.mean),
+        math.exp(inner.low),
+        math.exp(inner.high),
+        degrees_of_freedom=float(inner.count - 1),
+        log_error=float(stats.sem(logs)),
     )
 
 
@@ -93,10 +112,28 @@ def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDE
     total = sum(variances)
     estimate = float(one.mean() / two.mean())
     if total == 0:
-        return Ratio(estimate, estimate, estimate, math.inf)
+        return Ratio(estimate, estimate, estimate, math.inf, log_error=0.0)
     freedom = total**2 / (variances[0] ** 2 / (one.size - 1) + variances[1] ** 2 / (two.size - 1))
-    factor = math.exp(_t_quantile(freedom, confidence) * math.sqrt(total))
-    return Ratio(estimate, estimate / factor, estimate * factor, freedom)
+    error = math.sqrt(total)
+    factor = math.exp(_t_quantile(freedom, confidence) * error)
+    return Ratio(estimate, estimate / factor, estimate * factor, freedom, error)
+
+
+def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[float]:
+    """For each of several tests the level that its own p value must not exceed, so that ONE false
+    "different" among all of them is no more likely than `level` (Holm 1979; scipy has none).
+
+    In the order of their p values the tests get level/m, level/(m-1), ...; from the first that
+    fails on, all get the level that it failed.
+    """
+    levels = [level] * len(p_values)
+    divisor = len(p_values)
+    failed = False
+    for index in sorted(range(len(p_values)), key=lambda each: p_values[each]):
+        levels[index] = level / divisor
+        failed = failed or p_values[index] > levels[index]
+        divisor -= 0 if failed else 1
+    return levels
 
 
 def geometric_mean(values: Numbers) -> float:

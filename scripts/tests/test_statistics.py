@@ -1,7 +1,10 @@
 """Expected values are the method's own (method.md, "Formulas with test values") or a textbook's."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from restbench import statistics
 
@@ -130,3 +133,36 @@ def test_intervals_of_independent_runs_cover_as_often_as_they_say() -> None:
         for interval in (statistics.t_interval(row) for row in runs)
     )
     assert 0.93 <= covered / 2_000 <= 0.97
+
+
+def test_the_p_value_of_a_paired_ratio_is_scipys_t_test_of_the_logs() -> None:
+    logs = np.log(np.array(FIRST) / np.array(SECOND))
+    ratio = statistics.paired_ratio(FIRST, SECOND)
+    assert ratio.p_value == pytest.approx(stats.ttest_1samp(logs, 0).pvalue)
+    assert statistics.paired_ratio([2, 4], [2, 4]).p_value == 1
+    assert statistics.paired_ratio([2, 4], [1, 2]).p_value == 0
+
+
+def test_an_interval_that_ends_at_1_has_the_p_value_of_its_level() -> None:
+    ratio = statistics.log_welch_ratio(FIRST, SECOND)
+    touching = replace(ratio, estimate=ratio.estimate / ratio.low)
+    assert touching.p_value == pytest.approx(0.05)
+
+
+def test_the_smallest_ratio_seen_is_the_intervals_half_width_and_grows_with_a_stricter_level() -> (
+    None
+):
+    ratio = statistics.log_welch_ratio(FIRST, SECOND)
+    assert ratio.smallest_seen() == pytest.approx(ratio.high / ratio.estimate)
+    assert ratio.smallest_seen(0.01) > ratio.smallest_seen(0.05)
+
+
+def test_holms_levels_reject_what_the_textbook_rejects() -> None:
+    # By hand at 0.05: .005 <= .05/4 and .01 <= .05/3 are rejected, .03 > .05/2 ends it.
+    assert statistics.holm_levels([0.01, 0.04, 0.03, 0.005]) == pytest.approx(
+        [0.05 / 3, 0.05 / 2, 0.05 / 2, 0.05 / 4]
+    )
+    # .026 would pass the last step's .05 by itself, but the step before it has failed.
+    assert statistics.holm_levels([0.026, 0.026]) == pytest.approx([0.025, 0.025])
+    assert statistics.holm_levels([0.04]) == pytest.approx([0.05])
+    assert statistics.holm_levels([]) == []
