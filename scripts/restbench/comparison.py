@@ -1,0 +1,137 @@
+"""Is one cell's metric really greater than another's? Ratios with intervals and verdicts (method,
+rule 7): pure functions on rows, no files and no printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+from restbench.measures import Row
+from restbench.statistics import Ratio, holm_levels, log_welch_ratio, paired_ratio
+
+#: A difference smaller than this is not called one, however sure it is (method, rule 7).
+MARGIN = 0.05
+
+Verdict: TypeAlias = Literal[
+    "different", "no detectable difference", "one run", "not measured", "void"
+]
+
+
+@dataclass(frozen=True)
+class Series:
+    """A metric's values by block, or why there are none: `void` where an answer was wrong."""
+
+    values: dict[int, float] = field(default_factory=dict)
+    lack: str | None = None
+    void: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What two series say about the ratio first/second, and whether it may be called different.
+
+    `estimate` stands without `ratio` (which has the interval) where there is one block only.
+    """
+
+    verdict: Verdict
+    estimate: float | None = None
+    ratio: Ratio | None = None
+    blocks: int = 0
+    could_have_seen: float | None = None
+    """The smallest ratio above 1 that would have been called different, given the spread of these
+    runs, the margin, and how many comparisons stand beside this one (Holm)."""
+    lack: str | None = None
+    """What is missing, where there is no estimate."""
+
+    @property
+    def p_value(self) -> float | None:
+        """Of the test that the true ratio is 1, before Holm; None without an interval."""
+        return self.ratio.p_value if self.ratio else None
+
+    def lies_within(self, margin: float) -> bool:
+        """Whether the whole interval says that the two differ by no more than the margin."""
+        limit = 1 + margin
+        return self.ratio is not None and self.ratio.low > 1 / limit and self.ratio.high < limit
+
+
+def series(row: Row, metric: str) -> Series:
+    """The metric of one cell, block by block."""
+    if "wrong-answers" in row.flags:
+        return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
+    values = {each.block: getattr(each, metric) for each in row.measured}
+    known = {block: value for block, value in values.items() if value is not None}
+    return Series(known) if known else Series(lack=f"{row.cell.id} has no {metric}")
+
+
+def combine(first: Series, second: Series, of: Callable[[float, float], float]) -> Series:
+    """A value made of two, in each block that has both."""
+    for each in (first, second):
+        if each.lack:
+            return each
+    common = [block for block in first.values if block in second.values]
+    if not common:
+        return Series(lack="no block has measured both cells")
+    return Series({block: of(first.values[block], second.values[block]) for block in common})
+
+
+def paired(first: Series, second: Series) -> Comparison:
+    """The ratio of two series of ONE run, block against block; not yet judged (see `judged`)."""
+    both = combine(first, second, of=min)
+    lack = _lack(first, second, both)
+    if lack:
+        return lack
+    ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
+    if len(ones) == 1:
+        return Comparison("one run", estimate=ones[0] / twos[0], blocks=1)
+    return _with_interval(paired_ratio(ones, twos), len(ones))
+
+
+def unpaired(first: Series, second: Series) -> Comparison:
+    """The ratio of two series of DIFFERENT runs; not yet judged (see `judged`)."""
+    lack = _lack(first, second)
+    if lack:
+        return lack
+    ones, twos = list(first.values.values()), list(second.values.values())
+    blocks = min(len(ones), len(twos))
+    if blocks == 1:
+        return Comparison("one run", estimate=fmean(ones) / fmean(twos), blocks=1)
+    return _with_interval(log_welch_ratio(ones, twos), blocks)
+
+
+def judged(comparisons: Sequence[Comparison], margin: float = MARGIN) -> list[Comparison]:
+    """The comparisons of one table with their verdicts: Holm over all that have an interval.
+
+    Different is what Holm rejects AND is larger than the margin: the greater of the two must be
+    more than the margin above the smaller, so that both orders give the same verdict.
+    """
+    p_values = [each.p_value for each in comparisons if each.p_value is not None]
+    levels = iter(holm_levels(p_values))
+    return [
+        _judge(each, each.ratio, next(levels), margin) if each.ratio else each
+        for each in comparisons
+    ]
+
+
+def _judge(comparison: Comparison, ratio: Ratio, level: float, margin: float) -> Comparison:
+    larger = max(ratio.estimate, 1 / ratio.estimate)
+    different = ratio.p_value <= level and larger > 1 + margin
+    return replace(
+        comparison,
+        verdict="different" if different else "no detectable difference",
+        could_have_seen=max(ratio.smallest_seen(level), 1 + margin),
+    )
+
+
+def _with_interval(ratio: Ratio, blocks: int) -> Comparison:
+    return Comparison("no detectable difference", ratio.estimate, ratio, blocks)
+
+
+def _lack(*needed: Series) -> Comparison | None:
+    for each in needed:
+        if each.lack:
+            return Comparison("void" if each.void else "not measured", lack=each.lack)
+        if min(each.values.values()) <= 0:
+            return Comparison("not measured", lack="a value is not above 0: it has no ratio")
+    return None
