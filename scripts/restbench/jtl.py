@@ -6,8 +6,8 @@ is a few numbers.
 
 from __future__ import annotations
 
-import mmap
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ import polars as pl
 
 from restbench.failures import BadConfiguration
 from restbench.records import Window
+from restbench.whole_lines import whole_bytes
 
 #: The stages of the Server-Timing header, in its order (contract).
 STAGES = ("queue", "parse", "compute", "serialize")
@@ -26,6 +27,7 @@ _TYPES = {
     "elapsed": pl.Int64,
     "responseCode": pl.String,  # a number, or words such as `Non HTTP response code: ...`
     "success": pl.String,
+    "bytes": pl.Int64,
     "serverTiming": pl.String,
 }
 _END_MS = pl.col("timeStamp") + pl.col("elapsed")
@@ -33,26 +35,45 @@ _END_MS = pl.col("timeStamp") + pl.col("elapsed")
 
 @dataclass(frozen=True)
 class Completions:
-    """The samples that ENDED in the window, one row each, and two counts over the whole load.
+    """The samples of one load, warm-up included, and those of them that ENDED in the window.
 
-    `frame` has the columns end_ms, elapsed_ms, outcome (correct | wrong-answer | error) and
-    `queue_ms` ... `serialize_ms` (null where the response did not tell).
+    `load` and `frame` have the columns end_ms, elapsed_ms and outcome (correct | wrong-answer |
+    error), one row a sample; `frame` is the window's part.
     """
 
-    frame: pl.DataFrame
+    load: pl.DataFrame
+    window: Window
     answered_in_load: int
     """Samples of the whole file, warm-up included, that got an HTTP status at all: what the
     service can have counted as well."""
     wrong_in_load: int
     """Wrong answers of the whole file: one of them voids the run, wherever it falls (rule 5)."""
+    started_ms: int | None
+    """When the first request was sent; None for a file without samples."""
+    stages_ms: dict[str, float | None]
+    """Mean time of each stage over the window's correct completions, from the service's own clock;
+    None where no response told it."""
+    network_ms: float | None
+    """Mean over the same of what of a response time is in no stage: connection, kernel, web server
+    and the load generator's own work (whole milliseconds minus exact ones, so exact on average)."""
+    bytes_spread: int | None
+    """Largest minus smallest size of the window's correct responses, without their stage times."""
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The samples whose END time lies in [start_ms, end_ms) (method, rule 4)."""
+        inside = pl.col("end_ms").is_between(
+            self.window.start_ms, self.window.end_ms, closed="left"
+        )
+        return self.load.filter(inside)
 
     def count(self, outcome: str) -> int:
         """How many completions in the window had this outcome."""
         return int((self.frame["outcome"] == outcome).sum())
 
-    @property
+    @cached_property
     def correct(self) -> pl.DataFrame:
-        """The completions with the right status and the exact product."""
+        """The window's completions with the right status and the exact product."""
         return self.frame.filter(pl.col("outcome") == "correct")
 
     @property
@@ -62,27 +83,48 @@ class Completions:
 
     def stage_mean_ms(self, stage: str) -> float | None:
         """The mean time of one stage over correct completions, from the service's own clock."""
-        mean = self.correct[f"{stage}_ms"].mean()
-        return float(mean) if isinstance(mean, float) else None
+        return self.stages_ms[stage]
 
 
 def read(path: Path, window: Window) -> Completions:
-    """The completions whose END time lies in [start_ms, end_ms) (method, rule 4).
+    """The samples of a load and what its window holds, from one scan of the file.
 
     BadConfiguration where the file is missing, is no JTL or lacks a column.
     """
     samples = _scan(path)
-    completions = samples.filter(_ends_in(window)).select(
-        _END_MS.alias("end_ms"), pl.col("elapsed").alias("elapsed_ms"), _outcome(), *_stages()
-    )
-    counts = samples.select(
-        _answered().sum().alias("answered"), (_outcome() == "wrong-answer").sum().alias("wrong")
+    rows = samples.select(
+        _END_MS.alias("end_ms"), pl.col("elapsed").alias("elapsed_ms"), _outcome()
     )
     try:
-        frame, totals = pl.collect_all([completions, counts], engine="streaming")
+        load, totals = pl.collect_all([rows, _totals(samples, window)], engine="streaming")
     except pl.exceptions.PolarsError as error:
         raise _unreadable(path, error) from error
-    return Completions(frame, int(totals["answered"].item()), int(totals["wrong"].item()))
+    found = totals.row(0, named=True)
+    return Completions(
+        load=load,
+        window=window,
+        answered_in_load=int(found["answered"]),
+        wrong_in_load=int(found["wrong"]),
+        started_ms=found["started"],
+        stages_ms={stage: found[stage] for stage in STAGES},
+        network_ms=found["network"],
+        bytes_spread=found["spread"],
+    )
+
+
+def _totals(samples: pl.LazyFrame, window: Window) -> pl.LazyFrame:
+    """Sums and means that need no row kept: one row."""
+    counted = _ends_in(window) & (pl.col("success") == "true")
+    told = pl.sum_horizontal(*(pl.col(stage) for stage in STAGES), ignore_nulls=False)
+    size = pl.col("bytes") - pl.col("serverTiming").str.len_bytes().fill_null(0)
+    return samples.with_columns(*_stages()).select(
+        _answered().sum().alias("answered"),
+        (_outcome() == "wrong-answer").sum().alias("wrong"),
+        pl.col("timeStamp").min().alias("started"),
+        *(pl.col(stage).filter(counted).mean() for stage in STAGES),
+        (pl.col("elapsed") - told).filter(counted).mean().alias("network"),
+        (size.filter(counted).max() - size.filter(counted).min()).alias("spread"),
+    )
 
 
 def write_window(source: Path, target: Path, window: Window) -> None:
@@ -95,36 +137,6 @@ def write_window(source: Path, target: Path, window: Window) -> None:
         partial.unlink(missing_ok=True)
         raise _unreadable(source, error) from error
     partial.replace(target)
-
-
-def whole_bytes(path: Path) -> int:
-    """The length of the part of the file that holds whole records.
-
-    JMeter is stopped in the middle of a line at times. A record ends at a line break that has an
-    even number of quotes before it; a line break inside a quoted message has an odd one.
-    """
-    if path.stat().st_size == 0:
-        return 0
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _end_of_last_record(content)
-
-
-def _end_of_last_record(content: mmap.mmap) -> int:
-    quotes_before = _count_quotes(content)
-    end = len(content)
-    while (line_break := content.rfind(b"\n", 0, end)) >= 0:
-        quotes_before -= content[line_break:end].count(b'"')
-        if quotes_before % 2 == 0:
-            return line_break + 1
-        end = line_break
-    return 0
-
-
-def _count_quotes(content: mmap.mmap, chunk_bytes: int = 1 << 22) -> int:
-    return sum(
-        content[start : start + chunk_bytes].count(b'"')
-        for start in range(0, len(content), chunk_bytes)
-    )
 
 
 def _scan(path: Path) -> pl.LazyFrame:
@@ -164,10 +176,15 @@ def _answered() -> pl.Expr:
 
 
 def _stages() -> list[pl.Expr]:
-    header = pl.col("serverTiming")
+    """The four times by their places: splitting costs half of what a regular expression does, and
+    a header of another form, or one out of order, gives nothing rather than another stage's."""
+    parts = pl.col("serverTiming").str.split_exact(", ", len(STAGES) - 1)
     return [
-        header.str.extract(rf"{stage};dur=([0-9.]+)").cast(pl.Float64).alias(f"{stage}_ms")
-        for stage in STAGES
+        parts.struct.field(f"field_{place}")
+        .str.strip_prefix(f"{stage};dur=")
+        .cast(pl.Float64, strict=False)
+        .alias(stage)
+        for place, stage in enumerate(STAGES)
     ]
 
 

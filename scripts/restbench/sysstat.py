@@ -53,14 +53,12 @@ def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
     None when the file is not there or has no sample in the window (`sar` is missing or was late);
     BadConfiguration when it is no such output.
     """
-    if not sar_json.exists() or not (text := sar_json.read_text(encoding="utf-8")).strip():
-        return None
+    samples = _sar_samples(sar_json)
     try:
-        samples = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
         weighted = [(_sar_weight(sample, window), sample) for sample in samples]
         return _machine_mean([(weight, sample) for weight, sample in weighted if weight > 0])
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}") from error
+        raise _no_sadf(sar_json, error) from error
 
 
 def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUse | None:
@@ -68,14 +66,66 @@ def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUs
 
     None when the file is not there or tells nothing of them in the window.
     """
+    return _process_mean(_moments(pidstat, pids), window)
+
+
+@dataclass(frozen=True)
+class Series:
+    """Samples over time: the middle of each one's interval, and its values."""
+
+    at_ms: tuple[float, ...]
+    values: tuple[tuple[float, ...], ...]
+    """One tuple a quantity, each as long as `at_ms`."""
+
+
+def core_series(sar_json: Path, span: Window) -> Series:
+    """Percent of each core at work over time, the cores in their order; empty without sar."""
+    samples = [each for each in _sar_samples(sar_json) if _sar_weight(each, span) > 0]
+    weighted = [(1.0, each) for each in samples]
+    busy = [
+        tuple(_busy_pct(core) for each in samples for core in _cores(each) if core["cpu"] == number)
+        for number in _core_numbers(weighted)
+    ]
+    return Series(tuple(map(_sar_middle_ms, samples)), tuple(busy))
+
+
+def process_series(pidstat: Path, span: Window, pids: Iterable[int]) -> Series:
+    """Of these processes together over time: percent of ONE core, and resident MiB; empty without
+    pidstat."""
+    inside = {
+        time_s: lines
+        for time_s, lines in _moments(pidstat, pids).items()
+        if _weight(time_s, 1, span) > 0
+    }
+    cpu = tuple(sum(float(line["%CPU"]) for line in lines) for lines in inside.values())
+    rss = tuple(sum(float(line["RSS"]) for line in lines) / _MIB_KIB for lines in inside.values())
+    return Series(tuple(time_s * 1000.0 for time_s in inside), (cpu, rss))
+
+
+def _moments(pidstat: Path, pids: Iterable[int]) -> dict[int, list[dict[str, str]]]:
+    """The lines of these processes by the second that stamps them."""
     if not pidstat.exists():
-        return None
+        return {}
     wanted = set(pids)
     moments: dict[int, list[dict[str, str]]] = {}
     for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
         if int(line["PID"]) in wanted:
             moments.setdefault(int(line["Time"]), []).append(line)
-    return _process_mean(moments, window)
+    return moments
+
+
+def _sar_samples(sar_json: Path) -> list[Any]:
+    if not sar_json.exists() or not (text := sar_json.read_text(encoding="utf-8")).strip():
+        return []
+    try:
+        samples: list[Any] = json.loads(text)["sysstat"]["hosts"][0].get("statistics", [])
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise _no_sadf(sar_json, error) from error
+    return samples
+
+
+def _no_sadf(sar_json: Path, error: Exception) -> BadConfiguration:
+    return BadConfiguration(f"{sar_json}: not sadf's JSON output: {error!r}")
 
 
 def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
@@ -120,9 +170,18 @@ def _busy_pct(core: dict[str, float]) -> float:
 
 
 def _sar_weight(sample: Any, window: Window) -> float:
+    return _weight(_stamp_s(sample), sample["timestamp"]["interval"], window)
+
+
+def _sar_middle_ms(sample: Any) -> float:
+    interval_ms = float(sample["timestamp"]["interval"]) * 1000
+    return _stamp_s(sample) * 1000 + _TRUNCATION_MS - interval_ms / 2
+
+
+def _stamp_s(sample: Any) -> float:
     stamp = sample["timestamp"]
     moment = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
-    return _weight(moment.timestamp(), stamp["interval"], window)
+    return moment.timestamp()
 
 
 def _weight(stamp_s: float, interval_s: float, window: Window) -> float:
