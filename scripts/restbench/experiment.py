@@ -36,6 +36,26 @@ class ShapeEntry(Strict):
     columns: Positive
 
 
+class Where(Strict):
+    """A selection of cells: a cell matches when each named factor has one of the given levels."""
+
+    service: Annotated[list[ServiceName], Many] | None = None
+    strategy: Annotated[list[str], Many] | None = None
+    placement: Annotated[list[Placement], Many] | None = None
+    front: Annotated[list[Front], Many] | None = None
+    complexity: Annotated[list[str], Many] | None = None
+    users: Annotated[list[Positive], Many] | None = None
+    kernel: Annotated[list[Kernel], Many] | None = None
+
+    def matches(self, cell: Cell) -> bool:
+        """Whether the cell is in the selection."""
+        return all(
+            wanted is None or getattr(cell, factor) in wanted
+            for factor in FACTORS
+            for wanted in [getattr(self, factor)]
+        )
+
+
 class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
 
@@ -55,6 +75,8 @@ class Profile(Strict):
     slow_window_max_s: Annotated[float, Field(gt=0)]
     """A window with too few completions even for a mean is capped here."""
     enough_completions: Positive
+    only: list[Where] = []
+    """Where it is not empty: the profile measures the cells that any of these selects."""
     description: str = ""
 
     @model_validator(mode="after")
@@ -70,6 +92,10 @@ class Profile(Strict):
         if self.blocks_max is not None and self.blocks_max < self.blocks:
             raise ValueError("need blocks <= blocks_max")
         return self
+
+    def measures(self, cell: Cell) -> bool:
+        """Whether the cell belongs to this profile."""
+        return not self.only or any(where.matches(cell) for where in self.only)
 
     @property
     def most_blocks(self) -> int:
@@ -109,26 +135,6 @@ class CellGroup(Strict):
             Cell(**dict(zip(FACTORS, combination, strict=True)))
             for combination in itertools.product(*levels)
         ]
-
-
-class Where(Strict):
-    """A selection of cells: a cell matches when each named factor has one of the given levels."""
-
-    service: Annotated[list[ServiceName], Many] | None = None
-    strategy: Annotated[list[str], Many] | None = None
-    placement: Annotated[list[Placement], Many] | None = None
-    front: Annotated[list[Front], Many] | None = None
-    complexity: Annotated[list[str], Many] | None = None
-    users: Annotated[list[Positive], Many] | None = None
-    kernel: Annotated[list[Kernel], Many] | None = None
-
-    def matches(self, cell: Cell) -> bool:
-        """Whether the cell is in the selection."""
-        return all(
-            wanted is None or getattr(cell, factor) in wanted
-            for factor in FACTORS
-            for wanted in [getattr(self, factor)]
-        )
 
 
 class TestId(Strict):
@@ -235,5 +241,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "tests": TestId,
         "figures": Figure,
     }
-    nested = Where if "where" in location[:-1] else parts.get(str(location[0]), Experiment)
+    nested = (
+        Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
+    )
     return list((Experiment if len(location) == 1 else nested).model_fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from restbench.cell import FACTORS, Cell
-from restbench.experiment import Experiment, Where
+from restbench.experiment import Experiment, Profile, Where
 from restbench.failures import BadConfiguration
 from restbench.records import PlannedCell
 
@@ -36,15 +36,19 @@ def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
                 )
 
 
-def plan(experiment: Experiment, blocks: int, selection: Where) -> tuple[PlannedCell, ...]:
-    """Blocks of cells in measuring order: groups that share a service process are kept together,
+def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:
+    """As many blocks as the profile can ask for, of its cells in measuring order: groups that share a service process are kept together,
     groups and cells within a group are shuffled from the experiment's seed (method, rule 2)."""
-    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
+    chosen = [
+        cell
+        for cell in experiment.all_cells()
+        if profile.measures(cell) and selection.matches(cell)
+    ]
     if not chosen:
         raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
     shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     planned: list[PlannedCell] = []
-    for block in range(1, blocks + 1):
+    for block in range(1, profile.most_blocks + 1):
         for cell in _shuffled(chosen, shuffler):
             planned.append(
                 PlannedCell(

@@ -35,7 +35,6 @@ def _precise(row: Row, allowed: float) -> bool:
 
 def verdict(rows: Sequence[Row], precision: float, blocks: int) -> str:
     """Why no further block is measured, for the manifest and the report."""
-    left = imprecise(rows, precision)
     cells = len(_judged(rows))
-    reached = "all" if not left else f"{cells - len(left)} of"
-    return f"{reached} {cells} cells are within {precision:.1%} after {blocks} blocks"
+    reached = cells - len(imprecise(rows, precision))
+    return f"{reached} of {cells} cells are within {precision:.1%} after {blocks} blocks"

@@ -39,8 +39,8 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     done = restbench("plan", "thesis", "--profile", "quick")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 123
-    assert lines[-1].startswith("123 measurements in 1 block, about ")
+    assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 127
+    assert lines[-1].startswith("127 measurements in 1 block, about ")
     assert sum("T-A01" in line for line in lines) == 3
 
 
@@ -48,7 +48,10 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     ("arguments", "expected"),
     [
         (("run", "tesis"), "no experiment 'tesis'; there are: smoke, thesis"),
-        (("run", "thesis", "--profile", "quik"), "no profile 'quik'; it has quick, full"),
+        (
+            ("run", "thesis", "--profile", "quik"),
+            "no profile 'quik'; it has quick, reference, full",
+        ),
         (("run", "thesis", "--cells", "users=-1"), "users: '-1' is not in experiment 'thesis'"),
         (
             ("plan", "thesis", "--cells", "service=go"),

@@ -9,7 +9,7 @@ import pytest
 
 from restbench import experiment, store
 from restbench.cell import Cell
-from restbench.experiment import Where
+from restbench.experiment import Profile, Where
 from restbench.failures import BadConfiguration
 from restbench.plan import parse_filter, plan
 
@@ -87,7 +87,7 @@ def test_an_unknown_experiment_names_the_ones_there_are() -> None:
 
 
 def test_an_unknown_profile_names_the_ones_there_are() -> None:
-    with pytest.raises(BadConfiguration, match="no profile 'quik'; it has quick, full"):
+    with pytest.raises(BadConfiguration, match="no profile 'quik'; it has quick, reference, full"):
         thesis().profile("quik")
 
 
@@ -96,9 +96,10 @@ def test_the_thesis_has_the_cells_of_the_study() -> None:
     java = [cell for cell in cells if cell.service == "java"]
     tables = [cell for cell in java if thesis().test_ids(cell)]
     sweep = [cell for cell in java if cell.complexity.startswith("rows-")]
+    join = [cell for cell in java if cell.strategy == "thread-per-element"]
     python = [cell for cell in cells if cell.service == "python"]
-    assert (len(tables), len(sweep), len(python)) == (27, 6, 3 * 5 * 3 * 2)
-    assert len(cells) == len(set(cells)) == 27 + 6 + 90
+    assert (len(tables), len(sweep), len(join), len(python)) == (27, 6, 4, 3 * 5 * 3 * 2)
+    assert len(cells) == len(set(cells)) == 27 + 6 + 4 + 90
 
 
 def test_t_d_falls_out_of_the_cells_of_serial_with_10_users() -> None:
@@ -123,27 +124,31 @@ def test_every_figure_of_the_study_shows_cells_that_are_measured() -> None:
         assert [cell for cell in loaded_thesis.all_cells() if figure.where.matches(cell)]
 
 
+def blocks(number: int) -> Profile:
+    return thesis().profile("quick").model_copy(update={"blocks": number})
+
+
 def test_a_plan_runs_every_cell_once_a_block_and_keeps_a_service_s_cells_together() -> None:
-    planned = plan(thesis(), 2, Where())
-    assert len(planned) == 2 * 123
-    assert len({each.key for each in planned}) == 2 * 123
+    planned = plan(thesis(), blocks(2), Where())
+    assert len(planned) == 2 * 127
+    assert len({each.key for each in planned}) == 2 * 127
     runs = [(each.block, each.cell.service, each.cell.placement) for each in planned]
     changes = sum(a != b for a, b in pairwise(runs))
     assert changes == 2 * 3 - 1
 
 
 def test_a_plan_is_shuffled_differently_in_each_block_but_the_same_from_one_seed() -> None:
-    first, second = (plan(thesis(), 2, Where()) for _ in range(2))
+    first, second = (plan(thesis(), blocks(2), Where()) for _ in range(2))
     assert first == second
-    blocks = [[each.cell.id for each in first if each.block == block] for block in (1, 2)]
-    assert blocks[0] != blocks[1]
-    assert sorted(blocks[0]) == sorted(blocks[1])
-    assert blocks[0] != [cell.id for cell in thesis().all_cells()]
+    orders = [[each.cell.id for each in first if each.block == block] for block in (1, 2)]
+    assert orders[0] != orders[1]
+    assert sorted(orders[0]) == sorted(orders[1])
+    assert orders[0] != [cell.id for cell in thesis().all_cells()]
 
 
 def test_a_selection_takes_part_of_the_cells() -> None:
     selection = parse_filter("service=java strategy=pinned,serial users=10", thesis())
-    chosen = plan(thesis(), 1, selection)
+    chosen = plan(thesis(), blocks(1), selection)
     assert {each.cell.strategy for each in chosen} == {"pinned", "serial"}
     assert {each.cell.users for each in chosen} == {10}
     assert len(chosen) == 3 + 5
@@ -164,6 +169,43 @@ def test_a_wrong_selection_names_what_is_allowed(text: str, expected: str) -> No
     assert expected in str(caught.value)
 
 
+def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
+    full = thesis().profile("full")
+    planned = plan(thesis(), full, Where())
+    assert {each.block for each in planned} == set(range(1, 21))
+    certain = [each for each in planned if each.block <= full.blocks]
+    assert [each.key for each in certain] == [each.key for each in planned[: len(certain)]]
+
+
+def test_the_reference_profile_has_all_java_cells_and_what_the_python_claims_need() -> None:
+    planned = plan(thesis(), thesis().profile("reference"), Where())
+    cells = {each.cell for each in planned}
+    assert {each.block for each in planned} == {1, 2, 3, 4, 5}
+    assert {c for c in thesis().all_cells() if c.service == "java"} <= cells
+    python = [c for c in cells if c.service == "python"]
+    for complexity in ("low", "rows-200"):
+        with_ten = [c for c in python if c.complexity == complexity and c.users == 10]
+        assert len(with_ten) == 3 * 2
+    assert not any(c.complexity in ("rows-600", "high") for c in python)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("precision = 0.02", "precision and blocks_max go together"),
+        ("precision = 0.02\nblocks_max = 3", "need blocks <= blocks_max"),
+        ("only = [{ servise = 'java' }]", "only.0.servise: unknown key; allowed here are service"),
+    ],
+)
+def test_a_profile_that_cannot_be_meant_is_refused(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    text = MINIMAL.replace("blocks = 1", f"blocks = 5\n{line}")
+    with pytest.raises(BadConfiguration) as caught:
+        loaded(tmp_path, text)
+    assert expected in str(caught.value)
+
+
 def test_a_selection_without_cells_is_an_error() -> None:
     with pytest.raises(BadConfiguration, match="no cell of experiment 'thesis' matches"):
-        plan(thesis(), 1, parse_filter("service=python strategy=thread-pool", thesis()))
+        plan(thesis(), blocks(1), parse_filter("service=python strategy=thread-pool", thesis()))

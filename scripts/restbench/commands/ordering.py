@@ -26,7 +26,7 @@ def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
-        plan=plan.plan(loaded, loaded.profile(profile).most_blocks, selection),
+        plan=plan.plan(loaded, loaded.profile(profile), selection),
         command=shlex.join(["restbench", *sys.argv[1:]]),
         claims_text=_claims_text(path, loaded),
         attached=_attached(attach),

@@ -1,0 +1,120 @@
+"""A folder with an experiment and its runs, whose services are stubs that go wrong on demand."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from ports import free_port
+
+from restbench.records import CellRun
+from restbench.store import Run
+
+CLI = Path(__file__).with_name("stub_cli.py")
+EXPERIMENT = """
+name = "stubbed"
+title = "A run against stubs"
+seed = 3
+
+[complexities]
+tiny = { rows = 2, inner = 2, columns = 2 }
+
+[profiles.p]
+blocks = 1
+service_warmup_s = { java = 0.0, python = 0.0 }
+warmup_s = 0.3
+window_min_s = 1.0
+window_max_s = 1.0
+slow_window_max_s = 1.2
+enough_completions = 40
+"""
+GROUP = """
+[[cells]]
+name = "{service}"
+service = "{service}"
+strategy = {strategies}
+complexity = "tiny"
+users = 2
+placement = "{placement}"
+"""
+
+
+@dataclass
+class Bench:
+    """A folder with an experiment and its runs, and the command line to run it."""
+
+    folder: Path
+
+    def experiment(
+        self, strategies: dict[str, list[str]], placement: str = "unbound", extra: str = ""
+    ) -> str:
+        path = self.folder / "stubbed.toml"
+        groups = [
+            GROUP.format(service=name, strategies=json.dumps(names), placement=placement)
+            for name, names in strategies.items()
+        ]
+        path.write_text(EXPERIMENT + "".join(groups) + extra)
+        return str(path)
+
+    def start(
+        self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
+    ) -> subprocess.Popen[str]:
+        given = {
+            "STUB_RESULTS": str(self.folder),
+            "STUB_DIED": str(self.folder / "died"),
+            "STUB_FAULTS": json.dumps(faults or {}),
+            "JAVA_PORT": str(free_port()),
+            "PYTHON_PORT": str(free_port()),
+        }
+        return subprocess.Popen(
+            [sys.executable, str(CLI), *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | given | environment,
+        )
+
+    def restbench(
+        self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        started = self.start(*arguments, faults=faults, **environment)
+        out, err = started.communicate(timeout=120)
+        return subprocess.CompletedProcess(arguments, started.returncode, out, err)
+
+    @property
+    def latest(self) -> Run:
+        return Run(self.folder / "latest")
+
+    def record(self, service: str, strategy: str) -> CellRun:
+        wanted = (service, strategy)
+        return next(
+            each
+            for each, _ in self.latest.cell_runs()
+            if (each.cell.service, each.cell.strategy) == wanted
+        )
+
+    def row(self, strategy: str) -> dict[str, str]:
+        with self.latest.test_matrix_csv.open() as table:
+            return next(row for row in csv.DictReader(table) if row["strategy"] == strategy)
+
+    def left_running(self) -> list[str]:
+        """Every process that inherited this bench's folder from us."""
+        return [
+            " ".join(process.cmdline())
+            for process in psutil.process_iter(["environ"])
+            if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
+        ]
+
+
+@dataclass
+class Ran:
+    """A bench after one run."""
+
+    bench: Bench
+    done: subprocess.CompletedProcess[str]

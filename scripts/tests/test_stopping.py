@@ -1,0 +1,75 @@
+"""The stop rule of the full profile, and the look at the machine before a cell."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import time
+
+import pytest
+from fixture_run import cell
+
+from restbench import quiet
+from restbench.cell import Shape
+from restbench.measures import Measurement, Row
+from restbench.records import Window
+from restbench.stopping import imprecise, largest_half_width, verdict
+
+WINDOW = Window(start_ms=0, end_ms=1_000, ended="enough")
+
+
+def row(text: str, throughputs: list[float], flags: tuple[str, ...] = ()) -> Row:
+    measured = tuple(
+        Measurement(block=n, flags=flags, window=WINDOW, throughput_per_s=value)
+        for n, value in enumerate(throughputs, start=1)
+    )
+    return Row(cell(text), Shape(rows=1, inner=1, columns=1), (), measured)
+
+
+# t[.975; 4] = 2.776: with s / mean = 1.5811 % the relative half-width of 5 blocks is 1.963 %.
+NARROW = [98.0, 99.0, 100.0, 101.0, 102.0]
+WIDE = [97.0, 98.5, 100.0, 101.5, 103.0]
+
+
+def test_the_allowed_half_width_is_g_over_one_plus_g() -> None:
+    assert largest_half_width(0.02) == pytest.approx(0.0196078, abs=1e-7)
+
+
+def test_a_cell_is_precise_when_its_t_interval_is_narrow_enough() -> None:
+    assert imprecise([row("java serial low 10", [y * 0.99 + 1 for y in NARROW])], 0.02) == []
+    assert imprecise([row("java serial low 10", WIDE)], 0.02) == ["java-serial-unbound-low-10u"]
+
+
+def test_one_cell_that_is_not_precise_keeps_the_run_going() -> None:
+    rows = [row("java serial low 10", [100.0] * 5), row("java pinned low 10", WIDE)]
+    assert imprecise(rows, 0.02) == ["java-pinned-unbound-low-10u"]
+    assert verdict(rows, 0.02, 5) == "1 of 2 cells are within 2.0% after 5 blocks"
+
+
+def test_one_block_is_never_precise() -> None:
+    assert imprecise([row("java serial low 10", [100.0])], 0.5) == ["java-serial-unbound-low-10u"]
+
+
+def test_cells_that_can_get_no_number_do_not_keep_a_run_going() -> None:
+    void = row("java serial low 10", WIDE, flags=("wrong-answers",))
+    assert imprecise([void, row("java pinned low 10", [])], 0.02) == []
+
+
+def _burn(seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def test_a_stranger_at_work_is_seen_and_our_own_service_is_not() -> None:
+    stranger = multiprocessing.get_context("fork").Process(target=_burn, args=(3.0,))
+    stranger.start()
+    try:
+        seen = quiet.look((), seconds=0.6)
+        # What else runs here meanwhile may vary: the difference that one pid makes is certain.
+        known = quiet.look((stranger.pid or os.getpid(),), seconds=0.6)
+    finally:
+        stranger.kill()
+        stranger.join()
+    assert seen.foreign_pct > known.foreign_pct
+    assert seen.load1 >= 0
