@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
 from restbench import load, monitor, service
+from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.order import Order
 from restbench.placement import allowed_cores, place
+from restbench.records import PlannedCell
 
 
-def check(order: Order) -> list[str]:
+class Needs(Protocol):
+    """What an order of any kind of run says of the services that it needs."""
+
+    @property
+    def plan(self) -> Sequence[PlannedCell]:
+        """What is to be measured."""
+
+    @property
+    def attached(self) -> Mapping[ServiceName, str]:
+        """The services that others run, with their addresses."""
+
+
+def check(order: Needs) -> list[str]:
     """Look at everything a run needs before anything is started; returns notes for the user.
 
     EnvironmentProblem with the mend where the run cannot go on.
@@ -34,7 +50,7 @@ def check(order: Order) -> list[str]:
     return []
 
 
-def _check_attached(order: Order) -> None:
+def _check_attached(order: Needs) -> None:
     """What others run must be there, be what it is said to be, and be used as it is."""
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]

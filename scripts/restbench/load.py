@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from restbench.store import ROOT, CellFolder
 
 PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "closed-load.jmx"
+OPEN_PLAN = PLANS / "open-load.jmx"
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
 START_TIMEOUT_S = 60.0
@@ -59,6 +61,8 @@ class Target:
     duration_s: float
     """JMeter ends after this time even if nobody stops it."""
     plan: Path = PLAN
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Properties that only this plan has."""
 
 
 def properties(target: Target) -> dict[str, str]:
@@ -73,7 +77,7 @@ def properties(target: Target) -> dict[str, str]:
         "duration_s": str(round(target.duration_s)),
         "payload": str(target.payload.resolve()),
         "label": cell.id,
-    }
+    } | dict(target.more)
 
 
 @dataclass

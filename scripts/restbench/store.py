@@ -77,6 +77,16 @@ class CellFolder:
         return self.path / "window.jtl"
 
     @property
+    def arrivals(self) -> Path:
+        """An open load's schedule: `arrival,offset_ms`."""
+        return self.path / "arrivals.csv"
+
+    @property
+    def step_record(self) -> Path:
+        """`step.json`: an OpenStep; written last, as `cell.json` is."""
+        return self.path / "step.json"
+
+    @property
     def load_log(self) -> Path:
         """JMeter's own log."""
         return self.path / "jmeter.log"
@@ -198,6 +208,33 @@ class Run:
     def cell(self, block: int, cell_id: str) -> CellFolder:
         """The raw files of one measurement."""
         return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+
+    def walk_record(self, cell_id: str) -> Path:
+        """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""
+        return self.path / "raw" / "open-load" / cell_id / "walk.json"
+
+    def walk_warmup(self, cell_id: str) -> CellFolder:
+        """The raw files of the closed load before a walk."""
+        return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
+
+    def walk_step(self, cell_id: str, number: int) -> CellFolder:
+        """The raw files of one step of a walk, from 1."""
+        return CellFolder(self.walk_record(cell_id).with_name(f"step-{number:02d}"))
+
+    @property
+    def open_load_markdown(self) -> Path:
+        """Each cell's highest rate, and every step that was taken to find it."""
+        return self.path / "tables" / "open-load.md"
+
+    @property
+    def open_load_csv(self) -> Path:
+        """The same for programs: a row a cell."""
+        return self.path / "tables" / "open-load.csv"
+
+    @property
+    def open_load_steps_csv(self) -> Path:
+        """A row a step."""
+        return self.path / "tables" / "open-load-steps.csv"
 
     def manifest(self) -> Manifest:
         """The run's identity and plan."""

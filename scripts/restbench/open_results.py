@@ -1,0 +1,110 @@
+"""What came of an open-load run, from its raw files alone: every step, judged, and each bracket."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from restbench import open_experiment, open_samples, walk
+from restbench.cell import Cell
+from restbench.objective import Objective, Outcome, shortfalls
+from restbench.open_records import OpenStep, Walk
+from restbench.open_samples import Answered
+from restbench.store import CellFolder, Run, read_model
+from restbench.walk import Bracket, Search, Tried
+
+#: An arrival sent later than this found every user busy, or the generator without a CPU.
+LATE_MS = 10
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """One step, held against the objective."""
+
+    step: OpenStep
+    answered: Answered
+    latency_ms: float | None
+    """The objective's percentile over all arrivals of the window, from the intended moment."""
+    reasons: tuple[str, ...]
+    """Why the objective is not met; empty when it is."""
+
+    @property
+    def tried(self) -> Tried:
+        """What the search needs to know of it."""
+        return Tried(self.step.rate_per_s, not self.reasons)
+
+    @property
+    def late(self) -> int:
+        """Arrivals of the window that were sent more than LATE_MS after their moment."""
+        return int((self.answered.lateness_ms > LATE_MS).sum())
+
+
+@dataclass(frozen=True)
+class WalkResult:
+    """One cell's walk."""
+
+    walk: Walk
+    steps: tuple[StepResult, ...]
+    bracket: Bracket
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that it was made for."""
+        return self.walk.cell
+
+    def at(self, rate_per_s: float | None, *, met: bool) -> list[StepResult]:
+        """The steps at a rate with that outcome."""
+        wanted = None if rate_per_s is None else Tried(rate_per_s, met)
+        return [each for each in self.steps if each.tried == wanted]
+
+    @property
+    def met_latency_ms(self) -> float | None:
+        """At the highest rate that met it: the mean of its steps' percentiles (rule 8)."""
+        found = [each.latency_ms for each in self.at(self.bracket.met_per_s, met=True)]
+        return float(np.mean([each for each in found if each is not None])) if found else None
+
+    @property
+    def failed_why(self) -> str:
+        """At the lowest rate that failed: the reasons of its first such step."""
+        failed = self.at(self.bracket.failed_per_s, met=False)
+        return "; ".join(failed[0].reasons) if failed else ""
+
+
+def step_result(step: OpenStep, folder: CellFolder, objective: Objective) -> StepResult:
+    """Read a step's samples and judge them."""
+    answered = open_samples.read(folder.samples, folder.arrivals, step.phases.window_ms)
+    latency_ms = answered.percentile_ms(objective.percentile)
+    outcome = Outcome(answered.arrivals, answered.unsent, answered.errors, latency_ms)
+    return StepResult(step, answered, latency_ms, shortfalls(outcome, objective))
+
+
+def results(run: Run) -> list[WalkResult]:
+    """Every walk that is over, in the order of the plan."""
+    manifest = run.manifest()
+    experiment = open_experiment.load(run.experiment_file)
+    search = experiment.search(experiment.profile(manifest.profile))
+    found = []
+    for planned in manifest.plan:
+        path = run.walk_record(planned.cell.id)
+        if path.exists():
+            record = read_model(path, Walk)
+            found.append(_walk_result(run, record, experiment.objective, search))
+    return found
+
+
+def _walk_result(run: Run, record: Walk, objective: Objective, search: Search) -> WalkResult:
+    steps = tuple(
+        step_result(step, folder, objective) for step, folder in _steps(run, record.cell.id)
+    )
+    return WalkResult(record, steps, walk.bracket([each.tried for each in steps], search))
+
+
+def _steps(run: Run, cell_id: str) -> Iterator[tuple[OpenStep, CellFolder]]:
+    for number in itertools.count(1):
+        folder = run.walk_step(cell_id, number)
+        if not folder.step_record.exists():
+            return
+        yield read_model(folder.step_record, OpenStep), folder

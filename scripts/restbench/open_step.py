@@ -1,0 +1,109 @@
+"""One step of an open load: a rate, offered once to a warm service."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench import arrivals, load, process, quiet
+from restbench.arrivals import ArrivalProcess, Phases
+from restbench.cell import Cell
+from restbench.failures import EnvironmentProblem
+from restbench.open_records import OpenStep
+from restbench.service import Service
+from restbench.store import CellFolder, write_model, write_text
+
+#: From JMeter's start of a test to the schedule's start: its threads are up by then.
+LEAD_S = 1.0
+#: Requests in flight at the end are waited for so long, then the load is killed.
+DRAIN_S = 10.0
+POLL_S = 0.1
+#: What open-load.jmx notes of each request beside the stages, in this order.
+NOTED = "serverTiming,arrival,intended_ms"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What is to be offered."""
+
+    cell: Cell
+    number: int
+    """The step's, from 1; it is part of the schedule's seed, so that repeats are not copies."""
+    per_s: float
+    phases: Phases
+    arrivals: ArrivalProcess
+    seed: int
+
+    @property
+    def schedule_seed(self) -> tuple[int, ...]:
+        """Another for every step, the same for the same step of the same experiment."""
+        return self.seed, self.number, round(self.per_s * 1000)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the requests get to the service."""
+
+    payload: Path
+    """The folder with `body-rest.json` and `rows.json`."""
+    load_cores: str
+
+
+def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenStep:
+    """Send the schedule and wait for its end; the record is written last.
+
+    EnvironmentProblem when JMeter does not start or the service dies under the load.
+    """
+    folder.path.mkdir(parents=True, exist_ok=True)
+    offsets = arrivals.schedule(rate.arrivals, rate.per_s, rate.phases, rate.schedule_seed)
+    write_text(folder.arrivals, arrivals.as_text(offsets))
+    before = quiet.look(service.pids())
+    jmeter = load.start(target(service, rate, way, folder), folder, way.load_cores)
+    try:
+        jmeter.await_started()
+        ended = _await_end(service, jmeter, LEAD_S + rate.phases.seconds + DRAIN_S)
+    finally:
+        jmeter.stop()
+    step = OpenStep(
+        cell=rate.cell,
+        number=rate.number,
+        rate_per_s=rate.per_s,
+        warmup_s=rate.phases.warmup_s,
+        window_s=rate.phases.window_s,
+        tail_s=rate.phases.tail_s,
+        seed=rate.schedule_seed,
+        before=before,
+        ended="by-itself" if ended else "killed",
+        command=jmeter.command,
+    )
+    write_model(folder.step_record, step)
+    return step
+
+
+def target(service: Service, rate: Rate, way: Way, folder: CellFolder) -> load.Target:
+    """What JMeter is told (jmeter-plans/README.md describes each property)."""
+    return load.Target(
+        cell=rate.cell,
+        address=service.address,
+        payload=way.payload,
+        duration_s=math.ceil(LEAD_S + rate.phases.seconds),
+        plan=load.OPEN_PLAN,
+        more={
+            "lead_ms": str(round(LEAD_S * 1000)),
+            "arrivals": str(folder.arrivals.resolve()),
+            "sample_variables": NOTED,
+        },
+    )
+
+
+def _await_end(service: Service, jmeter: load.LoadRun, seconds: float) -> bool:
+    """Whether JMeter ended by itself in that time."""
+    deadline = time.monotonic() + seconds
+    while jmeter.running() and time.monotonic() < deadline:
+        time.sleep(POLL_S)
+        if not service.alive():
+            shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
+            raise EnvironmentProblem(f"the service died under load{shown}")
+    return not jmeter.running()

@@ -1,0 +1,40 @@
+"""When a step of an open load meets its objective."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from restbench.objective import Objective, Outcome, shortfalls
+
+OBJECTIVE = Objective(percentile=95, limit_ms=100)
+
+
+def outcome(**changed: object) -> Outcome:
+    whole: dict[str, object] = {
+        "arrivals": 2000,
+        "unsent": 0,
+        "errors": 0,
+        "latency_ms": 100.0,
+    }
+    return Outcome(**{**whole, **changed})  # type: ignore[arg-type]
+
+
+def test_a_step_at_the_limit_meets_the_objective() -> None:
+    assert shortfalls(outcome(), OBJECTIVE) == ()
+    assert shortfalls(outcome(unsent=2), OBJECTIVE) == ()
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"latency_ms": 101.0}, "p95 101 > 100 ms"),
+        ({"latency_ms": math.inf}, "p95 of requests without an answer > 100 ms"),
+        ({"latency_ms": None}, "2000 arrivals do not support p95"),
+        ({"unsent": 3}, "3 of 2000 arrivals were not sent"),
+        ({"errors": 1}, "1 answers were errors"),
+    ],
+)
+def test_a_step_that_falls_short_says_why(changed: dict[str, object], reason: str) -> None:
+    assert shortfalls(outcome(**changed), OBJECTIVE) == (reason,)
