@@ -60,6 +60,8 @@ class Point:
     y: float | None
     half_width: float | None
     doubtful: bool
+    cell: str
+    """The id of the cell, for a page that links to it."""
 
 
 @dataclass(frozen=True)

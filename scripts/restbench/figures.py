@@ -105,6 +105,7 @@ def _points(plot: Plot, metric: str, cells: list[Cell]) -> tuple[Point, ...]:
                 y=row.value(metric),
                 half_width=interval.half_width if interval else None,
                 doubtful=audit.is_doubtful(row.flags),
+                cell=cell.id,
             )
         )
     return tuple(points)

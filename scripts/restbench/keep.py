@@ -13,7 +13,8 @@ from restbench.store import Run
 def keep(run: Run, rows: Sequence[Row], kept: Run) -> None:
     """Write tables, figures and report of `run` into the folder of `kept`.
 
-    They are made anew from the rows, so that they link only to what is kept with them.
+    They are made anew from the rows, so that they link only to what is kept with them. The page
+    holds what the raw data tell over time, which nothing else does once they are gone.
     """
     for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
         if source.exists():
@@ -21,4 +22,4 @@ def keep(run: Run, rows: Sequence[Row], kept: Run) -> None:
             shutil.copyfile(source, target)
     tables.write(kept, rows)
     figures.write(kept, rows)
-    report.write(kept, rows)
+    report.write(kept, rows, raw=run)

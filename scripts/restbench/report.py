@@ -1,11 +1,9 @@
-"""One self-contained page of a run: proofs, tables, figures, the whole matrix, provenance."""
+"""One self-contained page of a run, in seven parts: the answer, calibration and audit, claims, the
+study's figures and tables, where the time goes, every cell, provenance."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,26 +11,56 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from restbench import audit, columns, experiment, measures, study
+from restbench import audit, charts, columns, experiment, figures, measures, provenance, study
+from restbench import timeline as timelines
 from restbench.measures import Measurement, Row
-from restbench.records import Manifest
+from restbench.records import CellRun
 from restbench.store import Run, write_text
+from restbench.timeline import Timeline
 
 _TEMPLATE = "report.html.jinja"
+_LIBRARY = "vendor/echarts.min.js"
 
 
 @dataclass(frozen=True)
-class InlineFigure:
-    """A figure as it stands in the page, with a link to its own file."""
+class ShownFigure:
+    """A figure of the study as the page has it: its words, and its data for the chart."""
 
     number: int
-    svg: Markup
+    title: str
+    caption: str
+    reading: tuple[str, str]
     link: str
+    """To its SVG file; empty where it was not drawn."""
+    panels: int
+    data: dict[str, Any]
 
 
-def write(run: Run, rows: Sequence[Row] | None = None) -> Path:
-    """Write report.html from the run's records and the figures already drawn; returns the page."""
+@dataclass(frozen=True)
+class Marked:
+    """A cell with flags, and their sentences."""
+
+    row: Row
+    doubtful: bool
+    words: tuple[str, ...]
+
+
+def write(run: Run, rows: Sequence[Row] | None = None, raw: Run | None = None) -> Path:
+    """Write report.html of a run; returns the page.
+
+    `raw` is the run whose raw data are read where they are not beside the page: a kept copy links
+    to what is kept, and shows all that there was.
+    """
     known = measures.rows(run) if rows is None else rows
+    environment = _environment()
+    page = environment.get_template(_TEMPLATE).render(
+        _context(run, known, raw or run), library=_as_it_is(environment, _LIBRARY)
+    )
+    write_text(run.report, page + "\n")
+    return run.report
+
+
+def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("restbench"),
         autoescape=True,
@@ -41,94 +69,116 @@ def write(run: Run, rows: Sequence[Row] | None = None) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["readable"] = columns.readable
-    page = environment.get_template(_TEMPLATE).render(_context(run, known))
-    write_text(run.report, page + "\n")
-    return run.report
+    return environment
 
 
-def _context(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
-    manifest = run.manifest()
-    definition = experiment.load(run.experiment_file)
-    figures = [
-        _inline_figure(run, figure.number, figure.title)
-        for figure in definition.figures
-        if run.figure(figure.number).exists()
-    ]
-    shown = {figure.number for figure in figures}
+def _as_it_is(environment: jinja2.Environment, name: str) -> Markup:
+    """A file beside the templates that is none itself."""
+    loader = environment.loader
+    assert loader is not None  # noqa: S101 - given just above
+    return Markup(loader.get_source(environment, name)[0])  # noqa: S704 - our own file
+
+
+def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
+    recorded = _recorded(raw)
+    over_time = _over_time(raw)
+    shown = _figures(run, rows)
     return {
-        "manifest": manifest,
-        "facts": study.facts(run, manifest, rows),
-        "proofs": run.proofs(),
-        "sections": [section for section in study.sections(rows) if section.in_study],
+        **_study_parts(run, rows, shown),
+        **_audit_parts(run, rows),
+        "manifest": run.manifest(),
         "rows": rows,
-        "figures": figures,
-        "not_drawn": [each.number for each in definition.figures if each.number not in shown],
-        "links": {row.cell.id: _links(run, row) for row in rows},
+        "timelines": over_time,
+        "commands": {row.cell.id: recorded.get(row.cell.id) for row in rows},
         "observed": [(row, each) for row in rows for each in row.measured if _has_details(each)],
-        "failures": [(row, each) for row in rows for each in row.measurements if each.reason],
-        "flags": study.flag_meanings(rows),
-        "provenance": _provenance(run, manifest),
+        "links": {row.cell.id: provenance.of_cell(run, row) for row in rows},
+        "provenance": provenance.facts(run, run.manifest()),
+        "files": provenance.files(run),
+        "has_stages": bool(charts.stages(rows)),
+        "data": Markup(_data(rows, shown, over_time)),  # noqa: S704 - escaped by as_json
         "study": study,
         "audit": audit,
         "columns": columns,
     }
 
 
+def _study_parts(run: Run, rows: Sequence[Row], shown: Sequence[ShownFigure]) -> dict[str, Any]:
+    drawn = {figure.number for figure in shown}
+    defined = experiment.load(run.experiment_file).figures
+    return {
+        "facts": study.facts(run, run.manifest(), rows),
+        "proofs": run.proofs(),
+        "sections": [section for section in study.sections(rows) if section.in_study],
+        "figures": shown,
+        "not_drawn": [each.number for each in defined if each.number not in drawn],
+        "matrix_link": provenance.link_to(run, run.test_matrix_csv),
+        "failures": [(row, each) for row in rows for each in row.measurements if each.reason],
+    }
+
+
+def _audit_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "calibration": run.calibration(),
+        "calibration_link": provenance.link_to(run, run.calibration_file),
+        "marked": [_marked(row) for row in rows if row.flags],
+        "flags": study.flag_meanings(rows),
+    }
+
+
+def _marked(row: Row) -> Marked:
+    doubtful = tuple(flag for flag in row.flags if audit.is_doubtful((flag,)))
+    return Marked(row, bool(doubtful), tuple(audit.explain(flag) for flag in doubtful))
+
+
 def _has_details(measurement: Measurement) -> bool:
     return bool(measurement.machine or measurement.service_metrics)
 
 
-def _inline_figure(run: Run, number: int, title: str) -> InlineFigure:
-    path = run.figure(number)
-    text = path.read_text(encoding="utf-8")
-    return InlineFigure(number, Markup(inline_svg(text, f"f{number}", title)), _link(run, path))  # noqa: S704
-
-
-def inline_svg(text: str, prefix: str, title: str) -> str:
-    """An SVG document as an element of a page: ids made its own, size left to the page."""
-    element = text[text.index("<svg") :]
-    element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
-    element = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", element)
-    opening, rest = element.split(">", 1)
-    opening = re.sub(r'\s(?:width|height)="[^"]*"', "", opening)
-    return f'{opening} role="img" aria-label="{Markup.escape(title)}">{rest}'
-
-
-def _links(run: Run, row: Row) -> list[tuple[str, str]]:
-    """What there is on disk about a cell: its dashboard and the raw folders of its blocks."""
-    dashboard = run.dashboard(row.cell.id) / "index.html"
-    raw = [
-        (f"raw {each.block}", run.cell(each.block, row.cell.id).path) for each in row.measurements
-    ]
+def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
+    definition = experiment.load(run.experiment_file)
+    described = [(each, figures.chart(each, definition, rows)) for each in definition.figures]
     return [
-        (name, _link(run, path)) for name, path in [("dashboard", dashboard), *raw] if path.exists()
+        ShownFigure(
+            number=each.number,
+            title=chart.title,
+            caption=chart.caption,
+            reading=charts.reading(each),
+            link=provenance.link_to(run, run.figure(each.number)),
+            panels=len(chart.panels),
+            data=charts.figure(chart),
+        )
+        for each, chart in described
+        if chart
     ]
 
 
-def _link(run: Run, path: Path) -> str:
-    return Path(os.path.relpath(path, run.path)).as_posix()
+def _recorded(raw: Run) -> dict[str, CellRun]:
+    """The first record of each cell that tells its commands."""
+    found: dict[str, CellRun] = {}
+    for record, _ in raw.cell_runs():
+        if record.commands:
+            found.setdefault(record.cell.id, record)
+    return found
 
 
-def _provenance(run: Run, manifest: Manifest) -> dict[str, str]:
-    """Everything needed to run it again, as name → text."""
-    told = {
-        "Command": manifest.command,
-        "Git commit": manifest.git_commit + (" with local changes" if manifest.git_dirty else ""),
-        "Seed": str(manifest.seed),
-        "Started": manifest.started,
-        "Finished": manifest.finished or "not finished",
-    }
-    if run.machine_file.exists():
-        machine = json.loads(run.machine_file.read_text(encoding="utf-8"))
-        told |= {_heading(name): _plain(value) for name, value in machine.items()}
-    return told
+def _over_time(raw: Run) -> dict[str, list[Timeline]]:
+    found: dict[str, list[Timeline]] = {}
+    for record, folder in raw.cell_runs():
+        if told := timelines.of(record, folder):
+            found.setdefault(record.cell.id, []).append(told)
+    return {cell: sorted(blocks, key=lambda each: each.block) for cell, blocks in found.items()}
 
 
-def _heading(name: str) -> str:
-    return name.replace("_", " ").capitalize()
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {version}" for name, version in value.items())
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _data(
+    rows: Sequence[Row],
+    shown: Sequence[ShownFigure],
+    over_time: Mapping[str, Sequence[Timeline]],
+) -> str:
+    return charts.as_json(
+        {
+            "cells": charts.cells(rows),
+            "figures": {str(figure.number): figure.data for figure in shown},
+            "stages": charts.stages(rows),
+            "timelines": charts.timelines(over_time),
+        }
+    )

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import wrong_answer
 
-from restbench import figures, report, tables
+from restbench import figures, keep, measures, report, tables
 from restbench.store import Run
 
 
@@ -46,8 +49,23 @@ def run(tmp_path: Path) -> Run:
     return run
 
 
+VENDOR = Path(report.__file__).parent / "templates" / "vendor"
+
+
 def page_of(run: Run) -> str:
     return report.write(run).read_text(encoding="utf-8")
+
+
+def data_of(text: str) -> Any:
+    """What the charts of the page are drawn from."""
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text)
+    return json.loads(found)
+
+
+def own_part(text: str) -> str:
+    """The page without the chart library."""
+    library = text.index("Licensed to the Apache Software Foundation")
+    return text[:library] + text[text.index('"use strict";\n', library) :]
 
 
 def test_the_page_needs_no_network_and_no_other_file(run: Run) -> None:
@@ -55,9 +73,30 @@ def test_the_page_needs_no_network_and_no_other_file(run: Run) -> None:
     page = Page(text)
     loading = [tag for tag, _ in page.elements if tag in {"link", "img", "iframe", "object"}]
     assert loading == []
-    assert [attrs for tag, attrs in page.elements if tag == "script"] == [{}]
-    assert not re.search(r"@import|url\((?!#)", text)
+    assert not page.values("src")
+    assert not re.search(r"@import|url\((?!#)", own_part(text))
     assert not [link for link in page.values("href") if "//" in link]
+    (policy,) = [each for each in page.values("content") if "default-src" in each]
+    assert policy.startswith("default-src 'none';"), "a browser would refuse to load anything"
+
+
+def test_the_chart_library_is_the_one_its_readme_names() -> None:
+    vendor = VENDOR / "echarts.min.js"
+    readme = (VENDOR / "README.md").read_text(encoding="utf-8")
+    assert hashlib.sha256(vendor.read_bytes()).hexdigest() in readme
+    assert b"</script" not in vendor.read_bytes().lower(), "it stands inside the page"
+
+
+def test_the_page_is_the_same_bytes_every_time(run: Run) -> None:
+    assert page_of(run) == page_of(run)
+
+
+def test_the_data_cannot_end_their_element(run: Run) -> None:
+    definition = run.experiment_file.read_text(encoding="utf-8")
+    harmful = definition.replace("S (serial)", "</script><!--")
+    run.experiment_file.write_text(harmful, encoding="utf-8")
+    assert data_of(page_of(run))["figures"]
+    assert "</script><!--" not in page_of(run)
 
 
 def test_every_link_leads_to_something(run: Run) -> None:
@@ -73,20 +112,56 @@ def test_every_link_leads_to_something(run: Run) -> None:
             assert (run.path / link).exists(), link
 
 
-def test_ids_are_unique_though_several_figures_stand_in_the_page(tmp_path: Path) -> None:
-    run = build(
-        tmp_path / "run",
-        [
-            Made(cell("java serial low 10"), steady_load(10, 50)),
-            Made(cell("java serial medium 10"), steady_load(10, 50)),
-            Made(cell("python process-per-request low 10"), steady_load(10, 50)),
-        ],
-    )
-    assert len(figures.write(run)) == 4
+def test_ids_are_unique(run: Run) -> None:
     page = Page(page_of(run))
-    assert [tag for tag, _ in page.elements].count("svg") == 4
     repeated = [each for each, count in Counter(page.values("id")).items() if count > 1]
     assert repeated == []
+
+
+def test_the_seven_parts_stand_in_their_order(run: Run) -> None:
+    sections = re.findall(r'<section id="([^"]+)">', page_of(run))
+    assert sections == ["answer", "audit", "claims", "study", "stages", "cells", "provenance"]
+
+
+def test_a_figure_has_its_points_with_their_cells(run: Run) -> None:
+    figure = data_of(page_of(run))["figures"]["15"]
+    (line,) = figure["panels"][0]["lines"]
+    assert line["label"] == "S serial"
+    assert line["points"] == [
+        [10, 200, None, 0, "java-serial-unbound-low-10u"],
+        [30, None, None, 1, "java-serial-unbound-low-30u"],
+    ]
+
+
+def test_a_point_of_several_blocks_has_its_half_width(tmp_path: Path) -> None:
+    serial = cell("java serial low 10")
+    blocks = [Made(serial, steady_load(10, 50)), Made(serial, steady_load(10, 40), block=2)]
+    data = data_of(page_of(build(tmp_path / "run", blocks)))
+    point = data["figures"]["15"]["panels"][0]["lines"][0]["points"][0]
+    assert point == [10, 225, 317.7, 0, "java-serial-unbound-low-10u"]
+    assert [told["block"] for told in data["timelines"]["java-serial-unbound-low-10u"]] == [1, 2]
+
+
+def test_the_stages_add_up_to_the_mean(run: Run) -> None:
+    (bar,) = [each for each in data_of(page_of(run))["stages"] if "low-10u" in each["cell"]]
+    assert bar["group"] == "java, low"
+    assert sum(bar["ms"]) == pytest.approx(50, rel=1e-3)
+
+
+def test_every_chart_says_how_to_read_it_and_how_not(run: Run) -> None:
+    text = page_of(run)
+    for figure in re.findall(r"<figure.*?</figure>", text, flags=re.DOTALL):
+        assert "<b>Read:</b>" in figure
+        assert "<b>Do not read:</b>" in figure
+
+
+def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
+    kept = Run(tmp_path / "kept")
+    keep.keep(run, measures.rows(run), kept)
+    text = kept.report.read_text(encoding="utf-8")
+    assert data_of(text)["timelines"] == data_of(page_of(run))["timelines"]
+    for link in Page(text).values("href"):
+        assert link.startswith("#") or (kept.path / link).exists(), link
 
 
 def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:
@@ -115,12 +190,12 @@ def test_a_void_cell_shows_no_number(run: Run) -> None:
 
 def test_every_planned_cell_is_a_line_of_the_matrix(run: Run) -> None:
     text = page_of(run)
-    matrix = text[text.index('<section id="matrix">') : text.index('<section id="observed">')]
+    matrix = text[text.index('<h3 id="matrix">') : text.index("<h3>What failed</h3>")]
     assert matrix.count("<tr>") == 1 + 4
 
 
 def test_the_service_and_the_machine_are_told(run: Run) -> None:
-    observed = page_of(run).split('<section id="observed">')[1]
+    observed = page_of(run).split('<h3 id="observed">')[1]
     assert "blocked 1.0, runnable 5.0" in observed
     assert "1 100 " in observed, "both cores, of sar"
 
@@ -133,4 +208,4 @@ def test_a_page_without_figures_proofs_and_machine_is_still_a_page(tmp_path: Pat
     text = page_of(run)
     assert "No proof was made in this run." in text
     assert "not recorded" in text
-    assert "<figure" not in text
+    assert data_of(text)["figures"].keys() == {"24", "27"}

@@ -1,0 +1,159 @@
+"""What the page's interactive charts show, as data; how they look is the page's business.
+
+The same bytes for the same run: numbers are rounded, keys sorted, nothing tells the time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from restbench import audit, columns, study
+from restbench.drawing import Chart, Line
+from restbench.experiment import Figure
+from restbench.measures import Row
+from restbench.timeline import Timeline
+
+_STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms")
+#: A longer series is told as means of neighbours: more points than a chart has room for.
+MOST_POINTS = 240
+_SIGNIFICANT = 4
+
+_LOADS = (
+    "Compare lines at one number of users: higher throughput is more work done; a flat line is a "
+    "service that has no more to give."
+)
+_SIZES = (
+    "Compare lines at one number of rows: the upper line did more requests per second, or took "
+    "longer where latency is drawn."
+)
+_BETWEEN = (
+    "The line between two points was not measured, and latency of a closed loop says nothing of "
+    "requests that arrive at a fixed rate."
+)
+_ALONG = (
+    "Points along a line are different amounts of work: falling throughput is no sign of a worse "
+    "technique."
+)
+
+
+def reading(figure: Figure) -> tuple[str, str]:
+    """How to read a figure of the study, and how not to: a sentence each."""
+    return (_LOADS, _BETWEEN) if figure.x == "users" else (_SIZES, _ALONG)
+
+
+def figure(chart: Chart) -> dict[str, Any]:
+    """A figure of the study: its panels with lines of [x, y, half width, doubtful, cell]."""
+    return {
+        "log": chart.log_y,
+        "x_label": chart.x_label,
+        "x_ticks": list(chart.x_ticks),
+        "panels": [
+            {
+                "metric": columns.HEADINGS[panel.metric],
+                "title": panel.title,
+                "lines": [_line(line) for line in panel.lines],
+            }
+            for panel in chart.panels
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    points = [
+        [p.x, _rounded(p.y), _rounded(p.half_width), int(p.doubtful), p.cell] for p in line.points
+    ]
+    return {"label": line.label, "colour": line.colour, "points": points}
+
+
+def cells(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
+    """What a chart says of a cell under the pointer, by the cell's id."""
+    return {
+        row.cell.id: {
+            "name": f"{study.technique(row.cell)}, {row.cell.complexity}, {row.cell.users} users",
+            "flags": [[flag, int(audit.is_doubtful((flag,)))] for flag in row.flags],
+            "blocks": len(row.measured),
+        }
+        for row in rows
+    }
+
+
+def stages(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Where a request's time went, in ms, for each cell whose service told it."""
+    return [_stages(row) for row in rows if row.value("compute_ms") is not None]
+
+
+def _stages(row: Row) -> dict[str, Any]:
+    return {
+        "cell": row.cell.id,
+        "group": f"{row.cell.service}, {row.cell.complexity}",
+        "label": f"{study.technique(row.cell)}, {row.cell.users}",
+        "doubtful": int(audit.is_doubtful(row.flags)),
+        "ms": [_rounded(ms) for ms in _stage_ms(row)],
+    }
+
+
+def _stage_ms(row: Row) -> list[float]:
+    """The service's stages, then what is left of the mean: network, web server and JMeter.
+
+    JMeter counts whole milliseconds, so for the fastest cells nothing may be left.
+    """
+    told = [row.value(stage) or 0.0 for stage in _STAGES]
+    return [*told, max(0.0, (row.value("mean_ms") or 0.0) - sum(told))]
+
+
+def timelines(known: Mapping[str, Sequence[Timeline]]) -> dict[str, list[dict[str, Any]]]:
+    """Each cell's measurements over time, a block each, by the cell's id."""
+    return {cell: [_timeline(each) for each in blocks] for cell, blocks in known.items() if blocks}
+
+
+def _timeline(told: Timeline) -> dict[str, Any]:
+    load = (told.second_s, told.throughput_per_s, told.errors_per_s)
+    second_s, throughput, errors = _thinned(*load)
+    core_s, *cores = _thinned(told.core_second_s, *told.core_pct)
+    memory_s, memory, service_cpu = _thinned(
+        told.memory_second_s, told.memory_mib, told.service_cpu_pct
+    )
+    return {
+        "block": told.block,
+        "window_s": _rounded(told.window_s),
+        "steady": told.steady,
+        "cut_s": _rounded(told.cut_s),
+        "load": {"s": second_s, "per_s": throughput, "errors": errors if any(errors) else []},
+        "cores": {"s": core_s, "pct": cores},
+        "service": {"s": memory_s, "mib": memory, "cpu_pct": service_cpu},
+        "percentiles": [_numbers(told.percents), _numbers(told.percentile_ms)],
+        "histogram": [_numbers(told.histogram_ms), list(told.histogram_counts)],
+    }
+
+
+def _thinned(*series: Sequence[float | None]) -> list[list[float | int | None]]:
+    """Series of one length, the first being their times, with at most MOST_POINTS points each."""
+    width = -(-max(map(len, series), default=0) // MOST_POINTS) or 1
+    return [
+        _numbers([_mean(each[n : n + width]) for n in range(0, len(each), width)])
+        for each in series
+    ]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _numbers(values: Sequence[float | None]) -> list[float | int | None]:
+    return [_rounded(value) for value in values]
+
+
+def _rounded(value: float | None) -> float | int | None:
+    if value is None:
+        return None
+    short = float(f"{value:.{_SIGNIFICANT}g}")
+    return int(short) if short.is_integer() else short
+
+
+def as_json(data: Mapping[str, Any]) -> str:
+    """The data as they stand in a `<script>` element of the page: no `</` inside."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("</", "<\\/").replace("<!--", "<\\u0021--")

@@ -1,0 +1,65 @@
+"""Where a page's numbers come from: what must be known to run it again, and the files behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from restbench.measures import Row
+from restbench.records import Manifest
+from restbench.store import Run
+
+Link = tuple[str, str]
+"""What a link is called, and where it leads, relative to the run's folder."""
+
+
+def facts(run: Run, manifest: Manifest) -> dict[str, str]:
+    """Everything needed to run it again, as name → text."""
+    told = {
+        "Command": manifest.command,
+        "Git commit": manifest.git_commit + (" with local changes" if manifest.git_dirty else ""),
+        "Seed": f"{manifest.seed}: the operands and the order of the cells come from it",
+        "Started": manifest.started,
+        "Finished": manifest.finished or "not finished",
+        "Claims file": f"sha256 {manifest.claims_sha256}" if manifest.claims_sha256 else "none",
+    }
+    told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
+    if run.machine_file.exists():
+        machine = json.loads(run.machine_file.read_text(encoding="utf-8"))
+        told |= {_heading(name): _plain(value) for name, value in machine.items()}
+    return told
+
+
+def files(run: Run) -> list[Link]:
+    """The files of the whole run that lie beside the page."""
+    made = (run.test_matrix_csv, run.test_matrix_markdown)
+    return [(link, link) for path in (*run.identity_files(), *made) if (link := link_to(run, path))]
+
+
+def of_cell(run: Run, row: Row) -> list[Link]:
+    """What there is on disk about a cell: its dashboard and the raw folders of its blocks."""
+    dashboard = run.dashboard(row.cell.id) / "index.html"
+    raw = [
+        (f"raw {each.block}", run.cell(each.block, row.cell.id).path) for each in row.measurements
+    ]
+    return [
+        (name, link)
+        for name, path in [("dashboard", dashboard), *raw]
+        if (link := link_to(run, path))
+    ]
+
+
+def link_to(run: Run, path: Path) -> str:
+    """The file's place relative to the page; empty where there is no such file."""
+    return Path(os.path.relpath(path, run.path)).as_posix() if path.exists() else ""
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {version}" for name, version in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

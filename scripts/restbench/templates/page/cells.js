@@ -1,0 +1,116 @@
+// A cell's details, drawn when they are opened: over time, its distribution, the machine under it.
+const line = (name, points, colour, more = {}) =>
+  ({ type: "line", name, data: points, showSymbol: points.length < 3, symbolSize: 5, color: colour, lineStyle: { width: 1.4 }, ...more });
+const zipped = (xs, ys) => xs.map((x, n) => [x, ys[n]]);
+const strength = (told, block) => (told.block === block ? { z: 5 } : { lineStyle: { width: 1, opacity: 0.3 }, itemStyle: { opacity: 0.3 } });
+const colourOf = (told) => seriesColour(told.block - 1);
+const seconds = { type: "value", name: "Seconds from the window's start" };
+const byAxis = { trigger: "axis", valueFormatter: readable };
+const ending = (name) => ({ name, nameLocation: "end", nameGap: 8, nameTextStyle: { align: "left" } });
+
+function windowMarks(told, low, high) {
+  const faint = { color: css("--soft"), opacity: 0.13 };
+  const label = { color: css("--soft"), fontSize: 11, position: "insideTop" };
+  const areas = [[{ xAxis: low, name: "warm-up" }, { xAxis: 0 }]];
+  if (high > told.window_s) areas.push([{ xAxis: told.window_s, name: "" }, { xAxis: high }]);
+  const cut = told.cut_s === null ? [] : [{ xAxis: told.cut_s, label: { formatter: "MSER cut", color: css("--bad"), fontSize: 11 } }];
+  return {
+    markArea: { silent: true, itemStyle: faint, label, data: low < 0 ? areas : areas.slice(1) },
+    markLine: { silent: true, symbol: "none", lineStyle: { color: css("--bad"), type: "dashed" }, data: cut },
+  };
+}
+
+function overTime(blocks, block) {
+  const ends = blocks.flatMap((told) => [told.load.s[0], told.load.s.at(-1), told.window_s]);
+  const [low, high] = [Math.min(0, ...ends), Math.max(...ends)];
+  return {
+    grid: { top: 34 },
+    xAxis: { ...seconds, min: low, max: high }, yAxis: { type: "value", min: 0, ...ending("Correct responses /s (red: errors)") }, tooltip: byAxis,
+    series: blocks.flatMap((told) => [
+      line(`block ${told.block}`, zipped(told.load.s, told.load.per_s), colourOf(told),
+        { ...strength(told, block), ...(told.block === block ? windowMarks(told, low, high) : {}) }),
+      ...(told.load.errors.length ? [line(`errors ${told.block}`, zipped(told.load.s, told.load.errors), css("--bad"), strength(told, block))] : []),
+    ]),
+  };
+}
+
+function histogram(blocks, block) {
+  const steps = ({ histogram: [edges, counts] }) => {
+    const all = counts.reduce((sum, count) => sum + count, 0) || 1;
+    return [...counts.map((count, n) => [edges[n], 100 * count / all]), [edges.at(-1), 0]];
+  };
+  const edges = blocks.flatMap((told) => told.histogram[0]);
+  const [low, high] = [Math.min(...edges.filter((edge) => edge > 0)), Math.max(...edges)];
+  const ticks = logTicks(low, high);
+  const few = ticks.length > 7 ? ticks.filter((tick) => String(tick).replace(/[0.]/g, "") === "1") : ticks;
+  return {
+    grid: { top: 34 },
+    xAxis: { type: "log", name: "Response time, ms (log)", min: low, max: high, axisLabel: { customValues: few }, axisTick: { customValues: few } },
+    yAxis: { type: "value", min: 0, ...ending("Percent of the correct responses") },
+    tooltip: { ...byAxis, axisPointer: { label: { formatter: ({ value }) => `from ${readable(value)} ms` } } },
+    series: blocks.map((told) => line(`block ${told.block}`, steps(told).filter(([x]) => x > 0), colourOf(told),
+      { step: "end", areaStyle: told.block === block ? { opacity: 0.15 } : undefined, ...strength(told, block) })),
+  };
+}
+
+function percentiles(blocks, block) {
+  const all = [...new Set(blocks.flatMap((told) => told.percentiles[0]))].sort((a, b) => a - b);
+  return {
+    grid: { top: 34 },
+    xAxis: { type: "category", name: "Percentile", data: all.map((percent) => (percent >= 100 ? "max" : `p${percent}`)) },
+    yAxis: { type: "value", min: 0, ...ending("Response time, ms") }, tooltip: byAxis,
+    series: blocks.map((told) => line(`block ${told.block}`,
+      all.map((percent) => told.percentiles[1][told.percentiles[0].indexOf(percent)] ?? "-"), colourOf(told),
+      { showSymbol: true, ...strength(told, block) })),
+  };
+}
+
+function cores(blocks, block) {
+  const { cores: held, service } = blocks.find((told) => told.block === block);
+  return {
+    grid: { top: 54 }, legend: { top: 0, left: 0, textStyle: { color: css("--ink"), fontSize: 11 }, inactiveColor: css("--soft"), itemWidth: 16, itemHeight: 8 },
+    xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Busy, percent of one core") }, tooltip: byAxis,
+    series: [...held.pct.map((pct, n) => line(`core ${n}`, zipped(held.s, pct), seriesColour(n))),
+      ...(service.cpu_pct.length ? [line("service", zipped(service.s, service.cpu_pct), css("--ink"), { lineStyle: { width: 1.2, type: "dashed" } })] : [])],
+  };
+}
+
+function memory(blocks, block) {
+  return {
+    grid: { top: 34 },
+    xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Resident memory, MiB") }, tooltip: byAxis,
+    series: blocks.map((told) => line(`block ${told.block}`, zipped(told.service.s, told.service.mib), colourOf(told), strength(told, block))),
+  };
+}
+
+// A chart's name in the page → what draws it, and whether a measurement has anything for it.
+const CELL_CHARTS = {
+  load: [overTime, (told) => told.load.s.length], histogram: [histogram, (told) => told.histogram[1].length],
+  percentiles: [percentiles, (told) => told.percentiles[0].length], cores: [cores, (told) => told.cores.s.length],
+  memory: [memory, (told) => told.service.mib.length],
+};
+
+function drawCell(details) {
+  const blocks = data.timelines[details.dataset.cell];
+  const place = details.querySelector(".charts");
+  if (!blocks || place.childElementCount) return;
+  place.append(document.getElementById("cell-charts").content.cloneNode(true));
+  const choice = place.querySelector("select");
+  choice.append(...blocks.map((told) => element("option", { value: told.block }, String(told.block))));
+  choice.closest("label").hidden = blocks.length === 1;
+  const redraws = [];
+  for (const figure of place.querySelectorAll("[data-chart]")) {
+    const [option, has] = CELL_CHARTS[figure.dataset.chart];
+    const known = blocks.filter(has);
+    if (!known.length) { figure.remove(); continue; }
+    const chosen = () => (known.find((told) => told.block === Number(choice.value)) ?? known[0]).block;
+    const plot = figure.querySelector(".plot");
+    plot.setAttribute("aria-label", `${figure.querySelector("h4").textContent} of ${data.cells[details.dataset.cell].name}`);
+    redraws.push(mount(plot, () => option(known, chosen())).redraw);
+  }
+  choice.addEventListener("change", () => redraws.forEach((redraw) => redraw()));
+}
+
+for (const details of document.querySelectorAll("details.cell"))
+  details.addEventListener("toggle", () => { if (details.open) drawCell(details); });
+reveal();
