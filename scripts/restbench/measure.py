@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from restbench import load, monitor, process, quiet
 from restbench.cell import Cell
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.live import Gauge, Live, Phase
 from restbench.payload import Payload
 from restbench.placement import Cores, core_list
 from restbench.records import CellRun, PlannedCell, Usage, Window
@@ -90,8 +92,11 @@ def verify(service: Service, task: Task) -> None:
         raise WrongAnswers(f"{task.cell.id}: the product is wrong; nothing was measured")
 
 
-def measure(service: Service, task: Task, run: Run) -> CellRun:
-    """Verify, load, cut the window, stop, record. The record is written last.
+def measure(
+    service: Service, task: Task, run: Run, watch: Callable[[Live], None] | None = None
+) -> CellRun:
+    """Verify, load, cut the window, stop, record. The record is written last. `watch` is told
+    about once a second how it goes.
 
     `usage.service_requests` is None where the service still works for clients that are gone.
     """
@@ -103,7 +108,8 @@ def measure(service: Service, task: Task, run: Run) -> CellRun:
     jmeter = _start_load(service, task, run, folder)
     try:
         with monitor.collectors(service, jmeter.pid, folder) as monitors:
-            window, opened, closed = _cut_window(service, task, jmeter)
+            course = Course(service, jmeter, Gauge(jmeter.follower, service.pids()), watch)
+            window, opened, closed = _cut_window(course, task.profile)
             jmeter.stop()  # first: the load would go on while the collectors end
     finally:
         jmeter.stop()
@@ -135,30 +141,42 @@ def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> l
     return load.start(target, folder, core_list(task.cores.load))
 
 
-def _cut_window(
-    service: Service, task: Task, jmeter: load.LoadRun
-) -> tuple[Window, Snapshot, Snapshot]:
-    jmeter.await_started()
-    warm = time.monotonic() + task.profile.warmup_s
-    while (left_s := warm - time.monotonic()) > 0:
-        _wait(service, jmeter, min(left_s, POLL_S))
-    opened = _snapshot(service, jmeter)
+@dataclass(frozen=True)
+class Course:
+    """A load under way against a service, and who is told how it goes."""
+
+    service: Service
+    jmeter: load.LoadRun
+    gauge: Gauge
+    watch: Callable[[Live], None] | None
+
+    def wait(self, seconds: float, phase: Phase, elapsed_s: float) -> None:
+        """Let it go on; EnvironmentProblem when one of the two has ended."""
+        time.sleep(seconds)
+        if not self.jmeter.running():
+            why = self.jmeter.why_ended()
+            raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{why}")
+        if not self.service.alive():
+            raise EnvironmentProblem(f"the service died under load{_end_of_log(self.service)}")
+        if self.watch and (now := self.gauge.look(phase, elapsed_s)):
+            self.watch(now)
+
+
+def _cut_window(course: Course, profile: Profile) -> tuple[Window, Snapshot, Snapshot]:
+    course.jmeter.await_started()
+    begun = time.monotonic()
+    while (left_s := begun + profile.warmup_s - time.monotonic()) > 0:
+        course.wait(min(left_s, POLL_S), "warm-up", profile.warmup_s - left_s)
+    opened = _snapshot(course.service, course.jmeter)
     ended: Ended | None = None
+    elapsed_s = 0.0
     while ended is None:
-        _wait(service, jmeter, POLL_S)
+        course.wait(POLL_S, "window", elapsed_s)
         elapsed_s = time.time() - opened.at_ms / 1000
-        completions = jmeter.follower.correct_since(opened.at_ms)
-        ended = window_over(elapsed_s, completions, task.profile)
-    closed = _snapshot(service, jmeter)
+        completions = course.jmeter.follower.correct_since(opened.at_ms)
+        ended = window_over(elapsed_s, completions, profile)
+    closed = _snapshot(course.service, course.jmeter)
     return Window(start_ms=opened.at_ms, end_ms=closed.at_ms, ended=ended), opened, closed
-
-
-def _wait(service: Service, jmeter: load.LoadRun, seconds: float) -> None:
-    time.sleep(seconds)
-    if not jmeter.running():
-        raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{jmeter.why_ended()}")
-    if not service.alive():
-        raise EnvironmentProblem(f"the service died under load{_end_of_log(service)}")
 
 
 def _end_of_log(service: Service) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restbench.cell import Shape
+from restbench.experiment import Experiment
 from restbench.store import write_text
 
 BODY_REST = "body-rest.json"
@@ -36,6 +37,16 @@ class Payload:
         """Put both texts where the JMeter plan reads them."""
         write_text(folder / BODY_REST, self.body_rest)
         write_text(folder / ROWS, self.rows)
+
+
+def payload_of(experiment: Experiment, complexity: str) -> Payload:
+    """The payload of one of the experiment's levels of complexity."""
+    return make_payload(
+        experiment.shape(complexity),
+        experiment.seed,
+        experiment.element_min,
+        experiment.element_max,
+    )
 
 
 @lru_cache(maxsize=32)

@@ -6,26 +6,23 @@ import hashlib
 import itertools
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import datetime
 from typing import Protocol
 
 import httpx
 
-from restbench import load, machine, measures, proof, service, stopping
+from restbench import load, machine, measures, proof, stopping
 from restbench.cell import Cell
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
-from restbench.experiment import Experiment
 from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
+from restbench.live import Live
 from restbench.measure import Task, measure
 from restbench.order import Order
-from restbench.payload import Payload, make_payload
+from restbench.payload import payload_of
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
 from restbench.session import Session, is_spent, open_session, renew_if_spent
 from restbench.store import Run, write_json, write_model, write_text
-
-WARMING_CLIENTS = 4
+from restbench.warming import warm_all
 
 
 class View(Protocol):
@@ -42,6 +39,9 @@ class View(Protocol):
 
     def started(self, planned: PlannedCell, to_go_s: float) -> None:
         """A cell begins."""
+
+    def measuring(self, planned: PlannedCell, now: Live) -> None:
+        """The cell goes on; told about once a second."""
 
     def done(self, record: CellRun, finished: int, to_go_s: float) -> None:
         """A cell is measured, or has failed."""
@@ -91,7 +91,7 @@ def _begin(order: Order, run: Run) -> Manifest:
         write_text(run.claims_file, order.claims_text)
     write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
     for complexity in {each.cell.complexity for each in order.plan}:
-        _payload(order.experiment, complexity).write(run.payload(complexity))
+        payload_of(order.experiment, complexity).write(run.payload(complexity))
     write_model(run.manifest_file, manifest)
     return manifest
 
@@ -138,9 +138,9 @@ def _measure_group(
         for planned in group:
             renew_if_spent(run, planned, session)
             if session.restarted:
-                _warm_all(order, group, session)
+                warm_all(order, group, session)
             view.started(planned, estimator.to_go_s())
-            record = _measure_cell(order, run, planned, session)
+            record = _measure_cell(order, run, planned, session, view)
             estimator.done(time.monotonic())
             view.done(record, estimator.finished, estimator.to_go_s())
 
@@ -157,7 +157,7 @@ def _prepare(
         proven = proof.prove(session.service, strategy, cell.placement, session.cores.service)
         _keep_proof(run, proven)
         view.proven(proven)
-    _warm_all(order, group, session)
+    warm_all(order, group, session)
 
 
 def _keep_proof(run: Run, proven: Proof) -> None:
@@ -169,45 +169,15 @@ def _keep_proof(run: Run, proven: Proof) -> None:
     write_json(run.proofs_file, [each.model_dump() for each in kept.values()])
 
 
-def _warm_all(order: Order, group: Sequence[PlannedCell], session: Session) -> None:
-    """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
-    more of the way is compiled when the first window opens."""
-
-    def work(cell: Cell) -> int:
-        shape = order.experiment.shape(cell.complexity)
-        return shape.rows * shape.inner * shape.columns
-
-    offered = (each.cell for each in group if each.cell.strategy in session.offered)
-    cells = sorted(offered, key=work)
-    for cell in {cell.strategy: cell for cell in reversed(cells)}.values():
-        _warm(session.service, cell, order)
-
-
-def _warm(target: service.Service, cell: Cell, order: Order) -> None:
-    payload = _payload(order.experiment, cell.complexity)
-    deadline = time.monotonic() + order.profile.service_warmup_s[cell.service]
-
-    def send(_client: int) -> None:
-        # What goes wrong here goes wrong again in the cell's own verification, which records it.
-        with suppress(httpx.HTTPError):
-            while time.monotonic() < deadline:
-                target.post(cell.strategy, cell.kernel, payload.body("warm")).raise_for_status()
-
-    clients = ThreadPoolExecutor(WARMING_CLIENTS)
-    try:
-        list(clients.map(send, range(WARMING_CLIENTS)))
-    finally:
-        # Interrupted, nobody waits for them: the service that they talk to is stopped next.
-        clients.shutdown(wait=False, cancel_futures=True)
-
-
-def _measure_cell(order: Order, run: Run, planned: PlannedCell, session: Session) -> CellRun:
+def _measure_cell(
+    order: Order, run: Run, planned: PlannedCell, session: Session, view: View
+) -> CellRun:
     """Measure a cell; a failure becomes its record, and its service is not used again."""
     offered = planned.cell.strategy in session.offered
     task = Task(
         planned=planned,
         profile=order.profile,
-        payload=_payload(order.experiment, planned.cell.complexity),
+        payload=payload_of(order.experiment, planned.cell.complexity),
         payload_seed=order.experiment.seed,
         cores=session.cores,
         flags=session.take_flags() if offered else (),
@@ -215,7 +185,7 @@ def _measure_cell(order: Order, run: Run, planned: PlannedCell, session: Session
     if not offered:
         return _failed(run, task, EnvironmentProblem(_not_offered(planned.cell, session)))
     try:
-        record = measure(session.service, task, run)
+        record = measure(session.service, task, run, watch=lambda now: view.measuring(planned, now))
     except (Failure, httpx.HTTPError) as error:
         record = _failed(run, task, error)
     session.spent = is_spent(record)
@@ -235,15 +205,6 @@ def _failed(run: Run, task: Task, error: Exception) -> CellRun:
     record = task.record("failed", reason=reason, flags=(*task.flags, *wrong))
     write_model(run.cell(task.planned.block, task.cell.id).record, record)
     return record
-
-
-def _payload(experiment: Experiment, complexity: str) -> Payload:
-    return make_payload(
-        experiment.shape(complexity),
-        experiment.seed,
-        experiment.element_min,
-        experiment.element_max,
-    )
 
 
 def _now() -> str:

@@ -14,15 +14,15 @@ CLAIMS = "# What this run is held against.\n"
 
 
 def run_with(bench: Bench, precision: float) -> Manifest:
-    """Two blocks or up to three, until throughputs are as precise as asked."""
+    """Three blocks or up to four, until throughputs are as precise as asked."""
     path = Path(bench.experiment({"java": ["serial"]}))
-    rule = f"blocks = 2\nblocks_max = 3\nprecision = {precision}"
+    rule = f"blocks = 3\nblocks_max = 4\nprecision = {precision}"
     text = path.read_text().replace("blocks = 1", rule)
     path.write_text(text.replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
     done = bench.restbench("run", str(path), "--profile", "p")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ("block 3: precision lacks: 3 measurements in all" in done.stdout) == (precision < 0.5)
+    assert ("block 4: precision lacks: 4 measurements in all" in done.stdout) == (precision < 0.5)
     return bench.latest.manifest()
 
 
@@ -33,16 +33,16 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_a_run_ends_after_its_fewest_blocks_when_they_are_precise(bench: Bench) -> None:
     manifest = run_with(bench, precision=0.999)
-    assert [each.block for each in manifest.plan] == [1, 2]
-    assert manifest.stopped == "1 of 1 cells are within 99.9% after 2 blocks"
+    assert [each.block for each in manifest.plan] == [1, 2, 3]
+    assert manifest.stopped == "1 of 1 cells are within 99.9% after 3 blocks"
 
 
 def test_a_run_that_is_not_precise_goes_on_to_its_last_block_and_says_so(bench: Bench) -> None:
     manifest = run_with(bench, precision=0.0000001)
-    assert [each.block for each in manifest.plan] == [1, 2, 3]
-    assert manifest.stopped == "0 of 1 cells are within 0.0% after 3 blocks"
+    assert [each.block for each in manifest.plan] == [1, 2, 3, 4]
+    assert manifest.stopped == "0 of 1 cells are within 0.0% after 4 blocks"
     pids = [record.service_pids for record, _ in bench.latest.cell_runs()]
-    assert len(set(pids)) == 3, "each block has a service process of its own"
+    assert len(set(pids)) == 4, "each block has a service process of its own"
     assert all(record.before is not None for record, _ in bench.latest.cell_runs())
     held = bench.latest.claims_file.read_bytes()
     assert held == CLAIMS.encode()
