@@ -1,0 +1,55 @@
+"""A side of a claim's ratio, found in a run's rows: its name for people and its values by block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from restbench.cell import Cell
+from restbench.claim import Term
+from restbench.comparison import Series, combine, series
+from restbench.measures import Row
+from restbench.statistics import geometric_mean
+
+
+def short(cell: Cell) -> str:
+    """A cell in few words: `PR@core0 low 10u`."""
+    place = "" if cell.placement == "unbound" else f"@{cell.placement}"
+    return f"{cell.key}{place} {cell.complexity} {cell.users}u"
+
+
+def side(term: Term, metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
+    """The side's name and its values by block."""
+    if len(term.candidates) > 1:
+        return _best(term.candidates, metric, rows)
+    (cell,) = term.candidates
+    name, values = short(cell), _values(cell, metric, rows)
+    if term.minus:
+        values = combine(values, _values(term.minus, metric, rows), lambda one, two: one - two)
+        return f"({name} − {short(term.minus)})", values  # noqa: RUF001 - a minus sign
+    if term.per:
+        values = combine(values, _values(term.per, metric, rows), _quotient)
+        return f"({name} / {short(term.per)})", values
+    return name, values
+
+
+def _quotient(one: float, two: float) -> float:
+    """0 where there is none: a comparison says of it that it has no ratio."""
+    return one / two if two > 0 else 0.0
+
+
+def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row]) -> Series:
+    if cell not in rows:
+        return Series(lack=f"{cell.id} is not in this run")
+    return series(rows[cell], metric)
+
+
+def _best(cells: Sequence[Cell], metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
+    """The best candidate; none where one was not measured, as that one might be it."""
+    values = {cell: _values(cell, metric, rows) for cell in cells}
+    name = f"best of {', '.join(short(cell) for cell in cells)}"
+    for each in values.values():
+        if each.lack or min(each.values.values()) <= 0:
+            return f"({name})", each
+    sign = 1 if metric == "throughput_per_s" else -1
+    best = max(cells, key=lambda cell: sign * geometric_mean(list(values[cell].values.values())))
+    return f"{short(best)} ({name})", values[best]

@@ -1,0 +1,171 @@
+"""What a run says about each claim: verdicts from data, by the tests of the claims file. Pure: rows
+and proofs in, decisions out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from restbench import audit
+from restbench.cell import Cell
+from restbench.claim import Claim
+from restbench.claim_file import Claims
+from restbench.claim_parts import PartDecision, Verdict, weigh
+from restbench.measures import Row
+from restbench.records import Proof
+
+#: Of a claim whose deciding parts differ, the first that occurs: one part that is really the other
+#: way contradicts the whole; else what is unknown is said before what is known.
+PRECEDENCE: tuple[Verdict, ...] = (
+    "contradicted",
+    "not measured",
+    "one run",
+    "not detected",
+    "same direction, other size",
+    "reproduced",
+)
+AS_CLAIMED: tuple[Verdict, ...] = ("reproduced", "same direction, other size")
+#: How many parts a sentence names.
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A row of the claims table."""
+
+    id: str
+    text: str
+    reading: str
+    verdict: Verdict
+    headline: str
+    """The verdict with what belongs to it: what lacks, what it could have seen."""
+    why: str
+    parts: tuple[PartDecision, ...] = ()
+    """The parts that decide."""
+    beside: tuple[PartDecision, ...] = ()
+    """The parts that are only shown."""
+    marked: tuple[str, ...] = ()
+    """The doubtful cells behind it, each with what is doubtful."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The ids of all cells behind it, each once."""
+        every = (*self.parts, *self.beside)
+        return tuple(dict.fromkeys(cell for part in every for cell in part.cells))
+
+    @property
+    def study_values(self) -> tuple[float, ...]:
+        """The study's ratios, where it published numbers."""
+        values = (part.study_value for part in self.parts)
+        return tuple(dict.fromkeys(value for value in values if value is not None))
+
+
+def decide(claims: Claims, rows: Sequence[Row], proofs: Sequence[Proof]) -> list[Decision]:
+    """A decision for each claim, in the order of the file, from one run's rows and proofs."""
+    by_cell = {row.cell: row for row in rows}
+    marks = _marks(rows, proofs)
+    return [_decide(claim, by_cell, proofs, marks, claims.margin) for claim in claims.entries]
+
+
+def _decide(
+    claim: Claim,
+    rows: Mapping[Cell, Row],
+    proofs: Sequence[Proof],
+    marks: Mapping[str, str],
+    margin: float,
+) -> Decision:
+    if claim.awaits:
+        return _simple(claim, "not measured", f"{claim.awaits} is not there yet")
+    if claim.proofs:
+        return _by_proofs(claim, proofs)
+    parts = weigh([part for part in claim.parts if part.decides], rows, margin)
+    beside = weigh([part for part in claim.parts if not part.decides], rows, margin)
+    cells = dict.fromkeys(cell for part in parts for cell in part.cells)
+    verdict = next(each for each in PRECEDENCE if any(part.verdict == each for part in parts))
+    return Decision(
+        claim.id,
+        claim.text,
+        claim.reading,
+        verdict,
+        headline=_headline(verdict, parts),
+        why=_why(verdict, parts),
+        parts=tuple(parts),
+        beside=tuple(beside),
+        marked=tuple(f"{cell}: {marks[cell]}" for cell in cells if cell in marks),
+    )
+
+
+def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
+    deciding = [part for part in parts if part.verdict == verdict]
+    if verdict == "not measured" and len(deciding) < len(parts):
+        return f"not measured (part: {_listed(part.label for part in deciding)})"
+    if verdict == "one run":
+        leaning = sum(part.leans for part in parts)
+        return f"one run: as claimed in {leaning} of {len(parts)} parts"
+    seen = [part.comparison.could_have_seen or 1.0 for part in deciding]
+    if verdict == "not detected":
+        return f"not detected (could have seen ≥ {100 * (max(seen) - 1):.1f} %)"
+    return verdict
+
+
+def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
+    deciding = _listed((part.why for part in parts if part.verdict == verdict), "; ")
+    held = sum(part.verdict in AS_CLAIMED for part in parts)
+    if len(parts) == 1 or verdict == "one run":
+        return f"{deciding}."
+    return f"{held} of {len(parts)} parts are as claimed. {verdict.capitalize()}: {deciding}."
+
+
+def _listed(texts: Iterable[str], separator: str = ", ") -> str:
+    every = list(texts)
+    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
+    return separator.join(every[:NAMED]) + more
+
+
+def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
+    """From what the operating system saw: no numbers, so no interval."""
+    wanted = [(service, name) for service, names in claim.proofs.items() for name in names]
+    seen = {
+        pair: [each for each in proofs if (each.service, each.strategy) == pair] for pair in wanted
+    }
+    denied = [
+        f"{each.service} {each.strategy}"
+        for found in seen.values()
+        for each in found
+        if each.does is False
+    ]
+    lacking = [
+        f"{' '.join(pair)}" for pair, found in seen.items() if not any(each.does for each in found)
+    ]
+    if denied:
+        return _simple(claim, "contradicted", f"proofs say DOES NOT: {', '.join(denied)}")
+    if lacking:
+        return _simple(claim, "not measured", f"no proof of {', '.join(lacking)}")
+    return _simple(
+        claim,
+        "reproduced",
+        f"the proofs of {len(wanted)} strategies say DOES, all under one and the same workload; "
+        "that is what it rests on, not a measured number",
+    )
+
+
+def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
+    sentence = why[0].upper() + why[1:] + "."
+    return Decision(claim.id, claim.text, claim.reading, verdict, headline=verdict, why=sentence)
+
+
+def _marks(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
+    """Cell id → what is doubtful about it: its flags, or a strategy that does not do its name."""
+    denied = {
+        (each.service, each.strategy, each.placement) for each in proofs if each.does is False
+    }
+    found = {}
+    for row in rows:
+        marks = (
+            [flag for flag in row.flags if audit.is_doubtful((flag,))] if row.measurements else []
+        )
+        if (row.cell.service, row.cell.strategy, row.cell.placement) in denied:
+            marks.append("its proof says DOES NOT")
+        if marks:
+            found[row.cell.id] = ", ".join(marks)
+    return found
