@@ -36,6 +36,8 @@ class Comparison:
     """
 
     verdict: Verdict
+    margin: float = MARGIN
+    """As a part of the smaller of the two: 0.05 is 5 %."""
     estimate: float | None = None
     ratio: Ratio | None = None
     blocks: int = 0
@@ -50,9 +52,10 @@ class Comparison:
         """Of the test that the true ratio is 1, before Holm; None without an interval."""
         return self.ratio.p_value if self.ratio else None
 
-    def lies_within(self, margin: float) -> bool:
+    @property
+    def equivalent(self) -> bool:
         """Whether the whole interval says that the two differ by no more than the margin."""
-        limit = 1 + margin
+        limit = 1 + self.margin
         return self.ratio is not None and self.ratio.low > 1 / limit and self.ratio.high < limit
 
 
@@ -76,7 +79,7 @@ def combine(first: Series, second: Series, of: Callable[[float, float], float]) 
     return Series({block: of(first.values[block], second.values[block]) for block in common})
 
 
-def paired(first: Series, second: Series) -> Comparison:
+def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     """The ratio of two series of ONE run, block against block; not yet judged (see `judged`)."""
     both = combine(first, second, of=min)
     lack = _lack(first, second, both)
@@ -84,11 +87,11 @@ def paired(first: Series, second: Series) -> Comparison:
         return lack
     ones, twos = ([each.values[block] for block in both.values] for each in (first, second))
     if len(ones) == 1:
-        return Comparison("one run", estimate=ones[0] / twos[0], blocks=1)
-    return _with_interval(paired_ratio(ones, twos), len(ones))
+        return Comparison("one run", margin, ones[0] / twos[0], blocks=1)
+    return _with_interval(paired_ratio(ones, twos), margin, len(ones))
 
 
-def unpaired(first: Series, second: Series) -> Comparison:
+def unpaired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:
     """The ratio of two series of DIFFERENT runs; not yet judged (see `judged`)."""
     lack = _lack(first, second)
     if lack:
@@ -96,36 +99,38 @@ def unpaired(first: Series, second: Series) -> Comparison:
     ones, twos = list(first.values.values()), list(second.values.values())
     blocks = min(len(ones), len(twos))
     if blocks == 1:
-        return Comparison("one run", estimate=fmean(ones) / fmean(twos), blocks=1)
-    return _with_interval(log_welch_ratio(ones, twos), blocks)
+        return Comparison("one run", margin, fmean(ones) / fmean(twos), blocks=1)
+    return _with_interval(log_welch_ratio(ones, twos), margin, blocks)
 
 
-def judged(comparisons: Sequence[Comparison], margin: float = MARGIN) -> list[Comparison]:
+def judged(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons of one table with their verdicts: Holm over all that have an interval.
 
     Different is what Holm rejects AND is larger than the margin: the greater of the two must be
-    more than the margin above the smaller, so that both orders give the same verdict.
+    more than the margin above the smaller, so that both orders give the same verdict. The interval
+    is each comparison's own 95 %; beside others it may exclude 1 where Holm does not.
     """
     p_values = [each.p_value for each in comparisons if each.p_value is not None]
     levels = iter(holm_levels(p_values))
-    return [
-        _judge(each, each.ratio, next(levels), margin) if each.ratio else each
-        for each in comparisons
-    ]
+    return [judge(each, next(levels)) if each.ratio else each for each in comparisons]
 
 
-def _judge(comparison: Comparison, ratio: Ratio, level: float, margin: float) -> Comparison:
+def judge(comparison: Comparison, level: float) -> Comparison:
+    """The comparison with its verdict at this level; as it is where it has no interval."""
+    ratio = comparison.ratio
+    if ratio is None:
+        return comparison
     larger = max(ratio.estimate, 1 / ratio.estimate)
-    different = ratio.p_value <= level and larger > 1 + margin
+    different = ratio.p_value <= level and larger > 1 + comparison.margin
     return replace(
         comparison,
         verdict="different" if different else "no detectable difference",
-        could_have_seen=max(ratio.smallest_seen(level), 1 + margin),
+        could_have_seen=max(ratio.smallest_seen(level), 1 + comparison.margin),
     )
 
 
-def _with_interval(ratio: Ratio, blocks: int) -> Comparison:
-    return Comparison("no detectable difference", ratio.estimate, ratio, blocks)
+def _with_interval(ratio: Ratio, margin: float, blocks: int) -> Comparison:
+    return Comparison("no detectable difference", margin, ratio.estimate, ratio, blocks)
 
 
 def _lack(*needed: Series) -> Comparison | None:

@@ -36,7 +36,7 @@ def test_a_sure_difference_within_the_margin_is_none() -> None:
     assert found.ratio is not None and found.ratio.low > 1
     assert found.verdict == "no detectable difference"
     assert found.could_have_seen == pytest.approx(1.05)
-    (found,) = judged([paired(of(times(1.04)), of(SLOW))], margin=0.02)
+    (found,) = judged([paired(of(times(1.04)), of(SLOW), margin=0.02)])
     assert found.verdict == "different"
 
 
@@ -120,6 +120,7 @@ def test_a_value_made_of_two_keeps_what_either_lacks() -> None:
 def test_an_interval_inside_the_margin_is_equivalence_and_a_wide_one_is_not() -> None:
     (near,) = judged([paired(of(times(1.01)), of(SLOW))])
     (wide,) = judged([paired(of(times(1.01, spread=0.2)), of(SLOW))])
-    assert near.lies_within(0.05)
-    assert not wide.lies_within(0.05)
-    assert not replace(near, ratio=None).lies_within(0.05)
+    assert near.equivalent
+    assert not replace(near, margin=0.005).equivalent
+    assert not wide.equivalent
+    assert not replace(near, ratio=None).equivalent
