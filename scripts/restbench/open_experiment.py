@@ -37,7 +37,7 @@ class OpenProfile(Strict):
     window_min_s: Above0
     """A window is longer where the objective's percentile needs more arrivals."""
     window_max_s: Above0
-    """Where this is too short for the percentile, the rate cannot meet the objective."""
+    """The walk does not go down to a rate for which this is too short."""
     tail_s: Above0
     """The load goes on after the window; an arrival of the window may still be sent so late."""
     resolution: Annotated[float, Field(gt=0, lt=1)]
@@ -96,12 +96,15 @@ class OpenExperiment(Strict):
         return self.profiles[name]
 
     def search(self, profile: OpenProfile) -> Search:
-        """How the walk goes under a profile."""
+        """How the walk goes under a profile: never to a rate whose longest window is too short for
+        the objective's percentile."""
+        needed = COMPLETIONS_NEEDED[self.objective.percentile]
+        supported_per_s = needed / (profile.window_max_s - WINDOW_STEP_S)
         return Search(
             factor=self.rates.factor,
             resolution=profile.resolution,
             votes=profile.votes,
-            lowest_per_s=self.rates.lowest_per_s,
+            lowest_per_s=max(self.rates.lowest_per_s, supported_per_s),
             highest_per_s=self.rates.highest_per_s,
             steps_max=profile.steps_max,
         )

@@ -26,6 +26,8 @@ class OpenStep(Record):
     before: Before
     ended: Literal["by-itself", "killed"]
     """`killed`: requests in flight did not end in time; they count as unsent, as the rest does."""
+    load_cpu_pct: float
+    """What JMeter used of ONE core, from the schedule's start to its end."""
     command: str
     """JMeter's."""
 

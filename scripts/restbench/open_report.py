@@ -38,6 +38,7 @@ STEP_HEADINGS = {
     "errors": "Errors",
     **{f"p{percent}_ms": f"p{percent} ms" for percent in PERCENTILES},
     "sent_p95_ms": "p95 ms from sending",
+    "load_cpu_pct": "Load CPU %",
     "verdict": "Objective",
 }
 HOW_TO_READ = (
@@ -148,6 +149,7 @@ def _step(result: StepResult) -> dict[str, object]:
         "errors": answered.errors,
         **{f"p{percent}_ms": answered.percentile_ms(percent) for percent in PERCENTILES},
         "sent_p95_ms": answered.from_sending_percentile_ms(95),
+        "load_cpu_pct": result.step.load_cpu_pct,
         "verdict": "; ".join(result.reasons) or "met",
     }
 

@@ -6,6 +6,7 @@ import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from restbench import arrivals, load, process, quiet
 from restbench.arrivals import ArrivalProcess, Phases
@@ -63,7 +64,7 @@ def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenSte
     jmeter = load.start(target(service, rate, way, folder), folder, way.load_cores)
     try:
         jmeter.await_started()
-        ended = _await_end(service, jmeter, LEAD_S + rate.phases.seconds + DRAIN_S)
+        end = _await_end(service, jmeter, LEAD_S + rate.phases.seconds + DRAIN_S)
     finally:
         jmeter.stop()
     step = OpenStep(
@@ -75,7 +76,8 @@ def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenSte
         tail_s=rate.phases.tail_s,
         seed=rate.schedule_seed,
         before=before,
-        ended="by-itself" if ended else "killed",
+        ended=end.ended,
+        load_cpu_pct=end.load_cpu_pct,
         command=jmeter.command,
     )
     write_model(folder.step_record, step)
@@ -98,12 +100,25 @@ def target(service: Service, rate: Rate, way: Way, folder: CellFolder) -> load.T
     )
 
 
-def _await_end(service: Service, jmeter: load.LoadRun, seconds: float) -> bool:
-    """Whether JMeter ended by itself in that time."""
-    deadline = time.monotonic() + seconds
-    while jmeter.running() and time.monotonic() < deadline:
+@dataclass(frozen=True)
+class _End:
+    """How a load ended."""
+
+    ended: Literal["by-itself", "killed"]
+    load_cpu_pct: float
+
+
+def _await_end(service: Service, jmeter: load.LoadRun, seconds: float) -> _End:
+    """Wait until JMeter has ended by itself, so long at most."""
+    begun = looked = time.monotonic()
+    first_ms = last_ms = process.cpu_ms((jmeter.pid,))
+    while jmeter.running() and looked < begun + seconds:
         time.sleep(POLL_S)
         if not service.alive():
             shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
             raise EnvironmentProblem(f"the service died under load{shown}")
-    return not jmeter.running()
+        # A process that has ended tells nothing any more: the last look counts.
+        if now_ms := process.cpu_ms((jmeter.pid,)):
+            looked, last_ms = time.monotonic(), now_ms
+    share = (last_ms - first_ms) / 1000 / max(looked - begun, POLL_S)
+    return _End("killed" if jmeter.running() else "by-itself", round(100 * share, 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Protocol
 
 from restbench.cell import FACTORS, Cell
 from restbench.experiment import Experiment, Profile, Where
@@ -10,7 +11,18 @@ from restbench.failures import BadConfiguration
 from restbench.records import PlannedCell
 
 
-def parse_filter(text: str, experiment: Experiment) -> Where:
+class HasCells(Protocol):
+    """An experiment of any kind."""
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+
+    def all_cells(self) -> list[Cell]:
+        """Every cell once."""
+
+
+def parse_filter(text: str, experiment: HasCells) -> Where:
     """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
     wanted: dict[str, list[str]] = {}
     for term in text.split():
@@ -24,7 +36,7 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
     return Where.model_validate(wanted)
 
 
-def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
+def _check_levels(wanted: dict[str, list[str]], experiment: HasCells) -> None:
     cells = experiment.all_cells()
     for factor, levels in wanted.items():
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
@@ -37,8 +49,11 @@ def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
 
 
 def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:
-    """As many blocks as the profile can ask for, of its cells in measuring order: groups that share a service process are kept together,
-    groups and cells within a group are shuffled from the experiment's seed (method, rule 2)."""
+    """As many blocks as the profile can ask for, of its cells in measuring order.
+
+    Groups that share a service process are kept together; groups and cells within a group are
+    shuffled from the experiment's seed (method, rule 2).
+    """
     chosen = [
         cell
         for cell in experiment.all_cells()

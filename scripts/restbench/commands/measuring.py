@@ -10,10 +10,11 @@ from typing import Annotated
 import typer
 
 from restbench import environment, estimate, measures, runner, store
-from restbench.commands import results
+from restbench.commands import open_load, results
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
 from restbench.failures import CellsFailed, WrongAnswers
+from restbench.open_experiment import is_open_load
 from restbench.order import Order
 from restbench.progress import ProgressView, duration
 
@@ -24,6 +25,10 @@ def show_plan(
     cells: CellsOption = "",
 ) -> None:
     """Print the cells and the estimated time; start nothing."""
+    path = store.experiment_file(name)
+    if is_open_load(path):
+        open_load.show_plan(path, profile, cells)
+        return
     order = order_for(name, profile, cells, [])
     for planned in order.certain:
         ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
@@ -44,6 +49,10 @@ def run_experiment(
     ] = None,
 ) -> None:
     """Run an experiment and print the study's tables."""
+    path = store.experiment_file(name)
+    if is_open_load(path):
+        open_load.run_experiment(path, profile, cells, attach or [])
+        return
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])
     for note in environment.check(order):

@@ -29,7 +29,7 @@ def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
         plan=plan.plan(loaded, loaded.profile(profile), selection),
         command=shlex.join(["restbench", *sys.argv[1:]]),
         claims_text=_claims_text(path, loaded),
-        attached=_attached(attach),
+        attached=attached(attach),
     )
 
 
@@ -40,8 +40,9 @@ def _claims_text(path: Path, loaded: Experiment) -> str | None:
     return store.beside(path, loaded.claims).read_text(encoding="utf-8")
 
 
-def _attached(pairs: list[str]) -> dict[ServiceName, str]:
-    attached: dict[ServiceName, str] = {}
+def attached(pairs: list[str]) -> dict[ServiceName, str]:
+    """What `--attach` gives, service by service; BadConfiguration where it is wrong."""
+    found: dict[ServiceName, str] = {}
     for pair in pairs:
         name, _, url = pair.partition("=")
         if name not in STRATEGIES or ADDRESS.fullmatch(url) is None:
@@ -50,7 +51,7 @@ def _attached(pairs: list[str]) -> dict[ServiceName, str]:
                 + ", ".join(STRATEGIES)
             )
         service: ServiceName = "java" if name == "java" else "python"
-        if service in attached:
+        if service in found:
             raise BadConfiguration(f"--attach {pair}: {service} is attached twice")
-        attached[service] = url
-    return attached
+        found[service] = url
+    return found

@@ -8,13 +8,19 @@ from typing import Annotated
 import typer
 
 from restbench import dashboards, figures, keep, measures, report, store, tables
+from restbench.commands import open_load
 from restbench.commands.options import RunArgument, console
 from restbench.failures import Failure
+from restbench.open_experiment import is_open_load
 
 
 def build_report(name: RunArgument = "latest") -> None:
     """Make a run's tables, figures and page again, from raw data."""
-    _analyse(store.open_run(name))
+    run = store.open_run(name)
+    if is_open_load(run.experiment_file):
+        open_load.build_report(run)
+        return
+    _analyse(run)
 
 
 def build_dashboard(

@@ -1,0 +1,82 @@
+"""`plan`, `run` and `report` of an open-load experiment."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+from restbench import environment, open_experiment, open_load, open_report, open_results, store
+from restbench.cell import Cell
+from restbench.commands.options import console
+from restbench.commands.ordering import attached
+from restbench.failures import BadConfiguration
+from restbench.open_experiment import OpenOrder
+from restbench.plan import parse_filter
+from restbench.progress import duration
+from restbench.store import Run
+
+
+def show_plan(path: Path, profile: str, cells: str) -> None:
+    """Print the walks and how long they can take at most; start nothing."""
+    order = _order(path, profile, cells, [])
+    for planned in order.plan:
+        console.print(f"{planned.order:4d}  {planned.cell.id}", markup=False)
+    console.print(_cost(order))
+
+
+def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> None:
+    """Walk every cell and print what each one's highest rate is."""
+    begun = time.monotonic()
+    order = _order(path, profile, cells, attach)
+    for note in environment.check(order):
+        console.print(f"note   {note}", soft_wrap=True)
+    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    run = store.create_run(f"{stamp}-{order.experiment.name}-{profile}")
+    console.print(_cost(order))
+    console.print(f"raw data: {run.path}", soft_wrap=True)
+    try:
+        open_load.execute(order, run, lambda line: console.print(line, markup=False))
+    finally:
+        if run.manifest_file.exists():
+            store.point_latest_to(run)
+    build_report(run)
+    console.print(f"all done in {duration(time.monotonic() - begun)}")
+    open_report.judge(open_results.results(run))
+
+
+def build_report(run: Run) -> None:
+    """Make the run's tables again from its raw data."""
+    found = open_results.results(run)
+    open_report.write(run, found)
+    objective = open_experiment.load(run.experiment_file).objective
+    console.print(open_report.terminal(found, objective))
+    console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
+
+
+def _order(path: Path, profile: str, cells: str, attach: list[str]) -> OpenOrder:
+    loaded = open_experiment.load(path)
+    loaded.profile(profile)
+    return OpenOrder(
+        experiment=loaded,
+        experiment_text=path.read_text(encoding="utf-8"),
+        profile_name=profile,
+        plan=open_experiment.plan(_chosen(loaded, cells)),
+        command=shlex.join(["restbench", *sys.argv[1:]]),
+        attached=attached(attach),
+    )
+
+
+def _chosen(loaded: open_experiment.OpenExperiment, cells: str) -> list[Cell]:
+    selection = parse_filter(cells, loaded)
+    chosen = [cell for cell in loaded.all_cells() if selection.matches(cell)]
+    if not chosen:
+        raise BadConfiguration(f"no cell of experiment '{loaded.name}' matches the selection")
+    return chosen
+
+
+def _cost(order: OpenOrder) -> str:
+    longest = duration(len(order.plan) * order.profile.walk_max_s)
+    return f"{len(order.plan)} walks, {longest} at most; objective {order.experiment.objective}"
