@@ -10,10 +10,10 @@ const ending = (name) => ({ name, nameLocation: "end", nameGap: 8, nameTextStyle
 
 function windowMarks(told, low, high) {
   const faint = { color: css("--soft"), opacity: 0.13 };
-  const label = { color: css("--soft"), fontSize: 11, position: "insideTop" };
+  const label = { color: css("--soft"), fontSize: 11, position: "insideBottom" };
   const areas = [[{ xAxis: low, name: "warm-up" }, { xAxis: 0 }]];
   if (high > told.window_s) areas.push([{ xAxis: told.window_s, name: "" }, { xAxis: high }]);
-  const cut = told.cut_s === null ? [] : [{ xAxis: told.cut_s, label: { formatter: "MSER cut", color: css("--bad"), fontSize: 11 } }];
+  const cut = told.cut_s === null ? [] : [{ xAxis: told.cut_s, label: { formatter: "MSER cut", position: "insideEndBottom", color: css("--bad"), fontSize: 11 } }];
   return {
     markArea: { silent: true, itemStyle: faint, label, data: low < 0 ? areas : areas.slice(1) },
     markLine: { silent: true, symbol: "none", lineStyle: { color: css("--bad"), type: "dashed" }, data: cut },
@@ -24,7 +24,6 @@ function overTime(blocks, block) {
   const ends = blocks.flatMap((told) => [told.load.s[0], told.load.s.at(-1), told.window_s]);
   const [low, high] = [Math.min(0, ...ends), Math.max(...ends)];
   return {
-    grid: { top: 34 },
     xAxis: { ...seconds, min: low, max: high }, yAxis: { type: "value", min: 0, ...ending("Correct responses /s (red: errors)") }, tooltip: byAxis,
     series: blocks.flatMap((told) => [
       line(`block ${told.block}`, zipped(told.load.s, told.load.per_s), colourOf(told),
@@ -42,21 +41,20 @@ function histogram(blocks, block) {
   const edges = blocks.flatMap((told) => told.histogram[0]);
   const [low, high] = [Math.min(...edges.filter((edge) => edge > 0)), Math.max(...edges)];
   const ticks = logTicks(low, high);
+  if (!ticks.length) ticks.push(low, high);
   const few = ticks.length > 7 ? ticks.filter((tick) => String(tick).replace(/[0.]/g, "") === "1") : ticks;
   return {
-    grid: { top: 34 },
     xAxis: { type: "log", name: "Response time, ms (log)", min: low, max: high, axisLabel: { customValues: few }, axisTick: { customValues: few } },
     yAxis: { type: "value", min: 0, ...ending("Percent of the correct responses") },
     tooltip: { ...byAxis, axisPointer: { label: { formatter: ({ value }) => `from ${readable(value)} ms` } } },
     series: blocks.map((told) => line(`block ${told.block}`, steps(told).filter(([x]) => x > 0), colourOf(told),
-      { step: "end", areaStyle: told.block === block ? { opacity: 0.15 } : undefined, ...strength(told, block) })),
+      { step: "end", showSymbol: false, areaStyle: told.block === block ? { opacity: 0.15 } : undefined, ...strength(told, block) })),
   };
 }
 
 function percentiles(blocks, block) {
   const all = [...new Set(blocks.flatMap((told) => told.percentiles[0]))].sort((a, b) => a - b);
   return {
-    grid: { top: 34 },
     xAxis: { type: "category", name: "Percentile", data: all.map((percent) => (percent >= 100 ? "max" : `p${percent}`)) },
     yAxis: { type: "value", min: 0, ...ending("Response time, ms") }, tooltip: byAxis,
     series: blocks.map((told) => line(`block ${told.block}`,
@@ -68,7 +66,7 @@ function percentiles(blocks, block) {
 function cores(blocks, block) {
   const { cores: held, service } = blocks.find((told) => told.block === block);
   return {
-    grid: { top: 54 }, legend: { top: 0, left: 0, textStyle: { color: css("--ink"), fontSize: 11 }, inactiveColor: css("--soft"), itemWidth: 16, itemHeight: 8 },
+    grid: { top: 26 }, legend: { top: 0, icon: "roundRect", left: 0, textStyle: { color: css("--ink"), fontSize: 11 }, inactiveColor: css("--soft"), itemWidth: 14, itemHeight: 6 },
     xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Busy, percent of one core") }, tooltip: byAxis,
     series: [...held.pct.map((pct, n) => line(`core ${n}`, zipped(held.s, pct), seriesColour(n))),
       ...(service.cpu_pct.length ? [line("service", zipped(service.s, service.cpu_pct), css("--ink"), { lineStyle: { width: 1.2, type: "dashed" } })] : [])],
@@ -77,7 +75,6 @@ function cores(blocks, block) {
 
 function memory(blocks, block) {
   return {
-    grid: { top: 34 },
     xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Resident memory, MiB") }, tooltip: byAxis,
     series: blocks.map((told) => line(`block ${told.block}`, zipped(told.service.s, told.service.mib), colourOf(told), strength(told, block))),
   };

@@ -25,6 +25,9 @@ function readable(value) {
   return value.toFixed(decimals);
 }
 
+// A tick's number: no more digits than it needs.
+const plain = (value) => String(Number(value.toPrecision(6)));
+
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -38,8 +41,8 @@ function frame(option) {
   const axis = (one) => ({
     nameLocation: "middle", nameTextStyle: text, ...one,
     nameGap: one.nameGap ?? 26,
-    axisLabel: { ...text, hideOverlap: true, ...one.axisLabel },
-    axisLine: { show: true, lineStyle: { color: css("--line") }, ...one.axisLine },
+    axisLabel: { ...text, hideOverlap: true, formatter: one.data ? null : plain, ...one.axisLabel },
+    axisLine: { show: true, onZero: false, lineStyle: { color: css("--line") } },
     axisTick: { lineStyle: { color: css("--line") }, ...one.axisTick },
     minorSplitLine: { show: false },
     splitLine: { show: false, lineStyle: { color: css("--line"), width: 0.7 }, ...one.splitLine },
@@ -50,7 +53,7 @@ function frame(option) {
     ...option,
     xAxis: axis(option.xAxis),
     yAxis: axis({ splitLine: { show: true, lineStyle: { color: css("--line"), width: 0.7 } }, ...option.yAxis }),
-    grid: { left: 8, right: 16, top: 26, bottom: 26, outerBoundsMode: "same", ...option.grid },
+    grid: { left: 6, right: 14, top: 6, bottom: 2, outerBoundsMode: "same", ...option.grid },
     tooltip: {
       confine: true, className: "tip", backgroundColor: css("--paper"), borderColor: css("--line"),
       textStyle: { color: css("--ink"), fontSize: 12.5 }, ...option.tooltip,

@@ -16,6 +16,12 @@ function pointTip(line, point, metric) {
   return `<b>${escaped(cell.name)}</b><br>${escaped(metric)} <b>${readable(y)}</b> ${sure}<br>${flags.join(" ")}`;
 }
 
+// The end of an axis from 0 that holds a value with some air: 1, 1.5, 2, 2.5, 3, 4, 5, 6 or 8 times a power of ten.
+function above(value) {
+  const power = 10 ** Math.floor(Math.log10(value * 1.05));
+  return [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((step) => step * power >= value * 1.05) * power;
+}
+
 // Ticks at 1, 2 and 5 times the powers of ten that lie between two values.
 function logTicks(low, high) {
   const ticks = [];
@@ -29,7 +35,7 @@ function scaleOf(figure, metric, log) {
     .flatMap((panel) => panel.lines).flatMap((line) => line.points).filter(([, y]) => y !== null);
   const high = Math.max(...points.map(([, y, half]) => y + (half ?? 0)));
   const lows = points.flatMap(([, y, half]) => [y, y - (half ?? 0)]).filter((value) => value > 0);
-  if (!log) return { type: "value", min: 0, max: (high || 1) * 1.12, axisLabel: { showMaxLabel: false } };
+  if (!log) return { type: "value", min: 0, max: above(high || 1) };
   const [low, top] = [Math.min(...lows) / 1.4, high * 1.4];
   const ticks = logTicks(low, top);
   return { type: "log", min: low, max: top, axisLabel: { customValues: ticks }, axisTick: { customValues: ticks } };
@@ -53,7 +59,7 @@ function lineSeries(line, colour) {
   return {
     type: "line", name: line.label, symbol: symbolOf(line.colour), symbolSize: 8, color: colour, z: 4,
     lineStyle: { width: 1.6, color: colour },
-    data: line.points.filter(([, y]) => true).map((point) => ({
+    data: line.points.map((point) => ({
       value: [point[0], point[1] ?? "-"], point,
       itemStyle: { color: point[3] ? css("--paper") : colour, borderColor: colour, borderWidth: 1.6 },
     })),
@@ -65,7 +71,7 @@ function panelOption(figure, panel, state) {
   const lines = panel.lines.filter((line) => !state.hidden.has(line.label));
   const ticks = figure.x_ticks;
   return {
-    grid: { top: panel.title ? 40 : 24 },
+    grid: { top: panel.title ? 26 : 6 },
     title: { text: panel.title, left: 0, top: 0, textStyle: { fontSize: 12, color: css("--ink") } },
     xAxis: { type: "value", name: figure.x_label, min: 0, max: Math.max(...ticks) * 1.06,
       axisLabel: { customValues: ticks }, axisTick: { customValues: ticks } },

@@ -1,0 +1,283 @@
+"""The page as a reader has it: in a real Chromium, wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fixture_run import START, Made, build, cell, steady_load
+from jtl_lines import error
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from restbench import figures, report, tables
+from restbench.records import Calibration, CalibrationCheck
+from restbench.store import Run, write_model
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
+
+VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+
+#: The elements with text of their own whose contrast with what lies behind them is under 4.5
+#: (WCAG 2, AA), each as `text: ratio`.
+TOO_FAINT = """() => {
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const rgb = parse(getComputedStyle(e).backgroundColor);
+      if (rgb[3] !== 0) return rgb;
+    }
+    return [255, 255, 255];
+  };
+  const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+  const shown = (e) => e.getClientRects().length && !e.closest("script, style, template");
+  return [...document.body.querySelectorAll("*")].filter((e) => own(e) && shown(e)).map((e) => {
+    const style = getComputedStyle(e);
+    const [a, b] = [parse(e.closest("svg") ? style.fill : style.color), behind(e)].map(light);
+    return [e.textContent.trim(), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
+  }).filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => `${text}: ${ratio.toFixed(2)}`);
+}"""
+
+#: The names of charts without a path in a colour of the data, or without a size.
+NOT_DRAWN = """() => {
+  const colours = ["--series", "--stages", "--bad", "--ink"].flatMap((one) => css(one).split(" "));
+  const inked = (path) => ["stroke", "fill"].some((a) => colours.includes(path.getAttribute(a)));
+  const drawn = (plot) => plot.querySelector("svg")?.getBoundingClientRect().height > 50
+    && [...plot.querySelectorAll("svg path")].some(inked);
+  return [...document.querySelectorAll(".plot")].filter((plot) => !drawn(plot))
+    .map((plot) => plot.getAttribute("aria-label"));
+}"""
+
+CHECK = CalibrationCheck(
+    name="known latency",
+    question="Is a delay that is known measured as it is?",
+    measured="50 ms as 50.3 ms",
+    limit="1 ms + 1 %",
+    passed=True,
+    values={"p50_ms": 50.3},
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Three blocks, several techniques and sizes, errors, a failed cell and one never measured."""
+    made = []
+    for block in (1, 2, 3):
+        loads = {
+            "java serial low 10": steady_load(10, 50 + block),
+            "java serial low 30": [*steady_load(30, 90 + block), error(START + 9)],
+            "java serial medium 10": steady_load(10, 200 + block, slow_user_ms=400),
+            "java pinned low 10": steady_load(10, 40 + 2 * block),
+            "python process-per-element low 10": steady_load(10, 100 + block),
+            "python process-per-request low 10": steady_load(10, 25 + block),
+            "python process-per-request medium 10": steady_load(10, 480 + 9 * block),
+            "python process-per-request low 10 core0": steady_load(10, 40 + block),
+        }
+        made += [Made(cell(name), load, block=block) for name, load in loads.items()]
+    failed = Made(cell("java pinned low 30"), failed="cannot pin <core 0>")
+    path = tmp_path_factory.mktemp("page") / "run"
+    run = build(path, [*made, failed], unmeasured=(cell("java pinned medium 10"),))
+    checks = (CHECK, CHECK.model_copy(update={"name": "stall", "passed": False}))
+    calibration = Calibration(
+        made="2026-11-20T08:00:00+00:00",
+        machine={"processor": "A processor"},
+        git_commit="0123456789abcdef",
+        checks=checks,
+        ceiling_per_s=5_000.0,
+    )
+    write_model(run.calibration_file, calibration)
+    figures.write(run)
+    tables.write(run)
+    report.write(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def view() -> tuple[int, str]:
+    """The width in pixels and the colour scheme; tests that are about both give theirs."""
+    return VIEWS[0]
+
+
+@pytest.fixture
+def page(run: Run, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
+    """The page in this view; whatever the browser complains of is a failure of the test."""
+    width, scheme = view
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(run.report.as_uri())
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def wait_until_drawn(page: Page) -> None:
+    """The library draws with the next frame; on a busy machine that may take a while."""
+    page.wait_for_function(f"({NOT_DRAWN})().length === 0")
+
+
+def open_everything(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    cells = page.locator("details.cell:has(.charts)").count()
+    page.wait_for_function(f"document.querySelectorAll('.charts > .figures').length === {cells}")
+    wait_until_drawn(page)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_every_chart_is_drawn_and_nothing_is_wider_than_the_page(
+    page: Page, view: tuple[int, str], tmp_path: Path
+) -> None:
+    open_everything(page)
+    assert page.locator(".plot").count() == 5 + 1 + 8 * 5, "panels, stages, five a cell"
+    assert page.evaluate("document.documentElement.scrollWidth") == view[0]
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_all_text_stands_out_from_what_lies_behind_it(page: Page, view: tuple[int, str]) -> None:
+    open_everything(page)
+    assert page.evaluate(TOO_FAINT) == []
+
+
+def test_nothing_is_asked_of_the_network(run: Run, browser: Browser) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(run.report.as_uri())
+    open_everything(page)
+    page.close()
+    assert asked == [run.report.as_uri()]
+
+
+def test_links_lead_to_something(page: Page, run: Run) -> None:
+    links = page.evaluate("[...document.links].map((link) => link.getAttribute('href'))")
+    for link in dict.fromkeys(links):
+        if link.startswith("#"):
+            assert page.locator(f'[id="{link[1:]}"]').count() == 1, link
+        else:
+            assert (run.path / link).exists(), link
+
+
+def test_a_link_to_a_cell_opens_it(page: Page) -> None:
+    details = page.locator("#cell-java-serial-unbound-low-30u")
+    assert not details.evaluate("one => one.open")
+    page.locator('#matrix ~ .scroll a[href="#cell-java-serial-unbound-low-30u"]').click()
+    details.locator(".plot svg").first.wait_for()
+    assert details.evaluate("one => one.open")
+
+
+def test_a_table_sorts_by_number_both_ways_with_the_empty_last(page: Page) -> None:
+    heading = page.locator("#matrix ~ .scroll th button", has_text="Throughput /s")
+    column = heading.evaluate("one => one.parentElement.cellIndex")
+    cells = page.locator(f"#matrix ~ .scroll tbody tr td:nth-child({column + 1})")
+    for direction in (1, -1):
+        heading.click()
+        values = cells.evaluate_all("all => all.map((one) => one.dataset.value)")
+        numbers = [float(value) for value in values if value]
+        assert len(numbers) == 8
+        assert values[len(numbers) :] == [""] * 2
+        assert numbers == sorted(numbers)[::direction]
+
+
+def axis_kind(page: Page, figure: str) -> str:
+    kind: str = page.locator(f"{figure} .plot").first.evaluate(
+        "plot => echarts.getInstanceByDom(plot).getOption().yAxis[0].type"
+    )
+    return kind
+
+
+def test_a_figure_changes_between_linear_and_logarithmic(page: Page) -> None:
+    button = page.locator("#figure-15 button.log")
+    assert (axis_kind(page, "#figure-15"), button.get_attribute("aria-pressed")) == (
+        "value",
+        "false",
+    )
+    button.focus()
+    page.keyboard.press("Enter")
+    assert (axis_kind(page, "#figure-15"), button.get_attribute("aria-pressed")) == ("log", "true")
+    wait_until_drawn(page)
+    button.click()
+    assert axis_kind(page, "#figure-15") == "value"
+
+
+def lines(page: Page, figure: str) -> list[str]:
+    names: list[str] = page.locator(f"{figure} .plot").first.evaluate(
+        "plot => echarts.getInstanceByDom(plot).getOption().series"
+        ".filter((one) => one.type === 'line').map((one) => one.name)"
+    )
+    return names
+
+
+def test_a_technique_is_hidden_and_shown(page: Page) -> None:
+    button = page.locator("#figure-24 button", has_text="PR process-per-request")
+    assert lines(page, "#figure-24") == ["PE process-per-element", "PR process-per-request"]
+    button.click()
+    assert lines(page, "#figure-24") == ["PE process-per-element"]
+    button.click()
+    assert len(lines(page, "#figure-24")) == 2
+
+
+def test_a_doubtful_point_is_hollow_and_its_cell_is_told_under_the_pointer(page: Page) -> None:
+    plot = page.locator("#figure-15 .plot").first
+    at = plot.evaluate("plot => echarts.getInstanceByDom(plot).convertToPixel('grid', [30, 326.1])")
+    plot.hover(position={"x": at[0], "y": at[1]})
+    tip = plot.locator(".tip")
+    tip.wait_for()
+    told = tip.inner_text()
+    assert "S serial, low, 30 users" in told
+    assert "(95 %, 3 blocks)" in told
+    assert "errors" in told
+    hollow = plot.evaluate(
+        "plot => echarts.getInstanceByDom(plot).getOption().series"
+        ".find((one) => one.type === 'line')"
+        ".data.map((point) => point.itemStyle.color === css('--paper'))"
+    )
+    assert hollow == [False, True]
+
+
+def test_the_stages_of_another_size_are_chosen_and_shown_as_shares(page: Page) -> None:
+    stages = page.locator("#stages-figure")
+    stages.locator("select").select_option("python, low")
+    read = "plot => echarts.getInstanceByDom(plot).getOption()"
+    option = stages.locator(".plot").evaluate(read)
+    assert len(option["yAxis"][0]["data"]) == 3
+    stages.locator("button").click()
+    option = stages.locator(".plot").evaluate(read)
+    whole = [sum(series["data"][0] for series in option["series"])]
+    assert whole == [pytest.approx(100)]
+
+
+def test_a_block_is_chosen_in_a_cell(page: Page) -> None:
+    details = page.locator("#cell-java-serial-unbound-low-10u")
+    details.locator("summary").first.click()
+    details.locator("select").select_option("2")
+    strong = details.locator("[data-chart=load] .plot").evaluate(
+        "plot => echarts.getInstanceByDom(plot).getOption().series"
+        ".filter((one) => one.z === 5).map((one) => one.name)"
+    )
+    assert strong == ["block 2"]
+
+
+def test_the_charts_follow_a_change_of_the_colour_scheme(page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    wait_until_drawn(page)
+    assert page.evaluate(TOO_FAINT) == []
