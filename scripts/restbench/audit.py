@@ -1,4 +1,4 @@
-"""Is a measurement believable? Every flag a row can carry, and the checks that raise them.
+"""Is a measurement believable? The checks that raise a row's flags (`flags`).
 
 A flag never hides a number (only a wrong answer does); it says what to know before believing it.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from restbench.flags import FLAGS
 from restbench.statistics import COMPLETIONS_FOR_A_MEAN
 
 STEAL_LIMIT_PCT = 1.0
@@ -16,66 +17,19 @@ LITTLE_TOLERANCE = 0.02
 #: and, where all cores are busy, for a core. Runs on two saturated cores took 2.5 to 2.7 times the
 #: CPU time; a longer gap is not the generator's work but a user that is missing.
 GENERATOR_STRETCH = 4.0
+#: Above this share of what the load generator can send at all, it is what is measured (method,
+#: "Calibration"); above this share of its cores' time it is at its end as well.
+CEILING_SHARE = 0.2
+LOAD_CORES_SHARE = 0.8
+#: Sizes of right answers differ by their request id, its length told in Content-Length, and by the
+#: header that a web server ends a kept connection with.
+BYTES_TOLERANCE = 64
+#: JMeter says that its users started a moment before the first of them sends.
+START_TOLERANCE_S = 0.5
+#: A window is looked at ten times a second, and its end is known when CPU times have been read.
+WINDOW_TOLERANCE_S = 2.0
 #: A JTL counts whole milliseconds; below this mean that is a tenth or more (method, rule 11).
 COARSE_CLOCK_MS = 10.0
-
-
-@dataclass(frozen=True)
-class Flag:
-    """`doubtful` flags make a number questionable: its point in a figure is hollow."""
-
-    explanation: str
-    doubtful: bool
-
-
-FLAGS: dict[str, Flag] = {
-    "failed": Flag("A block of the cell could not be measured; its record tells why.", True),
-    "not-measured": Flag("Planned, but the run ended before a block of it.", True),
-    "wrong-answers": Flag("A product was wrong: the run is void, only counts are shown.", True),
-    "errors": Flag("Some requests failed; they are no throughput, but they cost CPU time.", True),
-    "few-completions": Flag("Under 30 correct responses in a window: too few for a mean.", True),
-    "count-mismatch": Flag(
-        "JMeter and the service counted different numbers of requests, by more than were in "
-        "flight.",
-        True,
-    ),
-    "littles-law": Flag(
-        "Throughput x response time is not the number of users (off by more than 2 % + R/T): "
-        "the load was not what it should be.",
-        True,
-    ),
-    "generator-time": Flag(
-        "JMeter's own work between two requests took over 2 % of a user's time: fewer users than "
-        "stated were waiting at a time.",
-        False,
-    ),
-    "steal": Flag("The hypervisor took over 1 % of the CPU time away.", True),
-    "foreign-load": Flag(
-        "Over 5 % of the machine's CPU time went to neither the service nor JMeter.", True
-    ),
-    "processes-changed": Flag(
-        "The service's processes were not the same at both ends of the window: no CPU time.", True
-    ),
-    "no-sar": Flag("No sysstat, or no sample of it in the window: no machine CPU %.", False),
-    "no-server-timing": Flag("The responses told no stage times.", False),
-    "attached": Flag("The service was started by others: its CPU and memory are unknown.", False),
-    "service-restarted": Flag(
-        "The service was started anew just before this cell: a JVM may not be warm yet.", True
-    ),
-    "busy-before": Flag(
-        "The attached service was, or may have been, still at work for the cell before.", True
-    ),
-    "shared-cores": Flag(
-        "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too.",
-        False,
-    ),
-    "capped": Flag("The window ended by time, before the completions asked for.", False),
-    "coarse-clock": Flag(
-        "The mean is under 10 ms, JMeter counts whole milliseconds: users / throughput and the "
-        "stages tell it better.",
-        False,
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -100,6 +54,25 @@ class Evidence:
     steal_pct: float | None
     foreign_pct: float | None
     """CPU time that went to neither service nor load generator, percent of the machine."""
+    foreign_before_pct: float | None = None
+    """The same just before the load, when neither was at work."""
+    percentiles_ms: tuple[float, ...] = ()
+    """Of the correct responses, in the order of their percents, the maximum last."""
+    bytes_spread: int | None = None
+    """Largest minus smallest correct response, stage times left out."""
+    warmed_s: float | None = None
+    """From the first request to the window."""
+    planned_warmup_s: float = 0.0
+    planned_window_s: tuple[float, float] | None = None
+    """The shortest and the longest window of the profile."""
+    ceiling_per_s: float | None = None
+    """What the load generator can send on this machine (calibration)."""
+    load_cores: int | None = None
+    cores_used: frozenset[int] = frozenset()
+    cores_given: frozenset[int] | None = None
+    """The service's; None where it was started by others."""
+    steadiness: tuple[str, ...] = ()
+    """The flags of `steady`, as they are."""
 
 
 def explain(flag: str) -> str:
@@ -122,13 +95,19 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "count-mismatch": _counts_differ(evidence),
         "littles-law": _breaks_littles_law(evidence) and not _is_generator_time(evidence),
         "generator-time": _breaks_littles_law(evidence) and _is_generator_time(evidence),
+        "generator-bound": _is_generator_bound(evidence),
+        "percentile-order": list(evidence.percentiles_ms) != sorted(evidence.percentiles_ms),
+        "bytes-vary": (evidence.bytes_spread or 0) > BYTES_TOLERANCE,
+        "duration": _is_not_as_long_as_planned(evidence),
+        "off-cores": not evidence.cores_used <= (evidence.cores_given or evidence.cores_used),
+        "foreign-load-before": (evidence.foreign_before_pct or 0) > FOREIGN_LIMIT_PCT,
         "steal": (evidence.steal_pct or 0) > STEAL_LIMIT_PCT,
         "foreign-load": (evidence.foreign_pct or 0) > FOREIGN_LIMIT_PCT,
         "no-sar": evidence.steal_pct is None,
         "no-server-timing": evidence.correct > 0 and not evidence.told_stages,
         "coarse-clock": (evidence.mean_of_all_ms or COARSE_CLOCK_MS) < COARSE_CLOCK_MS,
     }
-    return tuple(flag for flag, raised in checks.items() if raised)
+    return (*(flag for flag, raised in checks.items() if raised), *evidence.steadiness)
 
 
 def _counts_differ(evidence: Evidence) -> bool:
@@ -136,6 +115,27 @@ def _counts_differ(evidence: Evidence) -> bool:
     if evidence.service_requests is None:
         return False
     return abs(evidence.answered_in_load - evidence.service_requests) > evidence.users
+
+
+def _is_generator_bound(evidence: Evidence) -> bool:
+    window_ms = 1000 * evidence.window_s
+    rate_per_s = evidence.completed / evidence.window_s
+    ceiling_per_s = evidence.ceiling_per_s
+    near_its_ceiling = ceiling_per_s is not None and rate_per_s > CEILING_SHARE * ceiling_per_s
+    if evidence.load_cpu_ms is None or evidence.load_cores is None:
+        return near_its_ceiling
+    busy = evidence.load_cpu_ms / (window_ms * evidence.load_cores)
+    return near_its_ceiling or busy > LOAD_CORES_SHARE
+
+
+def _is_not_as_long_as_planned(evidence: Evidence) -> bool:
+    warmed_s, planned_s = evidence.warmed_s, evidence.planned_window_s
+    if warmed_s is not None and warmed_s < evidence.planned_warmup_s - START_TOLERANCE_S:
+        return True
+    if planned_s is None:
+        return False
+    shortest_s, longest_s = planned_s
+    return not shortest_s <= evidence.window_s <= longest_s + WINDOW_TOLERANCE_S
 
 
 def _breaks_littles_law(evidence: Evidence) -> bool:

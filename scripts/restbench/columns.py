@@ -35,6 +35,18 @@ _MEASURED = [
     Column("p90_ms", "p90 ms", "The same, from 300 on."),
     Column("p95_ms", "p95 ms", "The same, from 1 000 on."),
     Column("p99_ms", "p99 ms", "The same, from 10 000 on."),
+    Column(
+        "littles_mean_ms",
+        "N/X ms",
+        "Users / throughput (Little's law): the mean response time and what a user spends in "
+        "JMeter; tells a mean under 10 ms better than a clock of whole milliseconds.",
+    ),
+    Column(
+        "batch_half_width_pct",
+        "Within-run ± %",
+        "Half-width of throughput from batch means WITHIN one run, percent: a diagnostic, no "
+        "interval over runs.",
+    ),
     Column("samples", "Samples", "Correct responses in the window, of all blocks."),
     Column("errors", "Errors", "Other outcomes in the window, wrong answers apart."),
     Column("wrong_answers", "Wrong", "Responses 200 with another product, warm-up included."),
@@ -60,6 +72,11 @@ _MEASURED = [
     Column("parse_ms", "Parse ms", "Mean time to read the operands from the body."),
     Column("compute_ms", "Compute ms", "Mean time of the multiplication."),
     Column("serialize_ms", "Serialize ms", "Mean time to write the product."),
+    Column(
+        "network_ms",
+        "Network ms",
+        "Mean of what of a response time is in no stage: connection, kernel, web server, JMeter.",
+    ),
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
 

@@ -81,6 +81,11 @@ class Completions:
         """Response times of the correct completions, whole milliseconds."""
         return self.correct["elapsed_ms"].to_numpy()
 
+    @property
+    def correct_ends_ms(self) -> npt.NDArray[np.int64]:
+        """When the correct completions of the whole load ended, milliseconds since the epoch."""
+        return self.load.filter(pl.col("outcome") == "correct")["end_ms"].to_numpy()
+
     def stage_mean_ms(self, stage: str) -> float | None:
         """The mean time of one stage over correct completions, from the service's own clock."""
         return self.stages_ms[stage]

@@ -5,51 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from restbench import audit, columns, experiment, jtl, service_metrics, sysstat
+from restbench import (
+    audit,
+    columns,
+    evidence,
+    experiment,
+    jtl,
+    pidstat,
+    service_metrics,
+    sysstat,
+    timeline,
+    within_run,
+)
 from restbench.cell import FACTORS, Cell, Shape
 from restbench.jtl import Completions
+from restbench.measurement import NOTHING, Known, Measurement
 from restbench.records import CellRun, Usage, Window
-from restbench.service_metrics import ServiceMetrics
 from restbench.statistics import Interval, supported_percentile, t_interval
 from restbench.store import CellFolder, Run
-from restbench.sysstat import MachineUse
+
+__all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "rows"]
 
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One measurement of one cell as numbers, named as the table's columns are (`columns`).
-
-    `None`: unknown, or more than the number of completions supports. Its numbers are there even if
-    a wrong answer voids them; Row does not show them.
-    """
-
-    block: int
-    flags: tuple[str, ...]
-    reason: str | None = None
-    window: Window | None = None
-    throughput_per_s: float | None = None
-    mean_ms: float | None = None
-    p50_ms: float | None = None
-    p90_ms: float | None = None
-    p95_ms: float | None = None
-    p99_ms: float | None = None
-    samples: int | None = None
-    errors: int | None = None
-    wrong_answers: int | None = None
-    cpu_ms_per_request: float | None = None
-    service_cpu_pct: float | None = None
-    load_cpu_pct: float | None = None
-    machine_cpu_pct: float | None = None
-    memory_mib: float | None = None
-    queue_ms: float | None = None
-    parse_ms: float | None = None
-    compute_ms: float | None = None
-    serialize_ms: float | None = None
-    machine: MachineUse | None = None
-    service_metrics: ServiceMetrics | None = None
 
 
 @dataclass(frozen=True)
@@ -106,10 +84,15 @@ class Row:
 def rows(run: Run) -> list[Row]:
     """A row for every planned cell, in the order of the experiment's file."""
     definition = experiment.load(run.experiment_file)
-    planned = {each.cell: each.test_ids for each in run.manifest().plan}
+    manifest, calibration = run.manifest(), run.calibration()
+    planned = {each.cell: each.test_ids for each in manifest.plan}
+    known = Known(
+        definition.profiles.get(manifest.profile),
+        calibration.ceiling_per_s if calibration else None,
+    )
     blocks: dict[Cell, list[Measurement]] = {}
     for record, folder in run.cell_runs():
-        blocks.setdefault(record.cell, []).append(measurement(record, folder))
+        blocks.setdefault(record.cell, []).append(measurement(record, folder, known))
     return [
         Row(cell, definition.shape(cell.complexity), planned[cell], tuple(blocks.get(cell, ())))
         for cell in definition.all_cells()
@@ -117,8 +100,8 @@ def rows(run: Run) -> list[Row]:
     ]
 
 
-def measurement(record: CellRun, folder: CellFolder) -> Measurement:
-    """The numbers of one measurement, from its raw files."""
+def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> Measurement:
+    """The numbers of one measurement, from its raw files, each of them read once."""
     if record.window is None or record.usage is None:
         flags = tuple(dict.fromkeys((*record.flags, "failed")))
         return Measurement(block=record.block, flags=flags, reason=record.reason)
@@ -126,7 +109,8 @@ def measurement(record: CellRun, folder: CellFolder) -> Measurement:
     found = _of_completions(record.block, record.window, completions)
     found = _with_cpu_time(found, record.window, record.usage)
     found = _with_observations(found, record, record.window, folder)
-    noticed = audit.noticed(_evidence(found, record.cell, record.usage, completions))
+    found = _with_course(found, record, folder, completions)
+    noticed = audit.noticed(evidence.of(found, record, folder, known, completions))
     return replace(found, flags=tuple(dict.fromkeys((*record.flags, *noticed))))
 
 
@@ -149,6 +133,7 @@ def _of_completions(block: int, window: Window, completions: Completions) -> Mea
         parse_ms=completions.stage_mean_ms("parse"),
         compute_ms=completions.stage_mean_ms("compute"),
         serialize_ms=completions.stage_mean_ms("serialize"),
+        network_ms=completions.network_ms,
     )
 
 
@@ -168,7 +153,7 @@ def _with_observations(
     found: Measurement, record: CellRun, window: Window, folder: CellFolder
 ) -> Measurement:
     machine = sysstat.machine_use(folder.sar_json, window)
-    service = sysstat.process_use(folder.pidstat, window, record.service_pids)
+    service = pidstat.process_use(folder.pidstat, window, record.service_pids)
     return replace(
         found,
         machine_cpu_pct=machine.cpu_pct if machine else None,
@@ -178,30 +163,18 @@ def _with_observations(
     )
 
 
-def _evidence(
-    found: Measurement, cell: Cell, usage: Usage, completions: Completions
-) -> audit.Evidence:
-    mean_of_all = completions.frame["elapsed_ms"].mean()
-    return audit.Evidence(
-        users=cell.users,
-        window_s=found.window.seconds if found.window else 0.0,
-        correct=found.samples or 0,
-        errors=found.errors or 0,
-        wrong_answers=completions.wrong_in_load,
-        completed=completions.frame.height,
-        mean_of_all_ms=mean_of_all if isinstance(mean_of_all, float) else None,
-        load_cpu_ms=usage.load_cpu_ms,
-        answered_in_load=completions.answered_in_load,
-        service_requests=usage.service_requests,
-        told_stages=found.compute_ms is not None,
-        steal_pct=found.machine.steal_pct if found.machine else None,
-        foreign_pct=_foreign_pct(found),
+def _with_course(
+    found: Measurement, record: CellRun, folder: CellFolder, completions: Completions
+) -> Measurement:
+    """What the load did over time, and what Little's law makes of its number of completions."""
+    line = timeline.of_completions(record, folder, completions)
+    diagnostics = within_run.of(line.window_counts) if line else None
+    completed = completions.frame.height
+    cycle_ms = 1000 * record.cell.users * completions.window.seconds
+    return replace(
+        found,
+        littles_mean_ms=cycle_ms / completed if completed else None,
+        batch_half_width_pct=diagnostics.half_width_pct if diagnostics else None,
+        within_run=diagnostics,
+        timeline=line,
     )
-
-
-def _foreign_pct(found: Measurement) -> float | None:
-    shares = (found.service_cpu_pct, found.load_cpu_pct)
-    if found.machine is None or not found.machine.core_pct or None in shares:
-        return None
-    known = sum(share for share in shares if share is not None)
-    return found.machine.cpu_pct - known / len(found.machine.core_pct)

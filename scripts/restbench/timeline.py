@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from restbench import jtl, steady, sysstat
+from restbench import jtl, pidstat, steady, sysstat
 from restbench.jtl import Completions
 from restbench.records import CellRun, Window
 from restbench.statistics import percentile
@@ -57,6 +57,8 @@ class Timeline:
     """False: the end of warm-up could not be found; None: too little data to judge (`steady`)."""
     cut_s: float | None
     """Where MSER ends warm-up."""
+    steadiness: tuple[str, ...]
+    """The audit's flags for it (`steady`)."""
     bin_s: float
     """The width of the load's bins, one second or less."""
     second_s: list[float]
@@ -80,6 +82,16 @@ class Timeline:
     histogram_counts: list[int]
     """The four of `Distribution`."""
 
+    @property
+    def window_counts(self) -> list[int]:
+        """Correct completions of the bins that lie in the window as a whole."""
+        half_bin_s = self.bin_s / 2
+        return [
+            round(rate * self.bin_s)
+            for middle_s, rate in zip(self.second_s, self.throughput_per_s, strict=True)
+            if middle_s >= half_bin_s - 1e-6
+        ]
+
 
 def of(record: CellRun, folder: CellFolder) -> Timeline | None:
     """The timeline of one measurement from its raw files; None for one that failed.
@@ -99,17 +111,18 @@ def of_completions(
     window = completions.window
     if started_ms is None or started_ms >= window.end_ms:
         return None
-    course = of_correct(completions, started_ms)
-    judged = steady.judge(course)
+    course = steady.course(completions.correct_ends_ms, started_ms, window.end_ms)
+    judged = steady.judge(course, window.start_ms)
     span = Window(start_ms=min(started_ms, window.start_ms), end_ms=window.end_ms, ended="capped")
     cores = sysstat.core_series(folder.sar_json, span)
-    service = sysstat.process_series(folder.pidstat, span, record.service_pids)
+    service = pidstat.process_series(folder.pidstat, span, record.service_pids)
     means, errors = _per_bin(completions, course)
     return Timeline(
         block=record.block,
         window_s=window.seconds,
         steady=judged.steady,
         cut_s=None if judged.cut_ms is None else (judged.cut_ms - window.start_ms) / 1000,
+        steadiness=judged.flags,
         bin_s=course.bin_ms / 1000,
         second_s=_relative_s(window, course.first_ms + course.bin_ms * (_places(course) + 0.5)),
         throughput_per_s=(course.counts / (course.bin_ms / 1000)).tolist(),
@@ -122,12 +135,6 @@ def of_completions(
         service_cpu_pct=list(service.values[0]),
         **vars(distribution(completions.correct_elapsed_ms)),
     )
-
-
-def of_correct(completions: Completions, started_ms: int) -> Course:
-    """The course of the correct completions of a load that started then."""
-    correct = completions.load.filter(pl.col("outcome") == "correct")["end_ms"].to_numpy()
-    return steady.course(correct, started_ms, completions.window.end_ms)
 
 
 def distribution(elapsed_ms: npt.NDArray[np.int64]) -> Distribution:

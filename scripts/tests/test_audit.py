@@ -5,6 +5,7 @@ import pytest
 
 from restbench import audit
 from restbench.audit import Evidence
+from restbench.flags import FLAGS
 
 #: 10 users, 50 ms each: 200 completions a second.
 SOUND = Evidence(
@@ -51,6 +52,17 @@ def test_a_sound_measurement_has_no_flag() -> None:
         # More in flight than there are users: no generator's time explains that.
         ({"mean_of_all_ms": 23.0, "completed": 1_000, "load_cpu_ms": 800.0}, "littles-law"),
         ({"mean_of_all_ms": 9.9, "completed": 2020}, "coarse-clock"),
+        # 200/s are over a fifth of 999/s; 3.3 s of CPU time are over 80 % of two cores for 2 s.
+        ({"ceiling_per_s": 999.0}, "generator-bound"),
+        ({"load_cpu_ms": 3_300.0, "load_cores": 2}, "generator-bound"),
+        ({"percentiles_ms": (50.0, 90.0, 89.0, 120.0)}, "percentile-order"),
+        ({"bytes_spread": 65}, "bytes-vary"),
+        ({"warmed_s": 0.4, "planned_warmup_s": 1.0}, "duration"),
+        ({"planned_window_s": (2.1, 5.0)}, "duration"),
+        ({"planned_window_s": (-5.0, -0.1)}, "duration"),
+        ({"cores_used": frozenset({0, 1}), "cores_given": frozenset({0})}, "off-cores"),
+        ({"foreign_before_pct": 5.01}, "foreign-load-before"),
+        ({"steadiness": ("not-steady",)}, "not-steady"),
     ],
 )
 def test_each_check_raises_its_flag(change: dict[str, Any], flag: str) -> None:
@@ -69,6 +81,17 @@ def test_each_check_raises_its_flag(change: dict[str, Any], flag: str) -> None:
         {"mean_of_all_ms": 52.2},
         {"mean_of_all_ms": 10.0, "completed": 2000},
         {"foreign_pct": None},
+        {"ceiling_per_s": 1_000.0},
+        {"load_cpu_ms": 3_200.0, "load_cores": 2},
+        {"percentiles_ms": (50.0, 50.0, 120.0)},
+        {"bytes_spread": 64},
+        {"warmed_s": 0.5, "planned_warmup_s": 1.0},
+        {"planned_window_s": (2.0, 5.0)},
+        {"planned_window_s": (0.0, 0.0)},
+        {"cores_used": frozenset({0}), "cores_given": frozenset({0, 1})},
+        {"cores_used": frozenset({1}), "cores_given": None},
+        {"cores_used": frozenset(), "cores_given": frozenset({0})},
+        {"foreign_before_pct": 5.0},
     ],
 )
 def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, Any]) -> None:
@@ -76,7 +99,7 @@ def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, Any]) -> 
 
 
 def test_every_flag_is_one_sentence_and_what_is_unknown_is_doubtful() -> None:
-    for flag in audit.FLAGS.values():
+    for flag in FLAGS.values():
         assert flag.explanation[0].isupper()
         assert flag.explanation.endswith(".")
     assert "Unknown" in audit.explain("from-the-future")

@@ -26,9 +26,9 @@ def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> No
     record = only_row(tmp_path, Made(SERIAL, LOAD)).record()
     assert ",".join(record) == (
         "test_id,service,strategy,placement,front,complexity,users,kernel,throughput_per_s,mean_ms,"
-        "p50_ms,p90_ms,p95_ms,p99_ms,samples,errors,wrong_answers,cpu_ms_per_request,"
-        "service_cpu_pct,load_cpu_pct,machine_cpu_pct,memory_mib,queue_ms,parse_ms,compute_ms,"
-        "serialize_ms,flags"
+        "p50_ms,p90_ms,p95_ms,p99_ms,littles_mean_ms,batch_half_width_pct,samples,errors,"
+        "wrong_answers,cpu_ms_per_request,service_cpu_pct,load_cpu_pct,machine_cpu_pct,memory_mib,"
+        "queue_ms,parse_ms,compute_ms,serialize_ms,network_ms,flags"
     )
     assert tuple(record) == columns.NAMES
     assert list(record.values())[:8] == [
@@ -57,6 +57,9 @@ def test_a_cells_numbers_are_those_computed_by_hand(tmp_path: Path) -> None:
     assert record["memory_mib"] == pytest.approx(13_396 / 1024)
     stages = [record[f"{stage}_ms"] for stage in ("queue", "parse", "compute", "serialize")]
     assert stages == pytest.approx([0.5, 1, 2, 0.25])
+    assert record["network_ms"] == pytest.approx((360 * 50 + 20 * 100) / 380 - 3.75)
+    assert record["littles_mean_ms"] == pytest.approx(1_000 * 10 / 190)
+    assert record["batch_half_width_pct"] is not None
     assert record["flags"] == ""
 
 
@@ -171,7 +174,7 @@ def test_littles_law_notices_users_that_did_not_ask(tmp_path: Path) -> None:
 def test_few_completions_are_said(tmp_path: Path) -> None:
     made = Made(SERIAL, steady_load(users=10, elapsed_ms=1_000))  # 20 completions
     row = only_row(tmp_path, made)
-    assert row.flags == ("few-completions",)
+    assert row.flags == ("few-completions", "steadiness-unknown")
     assert row.value("p50_ms") is None
     assert row.value("throughput_per_s") == 10
 

@@ -41,8 +41,8 @@ def test_the_csv_has_a_line_a_cell_with_empty_fields_for_the_unknown(run: Run) -
     lines = run.test_matrix_csv.read_text().splitlines()
     assert lines[0] == ",".join(columns.NAMES)
     assert lines[1] == (
-        "T-A01 T-D01,java,serial,unbound,none,low,10,loops,200.0,50.0,50.0,50.0,,,400,0,0,4.75,"
-        "95.0,5.0,50.375,13.082,0.5,1.0,2.0,0.25,shared-cores"
+        "T-A01 T-D01,java,serial,unbound,none,low,10,loops,200.0,50.0,50.0,50.0,,,50.0,1.215,400,0,"
+        "0,4.75,95.0,5.0,50.375,13.082,0.5,1.0,2.0,0.25,46.25,shared-cores"
     )
     records = list(csv.DictReader(lines))
     assert [record["throughput_per_s"] for record in records] == ["200.0", "", "250.0", "", "200.0"]

@@ -1,0 +1,79 @@
+"""Gathers from a measurement's numbers and raw files what the audit judges it by."""
+
+from __future__ import annotations
+
+from restbench import pidstat
+from restbench.audit import Evidence
+from restbench.jtl import Completions
+from restbench.measurement import Known, Measurement
+from restbench.records import CellRun, Usage
+from restbench.store import CellFolder
+
+
+def of(
+    found: Measurement,
+    record: CellRun,
+    folder: CellFolder,
+    known: Known,
+    completions: Completions,
+) -> Evidence:
+    """The evidence on one measured cell; its window is the completions'."""
+    window, usage = completions.window, record.usage
+    mean_of_all = completions.frame["elapsed_ms"].mean()
+    return Evidence(
+        users=record.cell.users,
+        window_s=window.seconds,
+        correct=found.samples or 0,
+        errors=found.errors or 0,
+        wrong_answers=completions.wrong_in_load,
+        completed=completions.frame.height,
+        mean_of_all_ms=mean_of_all if isinstance(mean_of_all, float) else None,
+        load_cpu_ms=usage.load_cpu_ms if usage else None,
+        answered_in_load=completions.answered_in_load,
+        service_requests=usage.service_requests if usage else None,
+        told_stages=found.compute_ms is not None,
+        steal_pct=found.machine.steal_pct if found.machine else None,
+        foreign_pct=_foreign_pct(found),
+        foreign_before_pct=record.before.foreign_pct if record.before else None,
+        percentiles_ms=_percentiles_ms(found, completions),
+        bytes_spread=completions.bytes_spread,
+        warmed_s=_warmed_s(completions),
+        planned_warmup_s=record.warmup_s,
+        planned_window_s=_planned_window_s(known),
+        ceiling_per_s=known.ceiling_per_s,
+        load_cores=len(record.load_cores) or None,
+        cores_used=pidstat.cores_used(folder.pidstat, window, record.service_pids),
+        cores_given=_cores_given(record, usage),
+        steadiness=found.timeline.steadiness if found.timeline else (),
+    )
+
+
+def _foreign_pct(found: Measurement) -> float | None:
+    shares = (found.service_cpu_pct, found.load_cpu_pct)
+    if found.machine is None or not found.machine.core_pct or None in shares:
+        return None
+    known = sum(share for share in shares if share is not None)
+    return found.machine.cpu_pct - known / len(found.machine.core_pct)
+
+
+def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float, ...]:
+    shown = (found.p50_ms, found.p90_ms, found.p95_ms, found.p99_ms)
+    elapsed = completions.correct_elapsed_ms
+    largest = [float(elapsed.max())] if elapsed.size else []
+    return (*(each for each in shown if each is not None), *largest)
+
+
+def _warmed_s(completions: Completions) -> float | None:
+    started_ms = completions.started_ms
+    return None if started_ms is None else (completions.window.start_ms - started_ms) / 1000
+
+
+def _planned_window_s(known: Known) -> tuple[float, float] | None:
+    profile = known.profile
+    return (profile.window_min_s, profile.slow_window_max_s) if profile else None
+
+
+def _cores_given(record: CellRun, usage: Usage | None) -> frozenset[int] | None:
+    """An attached service runs where its own starter put it."""
+    attached = usage is None or "attached" in record.flags
+    return None if attached else frozenset(record.service_cores)
