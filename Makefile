@@ -16,7 +16,7 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench plan report serve stop test lint format lock jmeter-gui clean
+.PHONY: help setup bench plan calibrate report serve stop test lint format lock jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|full  CELLS="service=java strategy=pinned"  JAVA_PORT  PYTHON_PORT\n'
@@ -25,6 +25,9 @@ setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing
 
 bench: setup ## run the test matrix and print the study's tables (PROFILE=smoke|quick|full, CELLS='service=java')
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
+
+calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
+	@$(BIN)/restbench calibrate
 
 plan: $(STAMPS)/venv ## print the cells and the estimated time, start nothing
 	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"

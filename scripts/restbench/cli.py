@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-from restbench.commands import machine, measuring, results, services
+from restbench.commands import calibrate, machine, measuring, results, services
 from restbench.failures import Failure, Interrupted
 
 HELP = """Measure parallel execution techniques of web services.
@@ -20,6 +20,7 @@ Examples:
 
 \b
   restbench doctor                            what here makes numbers worse
+  restbench calibrate                         is the measuring chain right?
   restbench plan thesis --profile quick       what would run, and how long
   restbench run smoke --profile smoke         does everything work here?
   restbench run thesis --profile quick        the study's tables, 15 minutes
@@ -54,6 +55,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "dashboard": results.build_dashboard,
     "keep": results.keep_run,
     "doctor": machine.examine_machine,
+    "calibrate": calibrate.calibrate_machine,
     "serve": services.serve_services,
     "stop": services.stop_services,
 }

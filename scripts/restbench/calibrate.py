@@ -1,0 +1,66 @@
+"""A calibration: every check of the measuring chain, one after the other, on this machine."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from restbench import load, machine, monitor, probe, service
+from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
+from restbench.failures import EnvironmentProblem
+from restbench.probe import Probe, window_of
+from restbench.records import Calibration, CalibrationCheck
+
+#: Load on a fresh Java service before anything of it counts: its compilers work for that long.
+SERVICE_WARMUP_S = 12.0
+
+Tell = Callable[[str], None]
+
+
+def require_tools() -> None:
+    """EnvironmentProblem, with the mend, where the calibration could not go on."""
+    load.require_jmeter()
+    service.COMMANDS["java"]()
+    service.require_free(service.port("java"), service.PORT_VARIABLES["java"])
+    service.require_free(probe.stub_port(), probe.STUB_PORT)
+    missing = monitor.missing_tools()
+    if missing:
+        raise EnvironmentProblem(f"{', '.join(missing)} missing: apt-get install sysstat")
+
+
+def calibrate(tell: Tell) -> Calibration:
+    """Make every check, about five minutes; `tell` gets a line for each step.
+
+    A check that fails is a result. Raw files are not kept; no process is left.
+    """
+    require_tools()
+    with tempfile.TemporaryDirectory(prefix="restbench-calibration-") as folder:
+        checks = _checks(probe.new_probe(Path(folder)), tell)
+    return record(checks)
+
+
+def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
+    known = latency.check(chain, tell)
+    stalled = stall.judge_closed(stall.closed(chain, tell))
+    loads = ceiling.check(chain, tell)
+    with chain.java() as running:
+        tell(f"warming a Java service up for {SERVICE_WARMUP_S:.0f} s")
+        chain.measure(running, same_cell.USERS, window_of(1.0, SERVICE_WARMUP_S))
+        same = same_cell.judge(same_cell.measure(chain, tell, running))
+        cost = overhead.judge(overhead.measure(chain, tell, running))
+    room = ceiling.judge(loads, same.values["mean_per_s"])
+    return [quiet.judge(chain.foreign_pct), same, known, stalled, room, cost]
+
+
+def record(checks: Sequence[CalibrationCheck]) -> Calibration:
+    """The calibration of this machine, now, with these checks."""
+    ceilings = [each.values.get("ceiling_per_s") for each in checks]
+    return Calibration(
+        made=datetime.now().astimezone().isoformat(timespec="seconds"),
+        machine=machine.identity(machine.describe()),
+        git_commit=machine.git_commit()[0],
+        checks=tuple(checks),
+        ceiling_per_s=next((each for each in ceilings if each is not None), None),
+    )

@@ -1,0 +1,80 @@
+"""Generator ceiling: how many requests a second can JMeter send and check at all here?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from restbench.probe import Probe, window_of
+from restbench.records import CalibrationCheck
+from restbench.stub import Behaviour
+
+#: The study's numbers of users.
+USERS = (10, 30, 60)
+WARMUP_S = 2.0
+WINDOW_S = 5.0
+#: How many times the fastest real cell the generator should be able to do (method).
+HEADROOM = 5
+
+
+@dataclass(frozen=True)
+class Load:
+    """What JMeter sent to the stub, and the CPU time of both, percent of one core."""
+
+    users: int
+    throughput_per_s: float
+    stub_cpu_pct: float
+    load_cpu_pct: float
+
+
+def check(
+    probe: Probe,
+    tell: Callable[[str], None],
+    users: Sequence[int] = USERS,
+    window_s: float = WINDOW_S,
+) -> list[Load]:
+    """Load a stub that answers at once, with each number of users."""
+    loads = []
+    with probe.stub(Behaviour()) as stub:
+        for number in users:
+            tell(f"{number} users of a stub that answers at once")
+            found = probe.measure(stub, number, window_of(window_s, WARMUP_S)).numbers
+            loads.append(
+                Load(
+                    number,
+                    found.throughput_per_s or 0.0,
+                    found.service_cpu_pct or 0.0,
+                    found.load_cpu_pct or 0.0,
+                )
+            )
+    return loads
+
+
+def highest(loads: Sequence[Load]) -> Load:
+    """The load with the most requests a second: the ceiling."""
+    return max(loads, key=lambda each: each.throughput_per_s)
+
+
+def judge(loads: Sequence[Load], fastest_per_s: float) -> CalibrationCheck:
+    """The check's record; `fastest_per_s` is the throughput of the fastest real cell."""
+    top = highest(loads)
+    values = {f"{each.users}_users_per_s": each.throughput_per_s for each in loads}
+    values |= {
+        "ceiling_per_s": top.throughput_per_s,
+        "stub_cpu_pct": top.stub_cpu_pct,
+        "load_cpu_pct": top.load_cpu_pct,
+        "fastest_cell_per_s": fastest_per_s,
+    }
+    return CalibrationCheck(
+        name="generator ceiling",
+        question="Can the load generator do far more than it is asked for?",
+        measured=(
+            f"{top.throughput_per_s:.0f} requests/s with {top.users} users (the stub used "
+            f"{top.stub_cpu_pct:.0f} % of a core, JMeter {top.load_cpu_pct:.0f} %); the real cell "
+            f"reached {fastest_per_s:.0f}/s. Cells above {top.throughput_per_s / HEADROOM:.0f}/s "
+            "are marked generator-bound"
+        ),
+        limit=f"at least {HEADROOM} times the fastest cell",
+        passed=top.throughput_per_s >= HEADROOM * fastest_per_s,
+        values=values,
+    )

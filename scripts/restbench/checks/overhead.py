@@ -1,0 +1,115 @@
+"""Overhead: what do the collectors, the stage times and the harness's own looking cost?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from restbench import jtl, load
+from restbench.placement import core_list
+from restbench.probe import COMPLEXITY, Probe, cell_of, window_of
+from restbench.records import CalibrationCheck, Window
+from restbench.service import Service
+from restbench.statistics import Ratio, paired_ratio
+from restbench.store import write_text
+
+USERS = 10
+PAIRS = 8
+WARMUP_S = 1.5
+WINDOW_S = 3.0
+SPARE_S = 30.0
+LARGEST_COST = 0.01
+LARGEST_HALF_WIDTH = 0.02
+#: What the closed plan does for the stage times, as its file has it; it is off in the bare plan.
+EXTRACTOR = 'testclass="RegexExtractor" testname="serverTiming'
+ENABLED, DISABLED = 'enabled="true"', 'enabled="false"'
+
+Pair = tuple[float, float]
+
+
+def measure(
+    probe: Probe,
+    tell: Callable[[str], None],
+    service: Service,
+    pairs: int = PAIRS,
+    window_s: float = WINDOW_S,
+) -> list[Pair]:
+    """Throughput per second of the same cell (observed as any cell, bare), alternating which is
+    first."""
+    plan = bare_plan(probe.run.path / "bare-load.jmx")
+    found = []
+    for number in range(1, pairs + 1):
+        tell(f"one cell with and without collectors, {number} of {pairs}")
+        if number % 2:
+            observed = _observed(probe, service, window_s)
+            bare = _bare(probe, service, window_s, plan)
+        else:
+            bare = _bare(probe, service, window_s, plan)
+            observed = _observed(probe, service, window_s)
+        found.append((observed, bare))
+    return found
+
+
+def _observed(probe: Probe, service: Service, window_s: float) -> float:
+    measured = probe.measure(service, USERS, window_of(window_s, WARMUP_S))
+    return measured.numbers.throughput_per_s or 0.0
+
+
+def _bare(probe: Probe, service: Service, window_s: float, plan: Path) -> float:
+    """The same load with nothing beside it: no sar, no pidstat, no metrics, no stage times, and
+    nobody reads the JTL while it grows."""
+    folder = probe.next_folder(USERS)
+    target = load.Target(
+        cell=cell_of(USERS),
+        address=service.address,
+        payload=probe.run.payload(COMPLEXITY),
+        duration_s=WARMUP_S + window_s + SPARE_S,
+        plan=plan,
+    )
+    jmeter = load.start(target, folder, core_list(probe.cores.load))
+    try:
+        jmeter.await_started()
+        time.sleep(WARMUP_S)
+        start_ms = round(time.time() * 1000)
+        time.sleep(window_s)
+        end_ms = round(time.time() * 1000)
+    finally:
+        jmeter.stop()
+    window = Window(start_ms=start_ms, end_ms=end_ms, ended="capped")
+    return jtl.read(folder.samples, window).correct_elapsed_ms.size / window.seconds
+
+
+def bare_plan(path: Path) -> Path:
+    """The closed plan with the extraction of the stage times switched off, written to `path`."""
+    before, found, after = load.PLAN.read_text(encoding="utf-8").partition(EXTRACTOR)
+    if not found:
+        raise ValueError(f"{load.PLAN} has no {EXTRACTOR}")
+    write_text(path, before + found + after.replace(ENABLED, DISABLED, 1))
+    return path
+
+
+def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
+    """The check's record: the cost is what is missing of the bare throughput."""
+    ratio = paired_ratio([each[0] for each in pairs], [each[1] for each in pairs])
+    cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low
+    half_width = (high - low) / 2
+    return CalibrationCheck(
+        name="overhead",
+        question="How much throughput do the collectors and the stage times cost?",
+        measured=(
+            f"{cost:.1%} [{low:.1%}, {high:.1%}] of {len(pairs)} pairs: "
+            f"{_verdict(ratio, half_width)}"
+        ),
+        limit=f"at most {LARGEST_COST:.0%}, interval within ±{LARGEST_HALF_WIDTH:.0%}",
+        passed=cost <= LARGEST_COST and half_width < LARGEST_HALF_WIDTH,
+        values={"cost": cost, "low": low, "high": high, "pairs": len(pairs)},
+    )
+
+
+def _verdict(ratio: Ratio, half_width: float) -> str:
+    if half_width >= LARGEST_HALF_WIDTH:
+        return "too uncertain to say on this machine"
+    if ratio.high < 1:
+        return "a real cost"
+    return "none that can be seen"

@@ -1,0 +1,33 @@
+"""`calibrate`: is the measuring chain itself to be believed on this machine?"""
+
+from __future__ import annotations
+
+import time
+
+from rich.table import Table
+
+from restbench.calibrate import calibrate
+from restbench.calibration import keep
+from restbench.commands.options import console
+from restbench.progress import duration
+from restbench.records import Calibration
+
+
+def calibrate_machine() -> None:
+    """Check the measuring chain against what is known; about 5 minutes."""
+    begun = time.monotonic()
+    made = calibrate(lambda line: console.print(f"check  {line}", soft_wrap=True))
+    kept = keep(made)
+    console.print(_table(made))
+    console.print(f"kept   {kept}", soft_wrap=True)
+    console.print(f"done in {duration(time.monotonic() - begun)}")
+
+
+def _table(made: Calibration) -> Table:
+    known = ", ".join(f"{name} {value}" for name, value in made.machine.items())
+    title = f"Calibration of {made.made} ({known})"
+    table = Table("Check", "", "Measured", "Limit", title=title, title_justify="left")
+    for each in made.checks:
+        state = "passed" if each.passed else "FAILED"
+        table.add_row(each.name, state, each.measured, each.limit)
+    return table

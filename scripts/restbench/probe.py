@@ -1,0 +1,152 @@
+"""The whole measuring chain, pointed at something known: JMeter's closed plan, the collectors, the
+store's files, the analysis. Nothing of it is replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench import jtl, measures, process, service
+from restbench.cell import Cell, Shape
+from restbench.experiment import Profile
+from restbench.failures import EnvironmentProblem
+from restbench.measure import Task, measure
+from restbench.measures import Measurement
+from restbench.payload import ROWS, Payload, make_payload
+from restbench.placement import Cores, allowed_cores, core_list, place
+from restbench.records import CellRun, PlannedCell
+from restbench.store import CellFolder, Run
+from restbench.stub import HOST, STRATEGY, Behaviour
+
+STUB_PORT = "STUB_PORT"
+DEFAULT_PORT = 18500
+#: The study's lowest complexity: the fastest cells, so those that ask most of the chain.
+COMPLEXITY = "low"
+SHAPE = Shape(rows=30, inner=20, columns=20)
+SEED = 2019
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement as the chain left it."""
+
+    record: CellRun
+    folder: CellFolder
+    numbers: Measurement
+
+    def correct_elapsed_ms(self) -> npt.NDArray[np.int64]:
+        """The response times of the window's correct completions."""
+        window = self.record.window
+        if window is None:
+            raise EnvironmentProblem(f"{self.record.cell.id}: no window: {self.record.reason}")
+        return jtl.read(self.folder.samples, window).correct_elapsed_ms
+
+
+@dataclass
+class Probe:
+    """Measures in a run folder of its own; each measurement is a block of it."""
+
+    run: Run
+    cores: Cores
+    payload: Payload
+    taken: int = 0
+    foreign_pct: list[float] = field(default_factory=list)
+    """What others did with the machine just before each measurement, percent of it."""
+
+    def measure(self, target: service.Service, users: int, profile: Profile) -> Measured:
+        """One measurement of a service under a closed load, from its check to its numbers."""
+        folder = self.next_folder(users)
+        cell = cell_of(users)
+        task = Task(
+            planned=PlannedCell(cell=cell, block=self.taken, order=self.taken, test_ids=()),
+            profile=profile,
+            payload=self.payload,
+            payload_seed=SEED,
+            cores=self.cores,
+        )
+        record = measure(target, task, self.run)
+        if record.before is not None:
+            self.foreign_pct.append(record.before.foreign_pct)
+        return Measured(record, folder, measures.measurement(record, folder))
+
+    def next_folder(self, users: int) -> CellFolder:
+        """Where the next measurement's files go."""
+        self.taken += 1
+        folder = self.run.cell(self.taken, cell_of(users).id)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    @contextmanager
+    def stub(self, behaviour: Behaviour) -> Iterator[service.Service]:
+        """A running stub; its port and rows are this probe's, whatever the behaviour says."""
+        port = stub_port()
+        service.require_free(port, STUB_PORT)
+        rows = self.run.payload(COMPLEXITY) / ROWS
+        told = replace(behaviour, port=port, rows_file=str(rows.resolve()))
+        started = start_stub(told, self.run.path / "stub.log", core_list(self.cores.service))
+        try:
+            service.await_ready(started)
+            yield started
+        finally:
+            started.stop()
+
+    @contextmanager
+    def java(self) -> Iterator[service.Service]:
+        """A fresh Java service."""
+        cores = core_list(self.cores.service)
+        started = service.start("java", "none", cores, self.run.path / "java")
+        try:
+            yield started
+        finally:
+            started.stop()
+
+
+def new_probe(folder: Path) -> Probe:
+    """A probe that keeps its files in `folder`."""
+    run = Run(folder)
+    payload = make_payload(SHAPE, SEED, 0, 50)
+    payload.write(run.payload(COMPLEXITY))
+    return Probe(run, place("unbound", allowed_cores()), payload)
+
+
+def start_stub(behaviour: Behaviour, log: Path, cores: str) -> service.Service:
+    """Start a stub; it dies with us. It may not be ready yet."""
+    command = [sys.executable, "-m", "restbench.stub", json.dumps(asdict(behaviour))]
+    started = process.start(process.bound_to_us(command, cores), log)
+    url = f"http://{HOST}:{behaviour.port}"
+    return service.Service("java", url, [started], shlex.join(command), log)
+
+
+def stub_port() -> int:
+    """The stub's port, from STUB_PORT."""
+    text = os.environ.get(STUB_PORT, str(DEFAULT_PORT))
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise EnvironmentProblem(f"{STUB_PORT}={text} is not a port; allowed are 1 to 65535")
+    return int(text)
+
+
+def cell_of(users: int) -> Cell:
+    """The cell that is measured: Java's serial strategy at the lowest complexity."""
+    return Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=users)
+
+
+def window_of(seconds: float, warmup_s: float, completions: int | None = None) -> Profile:
+    """A window of `seconds`, or one that ends when it has its completions and is capped there."""
+    return Profile(
+        blocks=1,
+        service_warmup_s={"java": 0, "python": 0},
+        warmup_s=warmup_s,
+        window_min_s=min(1.0, seconds) if completions else seconds,
+        window_max_s=seconds,
+        slow_window_max_s=seconds,
+        enough_completions=completions or sys.maxsize,
+    )

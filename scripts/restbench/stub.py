@@ -1,0 +1,166 @@
+"""A service whose truth is known: it answers right, after a given delay, and stops when told to.
+
+    python -m restbench.stub '{"port": 18500, "rows_file": "rows.json", "delay_ms": 5}'
+
+It speaks as much of the contract as the measuring chain asks for. It reads nothing of a request
+but its id, so that it answers faster than any service that computes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import selectors
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HOST = "127.0.0.1"
+STRATEGY = "serial"
+_ID = b'"requestId":"'
+_LENGTH = b"content-length:"
+#: Multiples of it, modulo 1, are spread evenly however many there are.
+GOLDEN = 0.6180339887
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the stub does. Times are counted by its own clock."""
+
+    port: int = 0
+    rows_file: str = ""
+    """The `rows` of every answer, as JSON text (`payload.ROWS`)."""
+    delay_ms: float = 0.0
+    """From the last byte of a request to the first of its answer; 0 answers at once. A connection's
+    first answer comes later by a part of it, another for each: users that begin together would come
+    together for ever, and wait for each other instead of for the stub."""
+    stall_after_s: float = 0.0
+    """From the first request of a load to the stall."""
+    stall_s: float = 0.0
+    """How long the whole process stops, once; 0 is never."""
+
+
+class Stub:
+    """The answers, and the counts that a service tells in /metrics."""
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        """Read the rows once; FileNotFoundError where they are not."""
+        self.behaviour = behaviour
+        self.loop = asyncio.get_running_loop()
+        self.answered = 0
+        self.in_flight = 0
+        self._connections = 0
+        self._stall_planned = behaviour.stall_s == 0
+        timing = f"queue;dur=0, parse;dur=0, compute;dur={behaviour.delay_ms:g}, serialize;dur=0"
+        self._head = _ok(f"Server-Timing: {timing}\r\n")
+        self._rows = b'","rows":' + Path(behaviour.rows_file).read_bytes() + b"}"
+
+    def phase_ms(self) -> float:
+        """How much later the first answer of the next connection comes, evenly over the delay."""
+        self._connections += 1
+        return self.behaviour.delay_ms * (self._connections * GOLDEN % 1)
+
+    def product(self, body: bytes) -> bytes:
+        """The whole answer to a request's body."""
+        start = body.index(_ID) + len(_ID)
+        request_id = body[start : body.index(b'"', start)]
+        answer = b"{" + _ID + request_id + self._rows
+        return self._head % len(answer) + answer
+
+    def told(self, path: bytes) -> bytes:
+        """What the harness asks for beside the load."""
+        if path == b"/metrics":
+            text = (
+                f'restbench_requests_total{{strategy="{STRATEGY}"}} {self.answered}\n'
+                f"restbench_requests_in_flight {self.in_flight}\n"
+            )
+        else:
+            text = json.dumps({"service": "java", "strategies": [{"name": STRATEGY}]})
+        return _ok() % len(text) + text.encode()
+
+    def plan_stall(self) -> None:
+        """At the first request of a load: the whole process will stop once, as in a long pause."""
+        if not self._stall_planned:
+            self._stall_planned = True
+            self.loop.call_later(self.behaviour.stall_after_s, time.sleep, self.behaviour.stall_s)
+
+
+class Connection(asyncio.Protocol):
+    """One connection; requests on it come one after the other."""
+
+    def __init__(self, stub: Stub) -> None:
+        """Answer as this stub does."""
+        self._stub = stub
+        self._received = b""
+        self._extra_ms = stub.phase_ms()
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """A client is there."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - what asyncio promises
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Answer when the request is whole."""
+        self._received += data
+        head, end, body = self._received.partition(b"\r\n\r\n")
+        if not end or len(body) < _body_bytes(head):
+            return
+        self._received = b""
+        if head.startswith(b"GET"):
+            self._write(self._stub.told(head.split(b" ", 2)[1]))
+        else:
+            self._take(body)
+
+    def _take(self, body: bytes) -> None:
+        stub = self._stub
+        if not body.startswith(b'{"requestId":"verify'):
+            stub.plan_stall()
+        stub.in_flight += 1
+        if stub.behaviour.delay_ms:
+            delay_s = (stub.behaviour.delay_ms + self._extra_ms) / 1000
+            self._extra_ms = 0.0
+            stub.loop.call_later(delay_s, self._answer, body)
+        else:
+            self._answer(body)
+
+    def _answer(self, body: bytes) -> None:
+        self._stub.in_flight -= 1
+        self._stub.answered += 1
+        self._write(self._stub.product(body))
+
+    def _write(self, answer: bytes) -> None:
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(answer)
+
+
+def _body_bytes(head: bytes) -> int:
+    lower = head.lower()
+    at = lower.find(_LENGTH)
+    return int(lower[at + len(_LENGTH) :].split(b"\r\n", 1)[0]) if at >= 0 else 0
+
+
+def _ok(header: str = "") -> bytes:
+    return (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n{header}Content-Length: %d\r\n\r\n"
+    ).encode()
+
+
+async def serve(behaviour: Behaviour) -> None:
+    """Answer until the process is ended."""
+    stub = Stub(behaviour)
+    server = await stub.loop.create_server(lambda: Connection(stub), HOST, behaviour.port)
+    await server.serve_forever()
+
+
+def main() -> None:
+    """Serve as the argument says, a Behaviour in JSON."""
+    behaviour = Behaviour(**json.loads(sys.argv[1]))
+    # epoll waits in whole milliseconds, select in microseconds: a delay of 5 ms shall not be 6.
+    loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
+    loop.run_until_complete(serve(behaviour))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+"""A calibration must fail where the measuring chain is wrong: each check is broken on purpose."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from ports import free_port
+from typer.testing import CliRunner
+
+from restbench import calibration, comparison, load, machine, service
+from restbench.calibrate import record
+from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
+from restbench.cli import app
+from restbench.commands import calibrate as command
+from restbench.measures import Measurement
+from restbench.probe import STUB_PORT, Probe, new_probe
+from restbench.records import Calibration, CalibrationCheck, Window
+from restbench.stub import Behaviour
+
+
+def silent(_line: str) -> None:
+    """Nobody watches."""
+
+
+@pytest.fixture
+def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
+    monkeypatch.setenv(STUB_PORT, str(free_port()))
+    return new_probe(tmp_path)
+
+
+# --- the stub -----------------------------------------------------------------------------------
+
+
+def test_the_stub_answers_the_exact_product_after_its_delay(probe: Probe) -> None:
+    with probe.stub(Behaviour(delay_ms=80)) as stub:
+        stub.post("serial", "loops", probe.payload.body("first"))
+        begun = time.monotonic()
+        answer = stub.post("serial", "loops", probe.payload.body("u1-2"))
+        taken_ms = 1000 * (time.monotonic() - begun)
+    assert answer.content == probe.payload.answer("u1-2")
+    assert taken_ms >= 80
+
+
+def test_the_stub_tells_how_many_it_has_answered(probe: Probe) -> None:
+    with probe.stub(Behaviour()) as stub:
+        for number in range(3):
+            stub.post("serial", "loops", probe.payload.body(f"u{number}"))
+        told = stub.get("/metrics").text
+    assert 'restbench_requests_total{strategy="serial"} 3\n' in told
+    assert "restbench_requests_in_flight 0\n" in told
+
+
+def test_the_stub_stops_once_and_everybody_waits(probe: Probe) -> None:
+    with probe.stub(Behaviour(stall_after_s=0.2, stall_s=0.6)) as stub:
+        taken_s = []
+        deadline = time.monotonic() + 1.2
+        while time.monotonic() < deadline:
+            begun = time.monotonic()
+            stub.post("serial", "loops", probe.payload.body("u1-1"))
+            taken_s.append(time.monotonic() - begun)
+    assert sum(each > 0.4 for each in taken_s) == 1
+
+
+def test_a_stub_is_gone_after_its_check(probe: Probe) -> None:
+    with probe.stub(Behaviour()) as stub:
+        url = stub.base_url
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/health", trust_env=False)
+
+
+# --- known latency ------------------------------------------------------------------------------
+
+SHORT = latency.Point(50, 10, 6, completions=latency.ENOUGH_FOR_P99)
+
+
+@pytest.mark.live
+def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(probe: Probe) -> None:
+    values = latency.check(probe, silent, [SHORT]).values
+    # The median only: what else runs beside the tests may slow one response in a hundred.
+    assert abs(values["50_ms.median_ms"] - 50) <= SHORT.median_limit_ms
+
+
+@pytest.mark.live
+def test_a_stub_that_hides_10_ms_is_found_out(
+    probe: Probe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = Probe.stub
+
+    @contextmanager
+    def lying(self: Probe, behaviour: Behaviour) -> Iterator[service.Service]:
+        with honest(self, replace(behaviour, delay_ms=behaviour.delay_ms + 10)) as stub:
+            yield stub
+
+    monkeypatch.setattr(Probe, "stub", lying)
+    assert not latency.check(probe, silent, [SHORT]).passed
+
+
+@pytest.mark.parametrize("point", latency.POINTS[:2])
+def test_a_chain_that_adds_2_ms_fails(point: latency.Point) -> None:
+    off = latency.Found(point, 5_000, point.delay_ms + 2, point.delay_ms + 2)
+    right = latency.Found(point, 5_000, point.delay_ms, point.delay_ms + 1)
+    assert latency.judge([right]).passed
+    assert not latency.judge([right, off]).passed
+
+
+def test_a_p99_below_the_delay_fails() -> None:
+    assert not latency.judge([latency.Found(latency.POINTS[1], 5_000, 50, 40)]).passed
+
+
+def test_a_p99_of_too_few_responses_shows_nothing_and_fails() -> None:
+    check = latency.judge([latency.Found(latency.POINTS[1], 999, 50, None)])
+    assert not check.passed
+    assert "p99 not known (999 responses)" in check.measured
+
+
+# --- generator ceiling --------------------------------------------------------------------------
+
+
+def test_the_ceiling_is_the_highest_load_and_must_be_five_times_the_fastest_cell() -> None:
+    loads = [ceiling.Load(10, 4_000, 20, 90), ceiling.Load(30, 5_000, 25, 95)]
+    assert ceiling.judge(loads, fastest_per_s=1_000).passed
+    check = ceiling.judge(loads, fastest_per_s=1_001)
+    assert not check.passed
+    assert check.values["ceiling_per_s"] == 5_000
+    assert "above 1000/s are marked generator-bound" in check.measured
+    assert "the stub used 25 % of a core" in check.measured
+
+
+@pytest.mark.live
+def test_the_load_generator_s_ceiling_is_measured_with_every_number_of_users(
+    probe: Probe,
+) -> None:
+    loads = ceiling.check(probe, silent, users=(2, 4), window_s=1.0)
+    assert [each.users for each in loads] == [2, 4]
+    assert all(each.throughput_per_s > 0 for each in loads)
+
+
+# --- A/A ----------------------------------------------------------------------------------------
+
+
+def pairs_of(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[same_cell.Pair]:
+    window = Window(start_ms=0, end_ms=1_000, ended="enough")
+    return [
+        (
+            Measurement(block=0, flags=(), window=window, throughput_per_s=float(first)),
+            Measurement(block=0, flags=(), window=window, throughput_per_s=float(second)),
+        )
+        for first, second in values
+    ]
+
+
+def noise(spread: float, seed: int = 1) -> list[same_cell.Pair]:
+    return pairs_of(np.random.default_rng(seed).normal(1_000, 1_000 * spread, size=(8, 2)))
+
+
+@pytest.mark.parametrize("spread", [0.005, 0.01, 0.02])
+def test_noise_is_not_called_a_difference(spread: float) -> None:
+    assert same_cell.judge(noise(spread), trials=300).passed
+
+
+def test_a_noisy_machine_is_said_to_be_one_where_the_share_is_too_large() -> None:
+    shares = [same_cell.judge(noise(0.2, seed), trials=100) for seed in range(8)]
+    failed = [each for each in shares if not each.passed]
+    assert failed
+    assert all("fails in about 4 of 10" in each.measured for each in failed)
+    assert max(each.values["different_share"] for each in shares) < 0.2
+
+
+def test_a_comparison_that_takes_every_difference_for_real_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def naive(comparisons: list[comparison.Comparison]) -> list[comparison.Comparison]:
+        return [
+            replace(
+                each, verdict="different" if abs((each.estimate or 1) - 1) > 0.01 else "one run"
+            )
+            for each in comparisons
+        ]
+
+    monkeypatch.setattr(comparison, "judged", naive)
+    check = same_cell.judge(noise(0.05), trials=300)
+    assert not check.passed
+    assert check.values["different_share"] > 0.3
+
+
+# --- stall --------------------------------------------------------------------------------------
+
+
+def test_a_closed_load_shows_a_stall_in_its_slowest_response_only() -> None:
+    assert stall.judge_closed(stall.Closed(p99_ms=22, slowest_ms=2_010, touched=10)).passed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        stall.Closed(p99_ms=22, slowest_ms=40, touched=0),  # the slowest were dropped
+        stall.Closed(p99_ms=2_000, slowest_ms=2_010, touched=500),  # that was no closed load
+        stall.Closed(p99_ms=22, slowest_ms=900, touched=10),  # another stall than the stub's
+    ],
+)
+def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: stall.Closed) -> None:
+    assert not stall.judge_closed(wrong).passed
+
+
+# --- overhead -----------------------------------------------------------------------------------
+
+
+def costs(share: float, spread: float) -> list[overhead.Pair]:
+    bare = np.random.default_rng(3).normal(1_000, 1, size=8)
+    shift = np.linspace(-spread, spread, 8)
+    return [(float(b * (1 - share + s)), float(b)) for b, s in zip(bare, shift, strict=True)]
+
+
+def test_collectors_that_cost_little_pass_and_those_that_cost_5_percent_fail() -> None:
+    assert overhead.judge(costs(0.003, 0.004)).passed
+    dear = overhead.judge(costs(0.05, 0.004))
+    assert not dear.passed
+    assert dear.values["cost"] == pytest.approx(0.05, abs=0.005)
+    assert "a real cost" in dear.measured
+
+
+def test_an_overhead_that_is_not_known_to_2_percent_fails() -> None:
+    check = overhead.judge(costs(0.0, 0.1))
+    assert not check.passed
+    assert "too uncertain" in check.measured
+
+
+def test_the_bare_plan_lacks_the_stage_times_and_nothing_else(tmp_path: Path) -> None:
+    whole = load.PLAN.read_text().splitlines()
+    bare = overhead.bare_plan(tmp_path / "bare.jmx").read_text().splitlines()
+    changed = [line for line, other in zip(whole, bare, strict=True) if line != other]
+    assert len(changed) == 1
+    assert "RegexExtractor" in changed[0]
+
+
+# --- the record ---------------------------------------------------------------------------------
+
+
+def test_a_busy_machine_is_said_to_be_busy() -> None:
+    assert quiet.judge([0.5, 1.0, 40.0]).passed
+    assert not quiet.judge([0.5, 30.0, 40.0]).passed
+
+
+def a_check(name: str, *, passed: bool, **values: float) -> CalibrationCheck:
+    return CalibrationCheck(
+        name=name, question="?", measured="1 ms", limit="2 ms", passed=passed, values=values
+    )
+
+
+def test_the_record_names_this_machine_and_carries_the_ceiling() -> None:
+    made = record([a_check("one", passed=True), a_check("two", passed=False, ceiling_per_s=7.0)])
+    assert made.machine == machine.identity(machine.describe())
+    assert made.ceiling_per_s == 7.0
+
+
+def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
+    made = record([a_check("one", passed=True)])
+    older = made.model_copy(update={"made": "2020-01-01T00:00:00+00:00"})
+    other = made.model_copy(
+        update={"made": "2999-01-01T00:00:00+00:00", "machine": {"processor": "another"}}
+    )
+    for each in (older, made, other):
+        calibration.keep(each, tmp_path)
+    assert calibration.newest_for(made.machine, tmp_path) == made
+    assert calibration.newest_for({"processor": "a third"}, tmp_path) is None
+
+
+def test_a_failing_check_is_printed_as_failing_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = record([a_check("one", passed=True), a_check("two", passed=False)])
+    kept: list[Calibration] = []
+
+    def keep(each: Calibration) -> Path:
+        kept.append(each)
+        return calibration.keep(each, tmp_path)
+
+    monkeypatch.setattr(command, "calibrate", lambda _tell: made)
+    monkeypatch.setattr(command, "keep", keep)
+    shown = CliRunner().invoke(app, ["calibrate"])
+    assert shown.exit_code == 0
+    assert "FAILED" in shown.output
+    assert kept == [made]
