@@ -168,4 +168,4 @@ def _tail(part: Part, comparison: Comparison, verdict: Verdict, leans: bool) -> 
     if part.expect in ("greater", "less"):
         seen = comparison.could_have_seen or 1.0
         return f" (could have seen {readable(seen)} or {readable(1 / seen)})"
-    return f", not all within the margin of {comparison.margin:.0%}"
+    return f", not all within the margin of {100 * comparison.margin:.0f} %"

@@ -1,0 +1,127 @@
+"""The answer in words: from the leaders of all groups to one sentence on what is best where, and
+one on how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.claim_parts import ratio_text
+from restbench.columns import readable
+from restbench.comparison import MARGIN
+from restbench.leader import Leader, Scope
+
+NAMES: dict[Scope, str] = {"java": "in Java", "python": "in Python", "both": "over both services"}
+_TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+def what(told: Sequence[Leader]) -> str:
+    """Which technique is best where; ties are said as such."""
+    parts = [_scope(scope, [each for each in told if each.scope == scope]) for scope in NAMES]
+    text = "; ".join(part for part in parts if part)
+    if not text:
+        return "No two techniques were measured beside each other, so none is best."
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def how_sure(told: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+    """The intervals, or that there are none; what is undecided, doubtful or missing."""
+    if not told:
+        return "There is nothing to be sure of."
+    notes = [_statistics(told), _by_cpu_time(told, cheapest), _doubts(told), _missing(told)]
+    return f"How sure: {'; '.join(note for note in notes if note)}."
+
+
+def _scope(scope: Scope, told: Sequence[Leader]) -> str:
+    outcomes: dict[str, list[Leader]] = {}
+    for each in told:
+        outcomes.setdefault(_outcome(each), []).append(each)
+    clauses = [f"{said} {_places(group)}{_lead(group)}" for said, group in outcomes.items()]
+    return f"{NAMES[scope]}, {', '.join(clauses)}" if clauses else ""
+
+
+def _outcome(leader: Leader) -> str:
+    if leader.verdict == "best":
+        return f"{_name(leader)} is best"
+    if leader.verdict == "one run":
+        return f"{_name(leader)} came first"
+    tied = _and(sorted({each.key for each in (leader.best, *leader.tied)}))
+    return f"no technique is detectably better than the next ({tied})"
+
+
+def _name(leader: Leader) -> str:
+    service = f"{leader.best.service.capitalize()}'s " if leader.scope == "both" else ""
+    return service + leader.best.key
+
+
+def _places(group: Sequence[Leader]) -> str:
+    """`at low and medium with 10, 30 and 60 users`: levels with the same users stand together."""
+    users: dict[str, list[str]] = {}
+    for each in group:
+        users.setdefault(each.complexity, []).append(str(each.users))
+    levels: dict[tuple[str, ...], list[str]] = {}
+    for complexity, numbers in users.items():
+        levels.setdefault(tuple(numbers), []).append(complexity)
+    return " and ".join(
+        f"at {_and(complexities)} with {_and(numbers)} users"
+        for numbers, complexities in levels.items()
+    )
+
+
+def _and(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _lead(group: Sequence[Leader]) -> str:
+    """How far ahead of the next: one ratio with its interval, or the range of several."""
+    if group[0].verdict == "no detectable best":
+        return ""
+    found = [each.comparison for each in group if each.comparison]
+    estimates = [each.estimate for each in found if each.estimate]
+    if len(estimates) > 1:
+        low, high = readable(min(estimates)), readable(max(estimates))
+        return f" ({low} to {high}{_TIMES} the next)"
+    estimate, _, interval = ratio_text(found[0]).partition(" ")
+    runner_up = group[0].runner_up
+    words = [f"{estimate}{_TIMES}", runner_up.key if runner_up else "", interval]
+    return f" ({' '.join(word for word in words if word)})"
+
+
+def _statistics(told: Sequence[Leader]) -> str:
+    blocks = max(each.comparison.blocks for each in told if each.comparison)
+    once = sum(each.verdict == "one run" for each in told)
+    if once == len(told):
+        return "one run, no interval: every cell was measured once, so this is an order, no verdict"
+    best = sum(each.verdict == "best" for each in told)
+    text = (
+        f"95 % t intervals over {blocks} blocks, Holm over the groups of a service, a difference "
+        f"counts above {100 * MARGIN:.0f} %; {best} of {len(told)} groups have a detectable best"
+    )
+    return f"{text}, {once} were measured once" if once else text
+
+
+def _by_cpu_time(told: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+    """Where the fastest is not the cheapest: a slow generator may hide the difference."""
+    fastest = {(each.scope, each.complexity, each.users): each.best for each in told}
+    both = [each for each in cheapest if (each.scope, each.complexity, each.users) in fastest]
+    others = sum(
+        each.verdict in ("best", "one run")
+        and fastest[each.scope, each.complexity, each.users] != each.best
+        for each in both
+    )
+    if not both:
+        return "CPU time per request is not known"
+    return f"by CPU time per request another technique leads in {others} of {len(both)} groups"
+
+
+def _doubts(told: Sequence[Leader]) -> str:
+    groups = sum(bool(each.doubtful) for each in told)
+    cells = dict.fromkeys(cell for each in told for cell in each.doubtful)
+    if not cells:
+        return "no cell is marked as doubtful"
+    return f"{len(cells)} cells are marked as doubtful, in {groups} of {len(told)} groups"
+
+
+def _missing(told: Sequence[Leader]) -> str:
+    cells = dict.fromkeys(cell for each in told for cell in each.missing)
+    return f"{len(cells)} cells of them have no number ({_and(list(cells))})" if cells else ""

@@ -1,0 +1,152 @@
+"""The best technique of each group of cells, and how sure that is: pure functions on rows.
+
+A group is one complexity and number of users, unbound, behind no web server, in plain loops. The
+best of a group must be different from EVERY other technique of it, so the group's p value is the
+largest of theirs; Holm counts the groups of one scope (a service, or both).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from restbench import audit
+from restbench.cell import Cell
+from restbench.comparison import Comparison, judge, paired, series
+from restbench.measures import Row
+from restbench.statistics import geometric_mean, holm_levels
+
+Scope: TypeAlias = Literal["java", "python", "both"]
+Metric: TypeAlias = Literal["throughput_per_s", "cpu_ms_per_request"]
+Verdict: TypeAlias = Literal["best", "no detectable best", "one run", "only one"]
+
+
+@dataclass(frozen=True)
+class Leader:
+    """A row of the answer's table: who comes first in a group."""
+
+    scope: Scope
+    metric: Metric
+    complexity: str
+    users: int
+    best: Cell
+    verdict: Verdict
+    """`only one`: no other technique was measured."""
+    runner_up: Cell | None = None
+    comparison: Comparison | None = None
+    """How many times better the best is than the runner-up: above 1 for every metric."""
+    tied: tuple[Cell, ...] = ()
+    """The techniques that the best is not detectably better than."""
+    doubtful: tuple[str, ...] = ()
+    """The doubtful cells of the group, each with its flags."""
+    missing: tuple[str, ...] = ()
+    """The cells of the group without a number: one of them might be the best."""
+    cells: tuple[str, ...] = ()
+    """The ids of all cells of the group."""
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """A group with its best and what each other one's ratio to it is."""
+
+    rows: tuple[Row, ...]
+    best: Row
+    others: tuple[tuple[Row, Comparison], ...]
+    """The nearest first."""
+    missing: tuple[Row, ...]
+
+    @property
+    def p_value(self) -> float | None:
+        """Of "the best is not better than all others"; None where an interval lacks."""
+        values = [found.p_value for _, found in self.others]
+        known = [value for value in values if value is not None]
+        return max(known) if known and len(known) == len(values) else None
+
+
+def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
+    """The leader of every group of the scope that has a number, in the order of the rows."""
+    standings = [
+        standing
+        for group in _groups(rows, scope)
+        if (standing := _standing(group, metric)) is not None
+    ]
+    known = [each.p_value for each in standings if each.p_value is not None]
+    levels = iter(holm_levels(known))
+    return [
+        _leader(each, scope, metric, None if each.p_value is None else next(levels))
+        for each in standings
+    ]
+
+
+def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
+    """The rows by complexity and users; over both services only where both are there."""
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        cell = row.cell
+        plain = (cell.placement, cell.front, cell.kernel) == ("unbound", "none", "loops")
+        if plain and scope in ("both", cell.service):
+            groups.setdefault((cell.complexity, cell.users), []).append(row)
+    services = 2 if scope == "both" else 1
+    return [each for each in groups.values() if len({row.cell.service for row in each}) == services]
+
+
+def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
+    values = {row.cell: series(row, metric) for row in group}
+    measured = [row for row in group if _usable(list(values[row.cell].values.values()))]
+    if not measured:
+        return None
+    sign = 1 if metric == "throughput_per_s" else -1
+    mean = {row.cell: geometric_mean(list(values[row.cell].values.values())) for row in measured}
+    best, *others = sorted(measured, key=lambda row: -sign * mean[row.cell])
+    compared = []
+    for row in others:
+        better, worse = (best.cell, row.cell)[::sign]
+        compared.append((row, paired(values[better], values[worse])))
+    return _Standing(
+        tuple(group), best, tuple(compared), tuple(row for row in group if row not in measured)
+    )
+
+
+def _usable(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0
+
+
+def _leader(standing: _Standing, scope: Scope, metric: Metric, level: float | None) -> Leader:
+    cell = standing.best.cell
+    others = [
+        (row, found if level is None else judge(found, level)) for row, found in standing.others
+    ]
+    tied = tuple(row.cell for row, found in others if not _is_worse(found))
+    verdict: Verdict = (
+        "only one"
+        if not others
+        else "one run"
+        if level is None
+        else "no detectable best"
+        if tied
+        else "best"
+    )
+    return Leader(
+        scope,
+        metric,
+        cell.complexity,
+        cell.users,
+        cell,
+        verdict,
+        runner_up=others[0][0].cell if others else None,
+        comparison=others[0][1] if others else None,
+        tied=() if level is None else tied,
+        doubtful=tuple(text for row in standing.rows if (text := _doubt(row))),
+        missing=tuple(row.cell.id for row in standing.missing),
+        cells=tuple(row.cell.id for row in standing.rows),
+    )
+
+
+def _is_worse(found: Comparison) -> bool:
+    return found.verdict == "different" and (found.estimate or 0) > 1
+
+
+def _doubt(row: Row) -> str:
+    flags = [flag for flag in row.flags if audit.is_doubtful((flag,))]
+    return f"{row.cell.id}: {', '.join(flags)}" if flags else ""
