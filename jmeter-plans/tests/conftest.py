@@ -17,7 +17,7 @@ ROWS = (EXAMPLE / "rows.json").read_text(encoding="ascii")
 
 @dataclass(frozen=True)
 class JMeterRun:
-    """One run of closed-load.jmx: `jtl` is the file of its samples, `log` JMeter's log."""
+    """One run of a plan: `jtl` is the file of its samples, `log` JMeter's log."""
 
     process: "subprocess.Popen[str]"
     jtl: Path
@@ -36,6 +36,7 @@ class JMeter:
     """Starts runs in a folder of their own, with a copy of the example payload."""
 
     folder: Path
+    plan: str = "closed-load.jmx"
 
     def start(self, port: int, **properties: object) -> JMeterRun:
         """Starts the plan against 127.0.0.1:`port`; `properties` are the plan's."""
@@ -44,7 +45,7 @@ class JMeter:
         values |= {"jmeterengine.nongui.port": shutdown_port}
         values |= {"jmeterengine.nongui.maxport": shutdown_port} | properties
         jtl, log = self.folder / "samples.jtl", self.folder / "jmeter.log"
-        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "closed-load.jmx")]
+        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / self.plan)]
         command += ["-l", str(jtl), "-j", str(log)]
         command += [f"-J{name}={value}" for name, value in values.items()]
         process = subprocess.Popen(
