@@ -173,7 +173,7 @@ class Experiment(Strict):
     tests: list[TestId] = []
     figures: list[Figure] = []
     claims: str | None = None
-    """The file beside this one with the claims that a run is held against."""
+    """Path, from this file, of the claims that a run is held against."""
 
     @model_validator(mode="after")
     def _complexities_are_defined(self) -> Self:

@@ -290,10 +290,10 @@ def open_run(name: str, results: Path = RESULTS) -> Run:
 
 
 def beside(path: Path, name: str) -> Path:
-    """A file that an experiment's file names: it lies in the same folder."""
-    found = path.with_name(name)
+    """A file that an experiment's file names, from where it lies."""
+    found = path.parent / name
     if not found.exists():
-        raise BadConfiguration(f"{path}: names '{name}', which is not beside it")
+        raise BadConfiguration(f"{path}: names '{name}', which is not there")
     return found
 
 

@@ -14,7 +14,7 @@ from restbench.claim import Part
 from restbench.failures import BadConfiguration
 
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"
-THESIS = EXPERIMENTS / "thesis-claims.toml"
+THESIS = EXPERIMENTS / "claims" / "thesis.toml"
 SERIAL = {"service": "java", "strategy": "serial", "complexity": "low"}
 
 SMALL = """
@@ -72,7 +72,7 @@ def test_the_claims_name_cells_of_the_thesis_experiment() -> None:
     claims = claim_file.load(THESIS)
     named = {each for claim in claims.entries for each in claim.cells}
     assert {each.id for each in named - known} == set()
-    claim_file.check_complexities(claims, thesis.complexities, "thesis-claims.toml")
+    claim_file.check_complexities(claims, thesis.complexities, "claims/thesis.toml")
 
 
 def test_steps_compare_each_level_with_the_one_before() -> None:

@@ -288,7 +288,7 @@ def test_a_claim_on_structure_is_decided_by_proofs(
 
 
 def test_the_study_can_be_judged_by_any_run_without_a_fault() -> None:
-    path = Path(__file__).parents[1] / "experiments" / "thesis-claims.toml"
+    path = Path(__file__).parents[1] / "experiments" / "claims" / "thesis.toml"
     file = claim_file.load(path)
     found = {each.id: each for each in claims.decide(file, rows(times(1.5)), PROOFS)}
     assert {each.verdict for each in found.values()} == {"not measured", "contradicted"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench import experiment, store
+from restbench import claim_file, experiment, store
 from restbench.cell import Cell
 from restbench.experiment import Profile, Where
 from restbench.failures import BadConfiguration
@@ -82,7 +82,9 @@ def test_a_wrong_file_is_one_line_with_file_key_and_allowed_values(
 
 
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:
-    with pytest.raises(BadConfiguration, match="no experiment 'tesis'; there are: smoke, thesis"):
+    with pytest.raises(
+        BadConfiguration, match="no experiment 'tesis'; there are: open-load, smoke, thesis"
+    ):
         store.experiment_file("tesis")
 
 
@@ -177,7 +179,7 @@ def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
     assert [each.key for each in certain] == [each.key for each in planned[: len(certain)]]
 
 
-def test_the_reference_profile_has_all_java_cells_and_what_the_python_claims_need() -> None:
+def test_the_reference_profile_has_all_java_cells_and_what_decides_the_claims() -> None:
     planned = plan(thesis(), thesis().profile("reference"), Where())
     cells = {each.cell for each in planned}
     assert {each.block for each in planned} == {1, 2, 3, 4, 5}
@@ -186,7 +188,18 @@ def test_the_reference_profile_has_all_java_cells_and_what_the_python_claims_nee
     for complexity in ("low", "rows-200"):
         with_ten = [c for c in python if c.complexity == complexity and c.users == 10]
         assert len(with_ten) == 3 * 2
-    assert not any(c.complexity in ("rows-600", "high") for c in python)
+    held = claim_file.load(store.EXPERIMENTS / "claims" / "thesis.toml")
+    deciding = {
+        cell
+        for claim in held.entries
+        for part in claim.parts
+        if part.decides
+        for question in part.questions()
+        for side in (question.numerator, question.denominator)
+        for cell in side.cells
+    }
+    assert deciding
+    assert deciding <= cells
 
 
 @pytest.mark.parametrize(

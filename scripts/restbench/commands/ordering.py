@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from restbench import experiment, plan, store
+from restbench import claim_file, experiment, plan, store
 from restbench.cell import STRATEGIES, ServiceName
 from restbench.experiment import Experiment
 from restbench.failures import BadConfiguration
@@ -34,10 +34,16 @@ def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
 
 
 def _claims_text(path: Path, loaded: Experiment) -> str | None:
-    """The claims file as it is now: a run is held against what was fixed before it."""
+    """The claims file as it is now: a run is held against what was fixed before it.
+
+    BadConfiguration where it is wrong: better now than after the run.
+    """
     if loaded.claims is None:
         return None
-    return store.beside(path, loaded.claims).read_text(encoding="utf-8")
+    file = store.beside(path, loaded.claims)
+    claims = claim_file.load(file)
+    claim_file.check_complexities(claims, loaded.complexities, str(file))
+    return file.read_text(encoding="utf-8")
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:
