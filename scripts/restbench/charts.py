@@ -15,9 +15,9 @@ from restbench.experiment import Figure
 from restbench.measures import Row
 from restbench.timeline import Timeline
 
-_STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms")
+_STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms", "network_ms")
 #: A longer series is told as means of neighbours: more points than a chart has room for.
-MOST_POINTS = 240
+MOST_POINTS = 180
 _SIGNIFICANT = 4
 
 _LOADS = (
@@ -90,17 +90,9 @@ def _stages(row: Row) -> dict[str, Any]:
         "group": f"{row.cell.service}, {row.cell.complexity}",
         "label": f"{study.technique(row.cell)}, {row.cell.users}",
         "doubtful": int(audit.is_doubtful(row.flags)),
-        "ms": [_rounded(ms) for ms in _stage_ms(row)],
+        # JMeter counts whole milliseconds: of the fastest cells less than nothing may be left.
+        "ms": [_rounded(max(0.0, row.value(stage) or 0.0)) for stage in _STAGES],
     }
-
-
-def _stage_ms(row: Row) -> list[float]:
-    """The service's stages, then what is left of the mean: network, web server and JMeter.
-
-    JMeter counts whole milliseconds, so for the fastest cells nothing may be left.
-    """
-    told = [row.value(stage) or 0.0 for stage in _STAGES]
-    return [*told, max(0.0, (row.value("mean_ms") or 0.0) - sum(told))]
 
 
 def timelines(known: Mapping[str, Sequence[Timeline]]) -> dict[str, list[dict[str, Any]]]:

@@ -11,7 +11,20 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from restbench import audit, charts, columns, experiment, figures, measures, provenance, study
+from restbench import (
+    answer,
+    audit,
+    charts,
+    claim_file,
+    claim_parts,
+    claims,
+    columns,
+    experiment,
+    figures,
+    measures,
+    provenance,
+    study,
+)
 from restbench import timeline as timelines
 from restbench.measures import Measurement, Row
 from restbench.records import CellRun
@@ -86,6 +99,8 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
     return {
         **_study_parts(run, rows, shown),
         **_audit_parts(run, rows),
+        **_claims_parts(run, rows),
+        "answer": answer.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
         "timelines": over_time,
@@ -99,6 +114,8 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "study": study,
         "audit": audit,
         "columns": columns,
+        "claims": claims,
+        "claim_parts": claim_parts,
     }
 
 
@@ -122,6 +139,17 @@ def _audit_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
         "calibration_link": provenance.link_to(run, run.calibration_file),
         "marked": [_marked(row) for row in rows if row.flags],
         "flags": study.flag_meanings(rows),
+    }
+
+
+def _claims_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    if not run.claims_file.exists():
+        return {"decisions": []}
+    given = claim_file.load(run.claims_file)
+    return {
+        "decisions": claims.decide(given, rows, run.proofs()),
+        "claims_sha256": given.sha256,
+        "claims_link": provenance.link_to(run, run.claims_file),
     }
 
 

@@ -87,6 +87,14 @@ const CELL_CHARTS = {
   memory: [memory, (told) => told.service.mib.length],
 };
 
+// What MSER says of a measurement's warm-up, in words.
+function steadiness({ block, steady, cut_s: cut, window_s: length }) {
+  const told = `Block ${block}, a window of ${readable(length)} s: `;
+  if (steady === null) return `${told}too little data to judge whether it was steady.`;
+  const where = `${readable(Math.abs(cut))} s ${cut > 0 ? "after" : "before"} the window opened`;
+  return told + (steady ? `steady from ${where}.` : `not steady: no end of its warm-up was found up to ${where}.`);
+}
+
 function drawCell(details) {
   const blocks = data.timelines[details.dataset.cell];
   const place = details.querySelector(".charts");
@@ -105,6 +113,10 @@ function drawCell(details) {
     plot.setAttribute("aria-label", `${figure.querySelector("h4").textContent} of ${data.cells[details.dataset.cell].name}`);
     redraws.push(mount(plot, () => option(known, chosen())).redraw);
   }
+  const state = place.querySelector(".state");
+  const tell = () => { state.textContent = steadiness(blocks.find((told) => told.block === Number(choice.value))); };
+  tell();
+  choice.addEventListener("change", tell);
   choice.addEventListener("change", () => redraws.forEach((redraw) => redraw()));
 }
 
