@@ -11,7 +11,7 @@ from typing import NoReturn
 import typer
 from rich.console import Console
 
-from restbench.commands import calibrate, machine, measuring, results, services
+from restbench.commands import analysis, calibrate, compare, machine, measuring, results, services
 from restbench.failures import Failure, Interrupted
 
 HELP = """Measure parallel execution techniques of web services.
@@ -26,6 +26,7 @@ Examples:
   restbench run thesis --profile quick        the study's tables, 15 minutes
   restbench run thesis --profile quick --cells 'service=java users=10'
   restbench report latest                     its tables and figures again
+  restbench compare RUN_A latest              is the second run worse?
   restbench dashboard latest java-serial-unbound-low-10u
 
 Exit codes:
@@ -33,8 +34,8 @@ Exit codes:
 \b
   0    all measured                           4    cells failed
   1    a fault of restbench itself            5    a wrong answer
-  2    a wrong option or experiment file      130  interrupted
-  3    the machine lacks something: a tool, a free port, a service
+  2    a wrong option or experiment file      6    worse than the run before
+  3    the machine lacks a tool, a port, ...  130  interrupted
 """
 
 app = typer.Typer(
@@ -52,10 +53,12 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "plan": measuring.show_plan,
     "run": measuring.run_experiment,
     "report": results.build_report,
+    "compare": compare.compare_runs,
     "dashboard": results.build_dashboard,
     "keep": results.keep_run,
     "doctor": machine.examine_machine,
     "calibrate": calibrate.calibrate_machine,
+    "bench-analysis": analysis.bench_analysis,
     "serve": services.serve_services,
     "stop": services.stop_services,
 }

@@ -35,6 +35,12 @@ class WrongAnswers(Failure):
     exit_code = 5
 
 
+class Regression(Failure):
+    """A cell of the second of two runs is really worse than in the first."""
+
+    exit_code = 6
+
+
 class Interrupted(BaseException):
     """Stopped by the user (Ctrl-C, SIGTERM or SIGHUP); what was measured is kept.
 

@@ -1,0 +1,84 @@
+"""`compare`: two runs beside each other."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from restbench import store
+from restbench.claim_parts import ratio_text
+from restbench.columns import HEADINGS, readable
+from restbench.commands.options import RunArgument, console
+from restbench.compare import METRICS, Compared, Line, compare
+from restbench.failures import BadConfiguration, Regression
+
+
+def compare_runs(
+    first: RunArgument,
+    second: RunArgument,
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(METRICS)}.")
+    ] = "throughput_per_s",
+    margin: Annotated[
+        str, typer.Option(metavar="PERCENT", help="A smaller difference is not called one.")
+    ] = "5%",
+    any_machine: Annotated[
+        bool, typer.Option("--any-machine", help="Compare runs of different machines as well.")
+    ] = False,
+) -> None:
+    """Print the ratio second/first of every common cell; exit code 6 where one is really worse."""
+    runs = [store.open_run(name) for name in (first, second)]
+    found = compare(runs[0], runs[1], metric, _margin(margin), any_machine)
+    console.print(_table(found, runs[0].name, runs[1].name))
+    for note in _notes(found):
+        console.print(f"note   {note}", markup=False, soft_wrap=True)
+    if found.regressions:
+        cells = ", ".join(line.cell.id for line in found.regressions)
+        raise Regression(f"{len(found.regressions)} cells are worse in {runs[1].name}: {cells}")
+
+
+def _margin(text: str) -> float:
+    """`5%` → 0.05."""
+    given = re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text)
+    percent = float(given.group(1)) if given else 0.0
+    if not 0 < percent < 100:
+        raise BadConfiguration(f"--margin {text}: give a percentage between 0 and 100, such as 5%")
+    return percent / 100
+
+
+def _table(found: Compared, first: str, second: str) -> Table:
+    table = Table(title=f"{HEADINGS[found.metric]}: {second} / {first}", title_justify="left")
+    table.add_column("Cell", overflow="fold")
+    for heading in ("First", "Second", "Ratio, 95 %"):
+        table.add_column(heading, justify="right")
+    table.add_column("Verdict", overflow="fold")
+    for line in found.lines:
+        values = (readable(line.first), readable(line.second), ratio_text(line.comparison))
+        table.add_row(
+            line.cell.id, *(value.replace("[", r"\[") for value in values), _verdict(line)
+        )
+    return table
+
+
+def _verdict(line: Line) -> str:
+    found = line.comparison
+    if found.lack:
+        return f"{line.change}: {found.lack}" if line.change == "worse" else found.lack
+    if found.verdict == "no detectable difference" and found.could_have_seen:
+        return f"{found.verdict} (could have seen ≥ {100 * (found.could_have_seen - 1):.1f} %)"
+    return found.verdict if line.change == "unknown" else line.change
+
+
+def _notes(found: Compared) -> list[str]:
+    notes = list(found.notes)
+    for which, cells in (("first", found.only_first), ("second", found.only_second)):
+        if cells:
+            notes.append(f"only in the {which}: {', '.join(cells)}")
+    if any(line.comparison.verdict == "one run" for line in found.lines):
+        notes.append("one run: a run of one block has no interval, so there is no verdict")
+    if any(line.comparison.ratio for line in found.lines):
+        notes.append("intervals are over the blocks of each run, not over days; verdicts by Holm")
+    return notes

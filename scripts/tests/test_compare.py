@@ -1,0 +1,171 @@
+"""Two runs that lie on disk, compared by the command as a user calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixture_run import MACHINE, START, Made, build, cell, steady_load
+from jtl_lines import wrong_answer
+
+from restbench.commands.compare import compare_runs
+from restbench.compare import compare
+from restbench.failures import BadConfiguration, Regression
+from restbench.store import Run, write_json
+
+SERIAL, PINNED = "java serial low 10", "java pinned low 10"
+#: Response times of 10 users by block: about 200 responses a second.
+USUAL = (50, 49, 51)
+SLOWER = (80, 79, 81)
+
+
+def made(text: str, elapsed_ms: Sequence[int]) -> list[Made]:
+    return [
+        Made(cell(text), steady_load(users=10, elapsed_ms=each), block=block)
+        for block, each in enumerate(elapsed_ms, start=1)
+    ]
+
+
+def run(path: Path, serial: Sequence[int], pinned: Sequence[int] = ()) -> Run:
+    return build(path, [*made(SERIAL, serial), *made(PINNED, pinned)])
+
+
+def on_machine(run: Run, **others: Any) -> Run:
+    write_json(run.machine_file, MACHINE | others)
+    return run
+
+
+def flat(text: str) -> str:
+    """What a table says, without its lines and breaks."""
+    return " ".join(text.translate(str.maketrans("│┃", "  ")).split())
+
+
+def printed(capsys: pytest.CaptureFixture[str], first: Run, second: Run, **options: Any) -> str:
+    compare_runs(str(first.path), str(second.path), **options)
+    return flat(capsys.readouterr().out)
+
+
+def test_a_cell_that_became_slower_is_a_regression(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", SLOWER, USUAL)
+    with pytest.raises(Regression, match="1 cells are worse in b: java-serial-unbound-low-10u"):
+        printed(capsys, first, second)
+    assert Regression.exit_code == 6
+    told = flat(capsys.readouterr().out)
+    assert "worse" in told
+    assert "no detectable difference (could have seen" in told
+
+
+def test_a_cell_that_became_faster_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = printed(capsys, run(tmp_path / "a", SLOWER), run(tmp_path / "b", USUAL))
+    assert "better" in told
+    assert "1.6" in told, "second over first"
+
+
+def test_of_a_latency_more_is_worse(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", USUAL), run(tmp_path / "b", SLOWER)
+    assert [line.change for line in compare(first, second, "mean_ms", 0.05).lines] == ["worse"]
+    assert [line.change for line in compare(second, first, "mean_ms", 0.05).lines] == ["better"]
+
+
+def test_a_wider_margin_forgives(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", USUAL), run(tmp_path / "b", SLOWER)
+    assert not compare(first, second, "throughput_per_s", 0.9).regressions
+    compare_runs(str(first.path), str(second.path), margin="90%")
+
+
+def test_runs_of_one_block_show_ratios_and_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = printed(capsys, run(tmp_path / "a", (50,)), run(tmp_path / "b", (200,)))
+    assert "0.250" in told
+    assert "one run" in told
+    assert "worse" not in told
+
+
+def test_cells_of_one_run_only_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(capsys, run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", USUAL))
+    assert "only in the first: java-pinned-unbound-low-10u" in told
+    assert "only in the second" not in told
+
+
+def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:
+    spoilt = made(SERIAL, USUAL)
+    spoilt[0].samples.append(wrong_answer(START + 1))
+    second = build(tmp_path / "b", [*spoilt, *made(PINNED, USUAL)])
+    first = build(tmp_path / "a", [*made(SERIAL, USUAL), *made(PINNED, USUAL)])
+    found = compare(first, second, "throughput_per_s", 0.05)
+    assert [line.cell.id for line in found.regressions] == ["java-serial-unbound-low-10u"]
+    back = compare(second, first, "throughput_per_s", 0.05)
+    assert not back.regressions
+
+
+@pytest.mark.parametrize("other", [{"processor": "Another"}, {"cores_online": 4}])
+def test_runs_of_different_machines_are_refused_unless_told_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], other: dict[str, Any]
+) -> None:
+    first, second = run(tmp_path / "a", USUAL), on_machine(run(tmp_path / "b", USUAL), **other)
+    with pytest.raises(BadConfiguration, match=rf"different machines \({next(iter(other))}"):
+        printed(capsys, first, second)
+    assert "another machine:" in printed(capsys, first, second, any_machine=True)
+
+
+def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = run(tmp_path / "a", USUAL)
+    second = on_machine(run(tmp_path / "b", USUAL), kernel="6.2.0", memory_mib=24_000)
+    assert "another kernel: 6.1.0 and 6.2.0" in printed(capsys, first, second)
+    half = on_machine(run(tmp_path / "c", USUAL), memory_mib=12_000)
+    with pytest.raises(BadConfiguration, match="memory_mib"):
+        printed(capsys, first, half)
+
+
+def test_a_complexity_of_another_size_is_not_the_same_cell(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", USUAL, USUAL), run(tmp_path / "b", USUAL, USUAL)
+    text = first.experiment_file.read_text()
+    first.experiment_file.write_text(text.replace("low = { rows = 30", "low = { rows = 31"))
+    with pytest.raises(BadConfiguration, match="no cell has throughput_per_s in both"):
+        compare(first, second, "throughput_per_s", 0.05)
+
+
+@pytest.mark.parametrize("margin", ["5", "0%", "100%", "five", "-1%"])
+def test_a_margin_is_a_percentage(tmp_path: Path, margin: str) -> None:
+    first = run(tmp_path / "a", (50,))
+    with pytest.raises(BadConfiguration, match="--margin"):
+        compare_runs(str(first.path), str(first.path), margin=margin)
+
+
+def test_a_metric_that_is_neither_better_nor_worse_is_refused(tmp_path: Path) -> None:
+    first = run(tmp_path / "a", (50,))
+    with pytest.raises(BadConfiguration, match="choose one of throughput_per_s, mean_ms"):
+        compare_runs(str(first.path), str(first.path), metric="machine_cpu_pct")
+
+
+def test_a_run_without_its_raw_data_says_so(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", (50,)), run(tmp_path / "b", (50,))
+    for file in second.path.glob("raw/*/*/cell.json"):
+        file.unlink()
+    with pytest.raises(BadConfiguration, match="kept without its raw data cannot be compared"):
+        compare(first, second, "throughput_per_s", 0.05)
+
+
+def test_a_run_whose_machine_is_not_recorded_is_refused(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "a", (50,)), run(tmp_path / "b", (50,))
+    second.machine_file.unlink()
+    with pytest.raises(BadConfiguration, match="machine is not known"):
+        compare(first, second, "throughput_per_s", 0.05)
+
+
+def test_a_run_differs_in_nothing_from_itself(tmp_path: Path) -> None:
+    same = run(tmp_path / "a", USUAL)
+    found = compare(same, same, "throughput_per_s", 0.05)
+    assert found.notes == ()
+    assert [line.comparison.estimate for line in found.lines] == [1.0]
+    assert json.loads(same.machine_file.read_text()) == MACHINE
