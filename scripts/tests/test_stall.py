@@ -1,0 +1,107 @@
+"""A service that stops for a while: open load shows the stall at its size, closed load hides it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from ports import free_port
+
+from restbench import load, open_samples, open_step, service
+from restbench.arrivals import Phases
+from restbench.cell import Cell, Shape
+from restbench.open_step import Rate, Way
+from restbench.payload import ROWS, make_payload
+from restbench.placement import allowed_cores, core_list
+from restbench.service import Service
+from restbench.statistics import percentile
+from restbench.store import CellFolder
+
+pytestmark = pytest.mark.live
+
+USERS = 10
+DELAY_MS = 5
+STALL_AFTER_S, STALL_S = 3.0, 2.0
+PHASES = Phases(warmup_s=1.0, window_s=7.0, tail_s=0.5)
+#: What waited through the stall is served one after the other: that takes a moment too.
+TOLERANCE = 0.15
+CELL = Cell(service="java", strategy="serial", complexity="tiny", users=USERS)
+
+
+@contextmanager
+def stalling(folder: Path) -> Iterator[Service]:
+    payload = make_payload(Shape(rows=2, inner=2, columns=2), 1, 0, 50)
+    payload.write(folder)
+    behaviour = {
+        "port": free_port(),
+        "rows_file": str(folder / ROWS),
+        "delay_ms": DELAY_MS,
+        "stall_after_s": STALL_AFTER_S,
+        "stall_s": STALL_S,
+    }
+    command = [sys.executable, "-m", "restbench.stub", json.dumps(behaviour)]
+    with subprocess.Popen(command) as stub:
+        try:
+            attached = service.attach("java", f"http://127.0.0.1:{behaviour['port']}")
+            yield attached
+            attached.stop()
+        finally:
+            stub.kill()
+
+
+def test_open_load_shows_a_stall_at_its_analytic_size(tmp_path: Path) -> None:
+    rate = Rate(CELL, 1, 50.0, PHASES, "poisson", seed=3)
+    folder = CellFolder(tmp_path / "step")
+    with stalling(tmp_path) as stub:
+        open_step.offer(stub, rate, Way(tmp_path, core_list(allowed_cores())), folder)
+    answered = open_samples.read(folder.samples, folder.arrivals, PHASES.window_ms)
+    expected_ms = analytic_ms(folder)
+    assert answered.unsent == answered.errors == 0
+    assert len(answered.correct_ms) == len(expected_ms) == 350
+    for percent in (90, 95, 99, 100):
+        shown, truth = (percentile(each, percent) for each in (answered.correct_ms, expected_ms))
+        assert shown == pytest.approx(truth, rel=TOLERANCE), f"p{percent}"
+    assert answered.correct_ms.mean() == pytest.approx(expected_ms.mean(), rel=TOLERANCE)
+    # What could not be sent in the stall, as every user waited, is told as late.
+    in_stall = (expected_ms > DELAY_MS).sum()
+    assert (answered.lateness_ms > 50).sum() >= 0.8 * (in_stall - USERS)
+    # Counted from the moment of sending, the same load would have hidden the stall.
+    assert percentile(answered.from_sending_ms, 95) < STALL_S * 1000 / 4
+
+
+def analytic_ms(folder: CellFolder) -> np.ndarray:
+    """Each arrival of the window waits for the stall's end, and for nothing else."""
+    sent = pl.read_csv(folder.samples).join(pl.read_csv(folder.arrivals), on="arrival")
+    start_ms = sent["intended_ms"][0] - sent["offset_ms"][0]
+    # The stub counts from the first request that it got.
+    stall_ends_ms = sent["timeStamp"].min() - start_ms + (STALL_AFTER_S + STALL_S) * 1000
+    first, end = PHASES.window_ms
+    inside = sent["offset_ms"].filter(sent["offset_ms"].is_between(first, end, closed="left"))
+    wait_ms = stall_ends_ms - inside.to_numpy()
+    return np.where((wait_ms > 0) & (wait_ms <= STALL_S * 1000), wait_ms, 0) + DELAY_MS
+
+
+def test_closed_load_hides_the_same_stall(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path / "closed")
+    folder.path.mkdir()
+    with stalling(tmp_path) as stub:
+        wanted = load.Target(CELL, stub.address, tmp_path, duration_s=30)
+        jmeter = load.start(wanted, folder, core_list(allowed_cores()))
+        try:
+            jmeter.await_started()
+            time.sleep(PHASES.seconds)
+        finally:
+            jmeter.stop()
+    jmeter.follower.poll()
+    elapsed_ms = np.asarray(jmeter.follower.elapsed_ms)
+    assert elapsed_ms.max() == pytest.approx(STALL_S * 1000, rel=TOLERANCE)
+    assert 0 < (elapsed_ms > STALL_S * 1000 / 2).sum() <= USERS
+    assert percentile(elapsed_ms, 99) < STALL_S * 1000 / 4
