@@ -43,7 +43,10 @@ def calibrate(tell: Tell) -> Calibration:
 
 def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
     known = latency.check(chain, tell)
-    stalled = stall.judge_closed(stall.closed(chain, tell))
+    stalls = [
+        stall.judge_closed(stall.closed(chain, tell)),
+        stall.judge_opened(stall.opened(chain, tell)),
+    ]
     loads = ceiling.check(chain, tell)
     with chain.java() as running:
         tell(f"warming a Java service up for {SERVICE_WARMUP_S:.0f} s")
@@ -51,7 +54,7 @@ def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
         same = same_cell.judge(same_cell.measure(chain, tell, running))
         cost = overhead.judge(overhead.measure(chain, tell, running))
     room = ceiling.judge(loads, same.values["mean_per_s"])
-    return [quiet.judge(chain.foreign_pct), same, known, stalled, room, cost]
+    return [quiet.judge(chain.foreign_pct), same, known, *stalls, room, cost]
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:

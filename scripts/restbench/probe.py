@@ -15,12 +15,15 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from restbench import jtl, measures, process, service
+from restbench import jtl, measures, open_samples, process, service
+from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem
 from restbench.measure import Task, measure
 from restbench.measures import Measurement
+from restbench.open_samples import Answered
+from restbench.open_step import Rate, Way, offer
 from restbench.payload import ROWS, Payload, make_payload
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
@@ -77,6 +80,16 @@ class Probe:
         if record.before is not None:
             self.foreign_pct.append(record.before.foreign_pct)
         return Measured(record, folder, measures.measurement(record, folder))
+
+    def offer(self, target: service.Service, users: int, per_s: float, phases: Phases) -> Answered:
+        """One step of an open load at an even rate; `users` is how many may be waiting at once."""
+        folder = self.next_folder(users)
+        rate = Rate(cell_of(users), self.taken, per_s, phases, "constant", SEED)
+        way = Way(self.run.payload(COMPLEXITY), core_list(self.cores.load))
+        step = offer(target, rate, way, folder)
+        if step.before is not None:
+            self.foreign_pct.append(step.before.foreign_pct)
+        return open_samples.read(folder.samples, folder.arrivals, phases.window_ms)
 
     def next_folder(self, users: int) -> CellFolder:
         """Where the next measurement's files go."""

@@ -209,6 +209,34 @@ def test_a_closed_load_that_shows_a_stall_otherwise_fails(wrong: stall.Closed) -
     assert not stall.judge_closed(wrong).passed
 
 
+def test_an_open_load_must_show_a_stall_at_its_analytic_size() -> None:
+    """A stall of 2 s in a window of 8 s: one arrival in four waits, evenly from 0 to 2 s."""
+    shown = {75.0: 20.0, 90.0: 1_220.0, 99.0: 1_940.0, 100.0: 2_020.0}
+    assert {each: stall.Stall().expected_ms(each) for each in shown} == pytest.approx(shown)
+    assert stall.judge_opened(shown).passed
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {90.0: 22.0, 99.0: 25.0, 100.0: 2_020.0},  # counted from the moment of sending
+        {90.0: 1_220.0, 99.0: 1_600.0, 100.0: 1_700.0},  # the slowest were dropped
+        {90.0: 1_220.0, 99.0: 1_940.0, 100.0: float("inf")},  # one got no answer
+    ],
+)
+def test_an_open_load_that_shows_a_stall_otherwise_fails(wrong: dict[float, float]) -> None:
+    assert not stall.judge_opened(wrong).passed
+
+
+@pytest.mark.live
+def test_an_open_load_shows_a_stall_in_its_percentiles(probe: Probe) -> None:
+    brief = stall.Stall(stall_s=1.5, window_s=3.0)
+    found = stall.opened(probe, silent, brief)
+    # Half of the arrivals wait; a busy machine only adds to it.
+    assert found[90.0] == pytest.approx(brief.expected_ms(90), rel=0.25)
+    assert found[100.0] == pytest.approx(brief.expected_ms(100), rel=0.25)
+
+
 # --- overhead -----------------------------------------------------------------------------------
 
 
