@@ -29,7 +29,7 @@ def compare_runs(
         bool, typer.Option("--any-machine", help="Compare runs of different machines as well.")
     ] = False,
 ) -> None:
-    """Print the ratio second/first of every common cell; exit code 6 where one is really worse."""
+    """Print the ratio second/first of every cell."""
     runs = [store.open_run(name) for name in (first, second)]
     found = compare(runs[0], runs[1], metric, _margin(margin), any_machine)
     console.print(_table(found, runs[0].name, runs[1].name))
