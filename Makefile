@@ -16,7 +16,7 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench plan calibrate report serve stop test lint format lock jmeter-gui clean
+.PHONY: help setup bench bench-analysis plan calibrate report serve stop test lint format lock jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|full  CELLS="service=java strategy=pinned"  JAVA_PORT  PYTHON_PORT\n'
@@ -63,6 +63,9 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" python-service/requirements.in -o python-service/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK)
+
+bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's dashboards (N=5000000)
+	@$(BIN)/restbench bench-analysis --rows $(or $(N),5000000)
 
 jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx

@@ -1,0 +1,40 @@
+"""The large file is for `make bench-analysis`; here a small one goes the same way."""
+
+from pathlib import Path
+
+import pytest
+
+from restbench import analysis_bench, load, measures
+from restbench.failures import EnvironmentProblem
+from restbench.records import CellRun
+from restbench.store import CellFolder, read_model
+
+ROWS = 50_000
+
+
+def test_the_file_is_analysed_whole(tmp_path: Path) -> None:
+    folder = CellFolder(tmp_path)
+    analysis_bench.lay_down(folder, ROWS)
+    found = measures.measurement(read_model(folder.record, CellRun), folder)
+    assert found.samples is not None
+    assert found.errors is not None
+    assert found.samples + found.errors == pytest.approx(0.8 * ROWS, rel=0.05)
+    assert found.errors == pytest.approx(0.001 * found.samples, rel=0.1)
+    assert found.timeline is not None
+    assert set(found.flags) <= {"errors", "no-sar"}
+
+
+@pytest.mark.live
+def test_both_analyses_are_timed_on_the_same_file(tmp_path: Path) -> None:
+    timed = analysis_bench.compare(CellFolder(tmp_path), ROWS)
+    assert [each.name.partition(" ")[0] for each in timed] == ["restbench", "JMeter", "JMeter"]
+    assert all(each.seconds > 0 and each.peak_mib > 10 for each in timed)
+    for dashboard in ("as-shipped", "all-samples"):
+        assert (tmp_path / dashboard / "index.html").exists()
+
+
+def test_a_generator_that_fails_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "LAUNCHER", Path("false"))
+    monkeypatch.setattr(load, "require_jmeter", lambda: None)
+    with pytest.raises(EnvironmentProblem, match="JMeter dashboard, as shipped: ended with 1"):
+        analysis_bench.compare(CellFolder(tmp_path), 1_000)
