@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from restbench import store
+from restbench import machine, store
 from restbench.records import Calibration
+from restbench.store import Run
 
 
 def newest_for(
@@ -19,6 +21,20 @@ def newest_for(
     made = (store.read_model(path, Calibration) for path in folder.glob("*.json"))
     fitting = [each for each in made if each.machine == identity]
     return max(fitting, key=lambda each: each.made, default=None)
+
+
+def adopt(run: Run, folder: Path = store.CALIBRATIONS) -> None:
+    """Put a copy of the newest calibration of the run's machine beside the run.
+
+    The copy stays as it is where the folder has none for that machine: a run that was carried to
+    another one keeps its own.
+    """
+    if not run.machine_file.exists():
+        return
+    described = json.loads(run.machine_file.read_text(encoding="utf-8"))
+    newest = newest_for(machine.identity(described), folder)
+    if newest is not None:
+        store.write_model(run.calibration_file, newest)
 
 
 def keep(calibration: Calibration, folder: Path = store.CALIBRATIONS) -> Path:

@@ -22,6 +22,7 @@ from restbench.commands import calibrate as command
 from restbench.measures import Measurement
 from restbench.probe import STUB_PORT, Probe, new_probe
 from restbench.records import Calibration, CalibrationCheck, Window
+from restbench.store import Run, write_json
 from restbench.stub import Behaviour
 
 
@@ -298,6 +299,21 @@ def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
         calibration.keep(each, tmp_path)
     assert calibration.newest_for(made.machine, tmp_path) == made
     assert calibration.newest_for({"processor": "a third"}, tmp_path) is None
+
+
+def test_a_run_gets_the_newest_calibration_of_its_own_machine_and_keeps_it_elsewhere(
+    tmp_path: Path,
+) -> None:
+    run = Run(tmp_path / "run")
+    write_json(run.machine_file, machine.describe())
+    calibration.adopt(run, tmp_path)
+    assert run.calibration() is None
+    made = record([a_check("one", passed=True)])
+    calibration.keep(made, tmp_path)
+    calibration.adopt(run, tmp_path)
+    assert run.calibration() == made
+    calibration.adopt(run, tmp_path / "of another machine")
+    assert run.calibration() == made
 
 
 def test_a_failing_check_is_printed_as_failing_and_kept(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from restbench import dashboards, figures, keep, measures, report, store, tables
+from restbench import calibration, dashboards, figures, keep, measures, report, store, tables
 from restbench.commands import open_load
 from restbench.commands.options import RunArgument, console
 from restbench.failures import Failure
@@ -55,6 +55,7 @@ def present(run: store.Run) -> Sequence[measures.Row]:
 
 
 def _analyse(run: store.Run) -> Sequence[measures.Row]:
+    calibration.adopt(run)
     rows = measures.rows(run)
     tables.write(run, rows)
     drawn = figures.write(run, rows)
