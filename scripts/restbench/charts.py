@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from restbench import audit, columns, study
@@ -18,7 +19,8 @@ from restbench.timeline import Timeline
 _STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms", "network_ms")
 #: A longer series is told as means of neighbours: more points than a chart has room for.
 MOST_POINTS = 180
-_SIGNIFICANT = 4
+#: Significant digits of a number that is told, and of a point on a curve of many.
+_SIGNIFICANT, _CURVE = 4, 3
 
 _LOADS = (
     "Compare lines at one number of users: higher throughput is more work done; a flat line is a "
@@ -120,28 +122,26 @@ def _timeline(told: Timeline) -> dict[str, Any]:
     }
 
 
-def _thinned(*series: Sequence[float | None]) -> list[list[float | int | None]]:
-    """Series of one length, the first being their times, with at most MOST_POINTS points each."""
-    width = -(-max(map(len, series), default=0) // MOST_POINTS) or 1
-    return [
-        _numbers([_mean(each[n : n + width]) for n in range(0, len(each), width)])
-        for each in series
-    ]
+def _thinned(times_s: Sequence[float], *series: Sequence[float]) -> list[list[float | int | None]]:
+    """The times and the series that go with them, with at most MOST_POINTS points each."""
+    width = -(-len(times_s) // MOST_POINTS) or 1
+    times = [_rounded(time) for time in _means(times_s, width)]
+    values = [[_rounded(mean, _CURVE) for mean in _means(each, width)] for each in series]
+    return [times, *values]
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+def _means(values: Sequence[float], width: int) -> list[float]:
+    return [fmean(values[n : n + width]) for n in range(0, len(values), width)]
 
 
-def _numbers(values: Sequence[float | None]) -> list[float | int | None]:
+def _numbers(values: Sequence[float]) -> list[float | int | None]:
     return [_rounded(value) for value in values]
 
 
-def _rounded(value: float | None) -> float | int | None:
+def _rounded(value: float | None, digits: int = _SIGNIFICANT) -> float | int | None:
     if value is None:
         return None
-    short = float(f"{value:.{_SIGNIFICANT}g}")
+    short = float(f"{value:.{digits}g}")
     return int(short) if short.is_integer() else short
 
 

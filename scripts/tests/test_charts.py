@@ -59,7 +59,7 @@ def test_a_long_series_is_told_as_means_of_neighbours() -> None:
     assert len(told["load"]["s"]) == charts.MOST_POINTS
     assert told["load"]["s"][0] == pytest.approx((0.5 + 1.5) / 2)
     pair = long.throughput_per_s[:2]
-    assert told["load"]["per_s"][0] == pytest.approx(sum(pair) / 2, rel=1e-3)
+    assert told["load"]["per_s"][0] == pytest.approx(sum(pair) / 2, rel=5e-3)
     assert [len(core) for core in told["cores"]["pct"]] == [charts.MOST_POINTS] * 2
 
 
