@@ -25,17 +25,19 @@ def what(told: Sequence[Leader]) -> str:
 
 def how_sure(told: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """The intervals, or that there are none; what is undecided, doubtful or missing."""
-    if not told:
+    groups = [each for each in told if each.scope != "both"] or list(told)
+    if not groups:
         return "There is nothing to be sure of."
-    notes = [_statistics(told), _by_cpu_time(told, cheapest), _doubts(told), _missing(told)]
+    notes = [_statistics(groups), _by_cpu_time(groups, cheapest), _doubts(groups), _missing(groups)]
     return f"How sure: {'; '.join(note for note in notes if note)}."
 
 
 def _scope(scope: Scope, told: Sequence[Leader]) -> str:
+    """`in Java, S is best at low with 10 and 30 users by 1.5 to 2 times, ...`, ties last."""
     outcomes: dict[str, list[Leader]] = {}
-    for each in told:
+    for each in sorted(told, key=lambda leader: leader.verdict == "no detectable best"):
         outcomes.setdefault(_outcome(each), []).append(each)
-    clauses = [f"{said} {_places(group)}{_lead(group)}" for said, group in outcomes.items()]
+    clauses = [f"{said} {_places(group, told)}{_lead(group)}" for said, group in outcomes.items()]
     return f"{NAMES[scope]}, {', '.join(clauses)}" if clauses else ""
 
 
@@ -44,27 +46,41 @@ def _outcome(leader: Leader) -> str:
         return f"{_name(leader)} is best"
     if leader.verdict == "one run":
         return f"{_name(leader)} came first"
-    tied = _and(sorted({each.key for each in (leader.best, *leader.tied)}))
-    return f"no technique is detectably better than the next ({tied})"
+    if leader.scope == "both":
+        return "neither service is detectably best"
+    return f"none is detectably best ({_and(sorted({c.key for c in (leader.best, *leader.tied)}))})"
 
 
 def _name(leader: Leader) -> str:
-    service = f"{leader.best.service.capitalize()}'s " if leader.scope == "both" else ""
-    return service + leader.best.key
+    return leader.best.service.capitalize() if leader.scope == "both" else leader.best.key
 
 
-def _places(group: Sequence[Leader]) -> str:
-    """`at low and medium with 10, 30 and 60 users`: levels with the same users stand together."""
+def _places(group: Sequence[Leader], told: Sequence[Leader]) -> str:
+    """`at low and medium with 10 and 30 users`: levels with the same users stand together."""
+    if len(group) == len(told) > 1:
+        return "everywhere"
+    levels: dict[str, list[str]] = {}
+    for users, complexities in _alike(group).items():
+        every = _alike([each for each in told if each.complexity in complexities])
+        load = "at every load" if list(every) == [users] and len(users) > 1 else _with(users)
+        levels.setdefault(load, []).extend(complexities)
+    places = [f"at {_and(names)} {load}" for load, names in levels.items()]
+    return _and(places)
+
+
+def _alike(group: Sequence[Leader]) -> dict[tuple[str, ...], list[str]]:
+    """The complexities by the numbers of users that they have in the group."""
     users: dict[str, list[str]] = {}
     for each in group:
         users.setdefault(each.complexity, []).append(str(each.users))
     levels: dict[tuple[str, ...], list[str]] = {}
     for complexity, numbers in users.items():
         levels.setdefault(tuple(numbers), []).append(complexity)
-    return " and ".join(
-        f"at {_and(complexities)} with {_and(numbers)} users"
-        for numbers, complexities in levels.items()
-    )
+    return levels
+
+
+def _with(users: Sequence[str]) -> str:
+    return f"with {_and(users)} users"
 
 
 def _and(words: Sequence[str]) -> str:

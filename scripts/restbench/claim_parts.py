@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from restbench.cell import Cell
-from restbench.claim import Expectation, Part, Term
+from restbench.claim import Expectation, Metric, Part, Term
 from restbench.claim_terms import side
-from restbench.columns import HEADINGS, readable
+from restbench.columns import readable
 from restbench.comparison import Comparison, judged, paired
 from restbench.measures import Row
 
@@ -38,6 +38,13 @@ LEANS: dict[Expectation, tuple[Direction, ...]] = {
     "same": ("none",),
     "not greater": ("none", "less"),
     "not less": ("none", "greater"),
+}
+
+
+WORDS: dict[Metric, str] = {
+    "throughput_per_s": "throughput",
+    "mean_ms": "mean latency",
+    "cpu_ms_per_request": "CPU time per request",
 }
 
 
@@ -152,7 +159,7 @@ def _direction(comparison: Comparison) -> Direction:
 def _why(asked: _Asked, comparison: Comparison, verdict: Verdict, leans: bool) -> str:
     if comparison.estimate is None:
         return f"{asked.label}: {comparison.lack}"
-    found = f"{HEADINGS[asked.part.metric]}, {asked.label} = {ratio_text(comparison)}"
+    found = f"{WORDS[asked.part.metric]} {asked.label} = {ratio_text(comparison)}"
     return found + _tail(asked.part, comparison, verdict, leans)
 
 
@@ -160,7 +167,9 @@ def _tail(part: Part, comparison: Comparison, verdict: Verdict, leans: bool) -> 
     if verdict == "same direction, other size":
         return f", where the study has {part.study_value}"
     if verdict == "contradicted":
-        return ", really the other way"
+        one_sided = part.expect in ("greater", "less")
+        limit = f"of over {100 * comparison.margin:.0f} %"
+        return f", a real difference {'the other way' if one_sided else limit}"
     if verdict == "one run":
         return f" in one run, {'as' if leans else 'not as'} the claim says"
     if verdict == "reproduced":

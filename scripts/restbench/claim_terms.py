@@ -13,8 +13,12 @@ from restbench.statistics import geometric_mean
 
 def short(cell: Cell) -> str:
     """A cell in few words: `PR@core0 low 10u`."""
-    place = "" if cell.placement == "unbound" else f"@{cell.placement}"
-    return f"{cell.key}{place} {cell.complexity} {cell.users}u"
+    return f"{technique(cell)} {cell.complexity} {cell.users}u"
+
+
+def technique(cell: Cell) -> str:
+    """Its technique in one word: `PR@core0`."""
+    return cell.key if cell.placement == "unbound" else f"{cell.key}@{cell.placement}"
 
 
 def side(term: Term, metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
@@ -46,7 +50,7 @@ def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row]) -> Series:
 def _best(cells: Sequence[Cell], metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
     """The best candidate; none where one was not measured, as that one might be it."""
     values = {cell: _values(cell, metric, rows) for cell in cells}
-    name = f"best of {', '.join(short(cell) for cell in cells)}"
+    name = f"best of {', '.join(technique(cell) for cell in cells)}"
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each

@@ -109,17 +109,22 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
 
 
 def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
-    deciding = _listed((part.why for part in parts if part.verdict == verdict), "; ")
+    # What speaks against the claim is named before what speaks for it.
+    named = sorted((part for part in parts if part.verdict == verdict), key=lambda part: part.leans)
+    said = [part.comparison.lack or part.why for part in named]
+    deciding = _listed(dict.fromkeys(said), "; ")
     held = sum(part.verdict in AS_CLAIMED for part in parts)
+    if verdict == "not measured" and held == 0:
+        return f"Not measured: {deciding}."
     if len(parts) == 1 or verdict == "one run":
-        return f"{deciding}."
+        return f"{deciding[0].upper()}{deciding[1:]}."
     return f"{held} of {len(parts)} parts are as claimed. {verdict.capitalize()}: {deciding}."
 
 
 def _listed(texts: Iterable[str], separator: str = ", ") -> str:
     every = list(texts)
-    more = f" and {len(every) - NAMED} more" if len(every) > NAMED else ""
-    return separator.join(every[:NAMED]) + more
+    more = [f"and {len(every) - NAMED} more"] if len(every) > NAMED else []
+    return separator.join([*every[:NAMED], *more])
 
 
 def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:

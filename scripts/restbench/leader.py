@@ -2,7 +2,8 @@
 
 A group is one complexity and number of users, unbound, behind no web server, in plain loops. The
 best of a group must be different from EVERY other technique of it, so the group's p value is the
-largest of theirs; Holm counts the groups of one scope (a service, or both).
+largest of theirs; Holm counts the groups of one scope. Over both services the best technique of
+the one stands against the best of the other.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
     standings = [
         standing
         for group in _groups(rows, scope)
-        if (standing := _standing(group, metric)) is not None
+        if (standing := _standing(_heads(group, metric) if scope == "both" else group, metric))
     ]
     known = [each.p_value for each in standings if each.p_value is not None]
     levels = iter(holm_levels(known))
@@ -89,6 +90,16 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1
     return [each for each in groups.values() if len({row.cell.service for row in each}) == services]
+
+
+def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
+    """The best of each service; all of a service of which none has a number."""
+    heads: list[Row] = []
+    for service in dict.fromkeys(row.cell.service for row in group):
+        rows = [row for row in group if row.cell.service == service]
+        standing = _standing(rows, metric)
+        heads += [standing.best] if standing else rows
+    return heads
 
 
 def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:

@@ -102,7 +102,7 @@ def test_another_size_than_the_studys_is_said() -> None:
 
 def test_a_reproduced_claim_tells_its_ratio_with_interval_and_its_cells() -> None:
     found = decided(claim(part("greater")), rows(times(1.5)))
-    assert found.why.startswith("Throughput /s, S low 10u / AF low 10u = 1.50 [1.49, 1.51]")
+    assert found.why.startswith("Throughput S low 10u / AF low 10u = 1.50 [1.49, 1.51]")
     assert found.cells == ("java-serial-unbound-low-10u", "java-pinned-unbound-low-10u")
     (only,) = found.parts
     assert only.comparison.ratio is not None
@@ -249,7 +249,7 @@ def test_the_best_of_several_needs_them_all() -> None:
     )
     pool = row("java thread-pool low 10", times(0.5))
     found = decided(file, [*rows(times(0.8)), pool])
-    assert found.parts[0].label.startswith("AF low 10u (best of S low 10u, AF low 10u) /")
+    assert found.parts[0].label.startswith("AF low 10u (best of S, AF) /")
     assert found.verdict == "reproduced"
     assert decided(file, [*rows([]), pool]).verdict == "not measured"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from synthetic_rows import row
 
@@ -124,3 +125,17 @@ def test_an_interval_inside_the_margin_is_equivalence_and_a_wide_one_is_not() ->
     assert not replace(near, margin=0.005).equivalent
     assert not wide.equivalent
     assert not replace(near, ratio=None).equivalent
+
+
+def test_of_tables_without_any_difference_few_show_one() -> None:
+    """Ten comparisons of equal techniques: with Holm at most 5 % of the tables have a false
+    "different", and without it about a third of them would."""
+    random = np.random.default_rng(2019)
+    tables, false, careless = 150, 0, 0
+    for _ in range(tables):
+        values = random.lognormal(5, 0.1, size=(10, 2, 5))
+        pairs = [paired(of(list(one)), of(list(two)), margin=1e-9) for one, two in values]
+        false += any(each.verdict == "different" for each in judged(pairs))
+        careless += any(each.verdict == "different" for one in pairs for each in judged([one]))
+    assert false / tables <= 0.07
+    assert careless / tables >= 0.25
