@@ -35,7 +35,7 @@ Exit codes:
   0    all measured                           4    cells failed
   1    a fault of restbench itself            5    a wrong answer
   2    a wrong option or experiment file      6    worse than the run before
-  3    the machine lacks a tool, a port, ...  130  interrupted
+  3    the machine lacks a tool or a port     130  interrupted
 """
 
 app = typer.Typer(
