@@ -3,8 +3,8 @@
     STUB_FAULTS='{"pinned": "wrong"}' RESTBENCH_PORT=18250 python stub_service.py java
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
-(every third request of a load), `hang` (no answer), `slow` (50 ms), `die` (in the middle of its
-first load, once: the file STUB_DIED remembers).
+(every third request of a load), `hang` (no answer), `slow` (50 ms), `queue` (one request after the
+other, 10 ms each), `die` (in the middle of its first load, once: the file STUB_DIED remembers).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from restbench.cell import STRATEGIES
 
 HANG_S = 60.0
 SLOW_S = 0.05
+QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 20
 EVERY = 3
@@ -42,6 +43,7 @@ class Stub(ThreadingHTTPServer):
         self.loaded: Counter[str] = Counter()
         self.in_flight = 0
         self.lock = threading.Lock()
+        self.turn = threading.Lock()
 
     @property
     def url(self) -> str:
@@ -100,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         if strategy not in self.server.offered():
             return 404, b'{"code":"009"}'
         fault = self.server.faults.get(strategy, "")
-        under_load = str(request["requestId"]).startswith("u")
+        under_load = str(request["requestId"]).startswith(("u", "a"))
         with self.server.lock:
             self.server.loaded[strategy] += under_load
             number = self.server.loaded[strategy] if under_load else 0
@@ -110,6 +112,9 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(HANG_S)
         if fault == "slow":
             time.sleep(SLOW_S)
+        if fault == "queue":
+            with self.server.turn:
+                time.sleep(QUEUE_S)
         if fault == "error" and number % EVERY == 1:
             return 500, b'{"code":"099"}'
         wrong = fault == "wrong" or (fault == "wrong-under-load" and number % EVERY == 1)
