@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,7 +14,8 @@ from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import wrong_answer
 
 from restbench import figures, keep, measures, report, tables
-from restbench.store import Run
+from restbench.records import Calibration, CalibrationCheck, CellRun
+from restbench.store import EXPERIMENTS, Run, read_model, write_model
 
 
 class Page(HTMLParser):
@@ -153,6 +155,73 @@ def test_every_chart_says_how_to_read_it_and_how_not(run: Run) -> None:
     for figure in re.findall(r"<figure.*?</figure>", text, flags=re.DOTALL):
         assert "<b>Read:</b>" in figure
         assert "<b>Do not read:</b>" in figure
+
+
+def test_the_answer_has_its_two_sentences(run: Run) -> None:
+    part = page_of(run).split('<section id="answer">')[1].split("</section>")[0]
+    assert part.count('<p class="answer">') == 2
+
+
+def test_a_missing_calibration_is_said_with_what_mends_it(run: Run) -> None:
+    assert "There is no calibration of this machine. <code>make calibrate</code>" in page_of(run)
+
+
+def test_each_check_of_the_calibration_is_told(run: Run) -> None:
+    checks = [
+        CalibrationCheck(
+            name=name,
+            question="Is it as it is?",
+            measured=f"{name} <measured>",
+            limit="1 %",
+            passed=passed,
+            values={},
+        )
+        for name, passed in (("A/A", True), ("Overhead", False))
+    ]
+    calibration = Calibration(
+        made="2026-11-20T08:00:00+00:00",
+        machine={},
+        git_commit="abc",
+        checks=tuple(checks),
+        ceiling_per_s=None,
+    )
+    write_model(run.calibration_file, calibration)
+    part = page_of(run).split('<section id="audit">')[1].split("</section>")[0]
+    assert "A/A &lt;measured&gt;" in part
+    assert part.count('<li class="passed">') == part.count('<li class="failed">') == 1
+
+
+def test_the_marked_cells_are_named_with_the_reason_in_words(run: Run) -> None:
+    part = page_of(run).split('<section id="audit">')[1].split("</section>")[0]
+    assert "3 of 4 cells have a mark that makes them doubtful" in part
+    assert "A product was wrong: the run is void, only counts are shown." in part
+    assert 'href="#cell-java-serial-unbound-low-30u"' in part
+
+
+def test_claims_stand_with_their_files_hash_and_a_changed_file_is_said(run: Run) -> None:
+    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
+    sha256 = hashlib.sha256(run.claims_file.read_bytes()).hexdigest()
+    changed = page_of(run)
+    assert f"<code>{sha256}</code>" in changed
+    assert "It is not the file that the run started with (none)." in changed
+    manifest = run.manifest().model_copy(update={"claims_sha256": sha256})
+    write_model(run.manifest_file, manifest)
+    assert "It is not the file" not in page_of(run)
+    assert '<tr id="claim-J3">' in page_of(run)
+
+
+def test_a_run_without_claims_says_so(run: Run) -> None:
+    assert "No claims were given to this run" in page_of(run)
+
+
+def test_the_commands_of_a_cell_are_told(run: Run) -> None:
+    folder = run.cell(1, "java-serial-unbound-low-10u")
+    record = read_model(folder.record, CellRun)
+    commands = {"service": "java -jar <service>", "load": "jmeter -n"}
+    write_model(folder.record, record.model_copy(update={"commands": commands}))
+    text = page_of(run)
+    assert "Commands, as run in block 1" in text
+    assert "<code>java -jar &lt;service&gt;</code>" in text
 
 
 def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from restbench import figures, report, tables
 from restbench.records import Calibration, CalibrationCheck
-from restbench.store import Run, write_model
+from restbench.store import EXPERIMENTS, Run, write_model
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
@@ -91,6 +91,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         ceiling_per_s=5_000.0,
     )
     write_model(run.calibration_file, calibration)
+    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
     figures.write(run)
     tables.write(run)
     report.write(run)

@@ -10,7 +10,7 @@ function stageTip(bar) {
 function stageOption(bars, share, width) {
   const total = (bar) => bar.ms.reduce((sum, ms) => sum + ms, 0) || 1;
   return {
-    grid: { top: 30, right: 24 },
+    grid: { top: width < 420 ? 48 : 30, right: 24 },
     legend: { top: 0, left: 0, itemWidth: 12, itemHeight: 12, selectedMode: true, inactiveColor: css("--soft"),
       textStyle: { color: css("--ink"), fontSize: 12 } },
     xAxis: { type: "value", name: share ? "Percent of the mean response time" : "Mean ms a request", max: share ? 100 : null,
@@ -32,7 +32,7 @@ if (stagesPlace) {
   const groups = [...new Set(data.stages.map((bar) => bar.group))];
   choice.append(...groups.map((group) => element("option", {}, group)));
   const chosen = () => data.stages.filter((bar) => bar.group === choice.value);
-  const fit = () => { plot.style.height = `${84 + 32 * chosen().length}px`; };
+  const fit = () => { plot.style.height = `${96 + 32 * chosen().length}px`; };
   let share = false;
   fit();
   const { redraw } = mount(plot, (width) => stageOption(chosen(), share, width));
