@@ -6,6 +6,7 @@ SHELL := /bin/bash
 PROFILE ?= quick
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
+PRECISION ?=
 RUN ?= latest
 PYTHON ?= python3
 
@@ -29,8 +30,8 @@ bench: setup ## run the test matrix and print the study's tables (PROFILE=smoke|
 calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
 	@$(BIN)/restbench calibrate
 
-plan: $(STAMPS)/venv ## print the cells and the estimated time, start nothing
-	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
+plan: $(STAMPS)/venv ## print the cells and the estimated time, start nothing (PRECISION=2%: blocks needed, from a pilot)
+	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(PRECISION), --precision $(PRECISION))
 
 report: $(STAMPS)/venv ## make a run's tables, figures and page again from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)

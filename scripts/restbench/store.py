@@ -289,6 +289,12 @@ def open_run(name: str, results: Path = RESULTS) -> Run:
     raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
 
 
+def runs(results: Path = RESULTS) -> list[Run]:
+    """Every run that has begun, by name; the link `latest` is not another one."""
+    folders = sorted(path.parent for path in results.glob("*/manifest.json"))
+    return [Run(folder) for folder in folders if not folder.is_symlink()]
+
+
 def beside(path: Path, name: str) -> Path:
     """A file that an experiment's file names, from where it lies."""
     found = path.parent / name

@@ -10,9 +10,10 @@ from typing import Annotated
 import typer
 
 from restbench import environment, estimate, measures, runner, store
-from restbench.commands import open_load, results
+from restbench.commands import open_load, planning, results
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
+from restbench.commands.planning import PilotOption, PrecisionOption
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.open_experiment import is_open_load
 from restbench.order import Order
@@ -23,6 +24,8 @@ def show_plan(
     name: ExperimentArgument = "thesis",
     profile: ProfileOption = "quick",
     cells: CellsOption = "",
+    precision: PrecisionOption = "",
+    pilot: PilotOption = "",
 ) -> None:
     """Print the cells and the estimated time; start nothing."""
     path = store.experiment_file(name)
@@ -30,6 +33,9 @@ def show_plan(
         open_load.show_plan(path, profile, cells)
         return
     order = order_for(name, profile, cells, [])
+    if precision:
+        planning.show_precision(order, precision, pilot)
+        return
     for planned in order.certain:
         ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
         console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
