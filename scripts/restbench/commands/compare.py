@@ -11,14 +11,16 @@ from rich.table import Table
 from restbench import store
 from restbench.claim_parts import ratio_text
 from restbench.columns import HEADINGS, readable
-from restbench.commands.options import RunArgument, console
+from restbench.commands.options import console
 from restbench.compare import METRICS, Compared, Line, compare
 from restbench.failures import BadConfiguration, Regression
 
+_RUN = "A run's name, its path, or 'latest'."
+
 
 def compare_runs(
-    first: RunArgument,
-    second: RunArgument,
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help=_RUN)],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help=_RUN)],
     metric: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(METRICS)}.")
     ] = "throughput_per_s",
