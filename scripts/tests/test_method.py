@@ -1,0 +1,294 @@
+"""The method's rules, one by one, on the real modules. Where a rule is tested at length elsewhere,
+what stands here is the one thing that must not change about it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from fixture_run import START, Made, build, cell, steady_load
+from jtl_lines import Sample, error, wrong_answer
+
+from restbench import audit, columns, comparison, measures, statistics, stopping, study
+from restbench.experiment import Where, load
+from restbench.flags import FLAGS
+from restbench.measurement import Measurement
+from restbench.measures import Row
+from restbench.plan import plan, service_group
+from restbench.records import Before, Calibration, CellRun
+from restbench.store import Run, experiment_file, read_model, write_model
+from restbench.window import window_over
+
+SERIAL = cell("java serial low 10")
+LOAD = steady_load(users=10, elapsed_ms=50)
+
+
+def row_of(tmp_path: Path, *made: Made) -> Row:
+    (row,) = measures.rows(build(tmp_path / "run", list(made)))
+    return row
+
+
+def blocks(tmp_path: Path, *elapsed_ms: int) -> Row:
+    """A row with a block for each response time: 10 users, so 10 000 / time a second."""
+    loads = [steady_load(users=10, elapsed_ms=each) for each in elapsed_ms]
+    return row_of(tmp_path, *(Made(SERIAL, load, block=n) for n, load in enumerate(loads, start=1)))
+
+
+def test_rule_1_an_interval_is_over_runs_and_what_is_within_a_run_is_labelled_so(
+    tmp_path: Path,
+) -> None:
+    one = blocks(tmp_path / "one", 50)
+    assert one.interval("throughput_per_s") is None
+    assert one.value("batch_half_width_pct") is not None
+    labels = {each.name: each for each in columns.COLUMNS}
+    assert "WITHIN one run" in labels["batch_half_width_pct"].meaning
+    several = blocks(tmp_path / "several", 50, 40, 50).interval("throughput_per_s")
+    assert several is not None
+    assert several == statistics.t_interval([200, 250, 200])
+
+
+def test_rule_2_a_block_runs_every_cell_once_in_an_order_of_its_own_from_a_recorded_seed() -> None:
+    thesis = load(experiment_file("thesis"))
+    planned = plan(thesis, thesis.profile("full"), Where())
+    by_block = {
+        block: [each.cell for each in group]
+        for block, group in itertools.groupby(planned, key=lambda each: each.block)
+    }
+    first, second = by_block[1], by_block[2]
+    assert set(first) == set(second) == set(thesis.all_cells())
+    assert len(first) == len(set(first))
+    assert first != second
+    assert planned == plan(thesis, thesis.profile("full"), Where()), "the same seed, the same order"
+    groups = [key for key, _ in itertools.groupby(first, key=service_group)]
+    assert len(groups) == len(set(groups)), "one fresh service process for each of them"
+
+
+def test_rule_3_a_load_that_is_still_warming_up_is_kept_and_marked_and_not_silently_averaged(
+    tmp_path: Path,
+) -> None:
+    growing = [Sample(START - 1_000 + round(3_000 * (n / 3_000) ** 0.5), 5) for n in range(3_000)]
+    row = row_of(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, growing, block=2))
+    assert row.measurements[0].flags == ()
+    marks = {"not-steady", "warm-up-late", "drift"} & set(row.measurements[1].flags)
+    assert marks
+    assert marks <= set(row.flags), "the row that averages it says so"
+    assert audit.is_doubtful(row.flags)
+    assert row.value("throughput_per_s") is not None
+
+
+def test_rule_3_the_cut_and_the_count_of_the_timeline_are_mser_1s(tmp_path: Path) -> None:
+    line = row_of(tmp_path, Made(SERIAL, LOAD)).measurements[0].timeline
+    assert line is not None
+    counts = [round(rate * line.bin_s) for rate in line.throughput_per_s]
+    cut = statistics.mser(counts)
+    assert line.steady == cut.steady
+    middle_s = line.second_s[cut.cut]
+    assert line.cut_s == pytest.approx(middle_s - line.bin_s / 2)
+
+
+def test_rule_4_completions_count_by_their_end_and_errors_are_never_throughput(
+    tmp_path: Path,
+) -> None:
+    samples = [
+        *[Sample(START + n, 1_500) for n in range(40)],  # start before the window
+        *[Sample(START + 2_000 + n, 1_500) for n in range(40)],  # end behind it
+        *[error(START + n) for n in range(60)],
+    ]
+    row = row_of(tmp_path, Made(SERIAL, samples))
+    assert row.value("throughput_per_s") == 40 / 2
+    assert (row.value("samples"), row.value("errors")) == (40, 60)
+
+
+def test_rule_4_a_window_grows_until_its_completions_suffice_or_its_cap(tmp_path: Path) -> None:
+    full = load(experiment_file("thesis")).profile("full")
+    assert window_over(full.window_min_s, full.enough_completions, full) == "enough"
+    assert window_over(full.window_max_s - 1, full.enough_completions - 1, full) is None
+    assert window_over(full.window_max_s, 30, full) == "capped"
+    assert statistics.COMPLETIONS_NEEDED == {50: 30, 90: 300, 95: 1_000, 99: 10_000}
+    assert row_of(tmp_path, Made(SERIAL, LOAD)).value("p95_ms") is None, "400 do not support it"
+
+
+def test_rule_4_cpu_time_of_the_service_stands_beside_throughput(tmp_path: Path) -> None:
+    row = row_of(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_600))
+    assert row.value("cpu_ms_per_request") == 1_600 / 400
+    assert "cpu_ms_per_request" in study.STUDY_COLUMNS
+
+
+def test_rule_5_one_wrong_answer_voids_every_number_but_the_counts(tmp_path: Path) -> None:
+    samples = [*LOAD, wrong_answer(START - 900)]
+    row = row_of(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, samples, block=2))
+    left = {name for name in columns.METRICS if row.value(name) is not None}
+    assert left == set(measures.COUNTS)
+    assert comparison.series(row, "throughput_per_s").void
+
+
+def test_rule_6_the_stop_rule_asks_every_cell_for_a_half_width_of_g_over_1_plus_g(
+    tmp_path: Path,
+) -> None:
+    row = blocks(tmp_path, 50, 49, 50)
+    interval = row.interval("throughput_per_s")
+    assert interval is not None
+    reached = interval.half_width / interval.mean
+    just = reached / (1 - reached)
+    assert stopping.imprecise([row], just * 1.001) == []
+    assert stopping.imprecise([row], just * 0.999) == [SERIAL.id]
+
+
+def test_rule_6_one_block_gives_no_verdict_stronger_than_one_run(tmp_path: Path) -> None:
+    fast = blocks(tmp_path / "fast", 25)
+    slow = blocks(tmp_path / "slow", 50)
+    one, two = (comparison.series(row, "throughput_per_s") for row in (fast, slow))
+    (judged,) = comparison.judged([comparison.paired(one, two)])
+    assert (judged.verdict, judged.ratio) == ("one run", None)
+    assert judged.estimate == pytest.approx(2)
+
+
+def test_rule_7_a_difference_is_real_only_beyond_its_interval_and_beyond_five_percent() -> None:
+    def verdict(first: list[float], second: list[float]) -> str:
+        pair = [comparison.Series(dict(enumerate(each))) for each in (first, second)]
+        return comparison.judged([comparison.paired(*pair)])[0].verdict
+
+    level = [100.0, 110.0, 95.0, 120.0, 105.0]
+    noise = [1.001, 0.999, 1.0005, 0.9995, 1.0]
+    wide = [1.5, 0.8, 1.4, 0.9, 1.3]
+
+    def times(ratio: float, spread: list[float]) -> list[float]:
+        return [ratio * each * one for each, one in zip(level, spread, strict=True)]
+
+    assert verdict(times(1.10, noise), level) == "different"
+    assert verdict(times(1.04, noise), level) == "no detectable difference", "within the margin"
+    assert verdict(times(1.10, wide), level) == "no detectable difference", "not sure"
+
+
+def test_rule_8_percentiles_are_exact_of_all_samples_of_a_run_then_averaged(tmp_path: Path) -> None:
+    """The slow ones come first: whoever keeps only the last samples does not know of them."""
+
+    def run_of(slow_ms: int) -> list[Sample]:
+        slow = [Sample(START + n % 500, slow_ms) for n in range(121)]
+        return slow + [Sample(START + 500 + n % 1_500, 10) for n in range(11_879)]
+
+    row = row_of(tmp_path, Made(SERIAL, run_of(400)), Made(SERIAL, run_of(800), block=2))
+    assert [each.p99_ms for each in row.measurements] == [400, 800]
+    assert row.value("p99_ms") == 600, "the mean over runs; pooled it would be 400"
+
+
+def test_rule_9_closed_latency_says_that_it_is_closed(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    facts = study.facts(run, run.manifest(), measures.rows(run))
+    assert "closed loop" in facts["Latency"]
+    meanings = {each.name: each.meaning for each in columns.COLUMNS}
+    assert "closed loop" in meanings["mean_ms"]
+
+
+def test_rule_10_the_audit_has_a_flag_with_its_reason_for_each_of_its_checks() -> None:
+    checks = {
+        "littles-law",
+        "percentile-order",
+        "count-mismatch",
+        "duration",
+        "bytes-vary",
+        "generator-bound",
+        "generator-time",
+        "steal",
+        "off-cores",
+        "foreign-load",
+    }
+    assert checks <= set(FLAGS)
+    silent = {"generator-time"}
+    assert all(audit.is_doubtful((flag,)) for flag in checks - silent)
+
+
+def test_rule_10_a_marked_cell_is_kept_in_its_row_with_its_mark(tmp_path: Path) -> None:
+    made = Made(SERIAL, LOAD, service_requests=9_999)
+    row = row_of(tmp_path, made)
+    assert row.flags == ("count-mismatch",)
+    assert row.record()["flags"] == "count-mismatch"
+    assert row.value("throughput_per_s") == 200
+
+
+def test_rule_10_a_generator_near_its_ceiling_is_told_from_the_runs_calibration(
+    tmp_path: Path,
+) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    for ceiling_per_s, flags in ((1_001.0, ()), (999.0, ("generator-bound",))):
+        write_model(run.calibration_file, _calibration(ceiling_per_s))
+        assert measures.rows(run)[0].flags == flags
+
+
+def _calibration(ceiling_per_s: float) -> Calibration:
+    return Calibration(
+        made="2026-11-21T01:00:00+00:00",
+        machine={},
+        git_commit="0" * 40,
+        checks=(),
+        ceiling_per_s=ceiling_per_s,
+    )
+
+
+def test_rule_10_a_service_on_a_core_that_it_was_not_given_is_marked(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    _change(run, service_cores=(0,))  # pidstat's fixture ran on core 1
+    assert measures.rows(run)[0].flags == ("off-cores",)
+
+
+def test_rule_10_answers_of_another_size_are_marked(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    samples = run.cell(1, SERIAL.id).samples
+    head, _, last = samples.read_text().rstrip("\n").rpartition("\n")
+    samples.write_text(f"{head.replace(',59,181,', ',159,181,', 500)}\n{last}\n")
+    assert measures.rows(run)[0].flags == ("bytes-vary",)
+
+
+def test_rule_10_a_warm_up_shorter_than_planned_is_marked(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    _change(run, warmup_s=3.0)
+    assert measures.rows(run)[0].flags == ("duration",)
+
+
+def test_rule_11_under_ten_milliseconds_the_mean_stands_also_as_users_over_throughput(
+    tmp_path: Path,
+) -> None:
+    row = row_of(tmp_path, Made(SERIAL, steady_load(users=10, elapsed_ms=4)))
+    assert row.flags == ("coarse-clock",)
+    assert row.value("littles_mean_ms") == pytest.approx(4)
+    assert row.value("compute_ms") == 2
+    assert row.value("network_ms") == pytest.approx(4 - 3.75)
+
+
+def test_rule_12_resources_are_cut_to_the_window(tmp_path: Path) -> None:
+    row = row_of(tmp_path, Made(SERIAL, LOAD))
+    assert row.value("machine_cpu_pct") == pytest.approx((50.25 + 50.5) / 2)
+    told = row.measurements[0].service_metrics
+    assert told is not None
+    assert (told.heap_peak_mib, told.gc_pause_ms) == (14 + 5, pytest.approx(30))
+
+
+@pytest.mark.parametrize(("foreign_pct", "flags"), [(5.0, ()), (5.1, ("foreign-load-before",))])
+def test_rule_12_load_of_others_before_the_run_marks_it(
+    tmp_path: Path, foreign_pct: float, flags: tuple[str, ...]
+) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    _change(run, before=Before(foreign_pct=foreign_pct, load1=0.3))
+    assert measures.rows(run)[0].flags == flags
+
+
+def test_rule_12_steal_in_the_window_marks_it(tmp_path: Path) -> None:
+    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
+    sar = run.cell(1, SERIAL.id).sar_json
+    recorded = json.loads(sar.read_text())
+    for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
+        sample["cpu-load"][0]["steal"] = 1.1
+    sar.write_text(json.dumps(recorded))
+    assert measures.rows(run)[0].flags == ("steal",)
+
+
+def _change(run: Run, **found: object) -> None:
+    record = run.cell(1, SERIAL.id).record
+    write_model(record, read_model(record, CellRun).model_copy(update=found))
+
+
+def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:
+    assert set(columns.METRICS) <= {each.name for each in fields(Measurement)}
