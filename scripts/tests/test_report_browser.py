@@ -144,19 +144,14 @@ def open_everything(page: Page) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)
-def test_every_chart_is_drawn_and_nothing_is_wider_than_the_page(
+def test_every_chart_is_drawn_all_text_stands_out_and_nothing_is_wider_than_the_page(
     page: Page, view: tuple[int, str], tmp_path: Path
 ) -> None:
     open_everything(page)
     assert page.locator(".plot").count() == 5 + 1 + 8 * 5, "panels, stages, five a cell"
     assert page.evaluate("document.documentElement.scrollWidth") == view[0]
-    page.screenshot(path=tmp_path / "page.png", full_page=True)
-
-
-@pytest.mark.parametrize("view", VIEWS, ids=str)
-def test_all_text_stands_out_from_what_lies_behind_it(page: Page, view: tuple[int, str]) -> None:
-    open_everything(page)
     assert page.evaluate(TOO_FAINT) == []
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
 
 
 def test_nothing_is_asked_of_the_network(run: Run, browser: Browser) -> None:
