@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import sys
-from collections.abc import Callable
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-from restbench.commands import analysis, calibrate, compare, machine, measuring, results, services
 from restbench.failures import Failure, Interrupted
 
 HELP = """Measure parallel execution techniques of web services.
@@ -38,32 +38,62 @@ Exit codes:
   3    the machine lacks a tool or a port     130  interrupted
 """
 
+#: Each command with the module of `commands` and the function that it is.
+COMMANDS = {
+    "plan": ("measuring", "show_plan"),
+    "run": ("measuring", "run_experiment"),
+    "report": ("results", "build_report"),
+    "compare": ("compare", "compare_runs"),
+    "dashboard": ("results", "build_dashboard"),
+    "keep": ("results", "keep_run"),
+    "doctor": ("machine", "examine_machine"),
+    "calibrate": ("calibrate", "calibrate_machine"),
+    "bench-analysis": ("analysis", "bench_analysis"),
+    "serve": ("services", "serve_services"),
+    "stop": ("services", "stop_services"),
+}
+
+
+class Commands(TyperGroup):
+    """The table as commands. Only the one that is asked for is imported: what draws and analyses
+    takes seconds of CPU time to load, and `doctor` is asked on machines that have none left."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - click's signature
+        """Every name, in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """The command of this name, if there is one."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, function = COMMANDS[cmd_name]
+        alone = typer.Typer(
+            add_completion=False, rich_markup_mode=None, context_settings=HELP_OPTIONS
+        )
+        family = importlib.import_module(f"restbench.commands.{module}")
+        alone.command(cmd_name)(getattr(family, function))
+        return typer.main.get_command(alone)
+
+
+HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     help=HELP,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP_OPTIONS,
+    cls=Commands,
 )
+
+
+@app.callback()
+def _all_commands() -> None:
+    """Typer asks for a function; HELP is what is shown."""
+
+
 INTERRUPTING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 errors = Console(stderr=True, highlight=False)
-
-COMMANDS: dict[str, Callable[..., None]] = {
-    "plan": measuring.show_plan,
-    "run": measuring.run_experiment,
-    "report": results.build_report,
-    "compare": compare.compare_runs,
-    "dashboard": results.build_dashboard,
-    "keep": results.keep_run,
-    "doctor": machine.examine_machine,
-    "calibrate": calibrate.calibrate_machine,
-    "bench-analysis": analysis.bench_analysis,
-    "serve": services.serve_services,
-    "stop": services.stop_services,
-}
-for name, command in COMMANDS.items():
-    app.command(name)(command)
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

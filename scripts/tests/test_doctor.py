@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,15 @@ def test_what_a_virtual_machine_does_not_show_is_unknown_and_not_good(tmp_path: 
     found = findings(machine(tmp_path, few, QUIET_LATER))
     unknown = {name for name, finding in found.items() if finding.state == "unknown"}
     assert unknown == {"frequency governor", "turbo", "transparent huge pages", "clock source"}
+
+
+def test_the_doctor_loads_nothing_that_analyses_or_draws() -> None:
+    """Under 5 s on a machine that is busy: what takes CPU time is what is imported."""
+    code = (
+        "import sys; from typer.testing import CliRunner; from restbench import doctor; "
+        "from restbench.cli import app; doctor.WATCH_S = 0; "
+        "done = CliRunner().invoke(app, ['doctor']); assert done.exit_code == 0, done.output; "
+        "print(*{'scipy', 'matplotlib', 'polars', 'numpy'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from restbench import analysis_bench, machine
 from restbench.analysis_bench import Timed
@@ -18,22 +17,18 @@ from restbench.store import CellFolder
 def bench_analysis(
     rows: Annotated[int, typer.Option(min=1_000, help="Samples in the file.")] = 5_000_000,
 ) -> None:
-    """Time the analysis of a large sample log beside JMeter's dashboards."""
+    """Time our analysis of a large JTL beside JMeter's."""
     with tempfile.TemporaryDirectory(prefix="restbench-") as folder:
-        cell = CellFolder(Path(folder))
-        timed = analysis_bench.compare(cell, rows)
-        size_mib = cell.samples.stat().st_size / 2**20
-    console.print(_table(timed, f"{rows:,} samples, {size_mib:,.0f} MiB"))
+        console.print(f"writing {rows:,} samples")
+        ours_s: float | None = None
+        for timed in analysis_bench.compare(CellFolder(Path(folder)), rows):
+            ours_s = ours_s or timed.seconds
+            console.print(_line(timed, ours_s))
     console.print(machine.one_line(machine.describe()), soft_wrap=True)
 
 
-def _table(timed: list[Timed], title: str) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("analysis")
-    for heading in ("seconds", "peak MiB", "times ours"):
-        table.add_column(heading, justify="right")
-    ours = timed[0].seconds
-    for each in timed:
-        ratio = f"{each.seconds / ours:.1f}"
-        table.add_row(each.name, f"{each.seconds:.1f}", f"{each.peak_mib:,.0f}", ratio)
-    return table
+def _line(timed: Timed, ours_s: float) -> str:
+    ratio = timed.seconds / ours_s
+    return (
+        f"{timed.name:<30} {timed.seconds:7.1f} s  {timed.peak_mib:7,.0f} MiB  {ratio:5.1f} x ours"
+    )

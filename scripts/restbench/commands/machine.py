@@ -9,7 +9,7 @@ from restbench.commands.options import console
 
 
 def examine_machine() -> None:
-    """Say what on this machine makes numbers worse, and the mend."""
+    """Say what here makes numbers worse, and the mend."""
     table = Table("What", "Found", "", "Effect", "Mend", title="This machine", title_justify="left")
     for finding in doctor.examine(doctor.Machine()):
         worse = finding.state == "worse"

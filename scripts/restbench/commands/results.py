@@ -15,7 +15,7 @@ from restbench.open_experiment import is_open_load
 
 
 def build_report(name: RunArgument = "latest") -> None:
-    """Make a run's tables, figures and page again, from raw data."""
+    """Make tables, figures and page again, from raw data."""
     run = store.open_run(name)
     if is_open_load(run.experiment_file):
         open_load.build_report(run)
