@@ -22,7 +22,7 @@ function windowMarks(told, low, high) {
 
 function overTime(blocks, block) {
   const ends = blocks.flatMap((told) => [told.load.s[0], told.load.s.at(-1), told.window_s]);
-  const [low, high] = [Math.min(0, ...ends), Math.max(...ends)];
+  const [low, high] = [Math.floor(Math.min(0, ...ends)), Math.max(...ends)];
   return {
     xAxis: { ...seconds, min: low, max: high }, yAxis: { type: "value", min: 0, ...ending("Correct responses /s (red: errors)") }, tooltip: byAxis,
     series: blocks.flatMap((told) => [
@@ -67,7 +67,7 @@ function cores(blocks, block) {
   const { cores: held, service } = blocks.find((told) => told.block === block);
   return {
     grid: { top: 26 }, legend: { top: 0, icon: "roundRect", left: 0, textStyle: { color: css("--ink"), fontSize: 11 }, inactiveColor: css("--soft"), itemWidth: 14, itemHeight: 6 },
-    xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Busy, percent of one core") }, tooltip: byAxis,
+    xAxis: { ...seconds, min: ({ min }) => Math.floor(min), max: ({ max }) => Math.ceil(max) }, yAxis: { type: "value", min: 0, ...ending("Busy, percent of one core") }, tooltip: byAxis,
     series: [...held.pct.map((pct, n) => line(`core ${n}`, zipped(held.s, pct), seriesColour(n))),
       ...(service.cpu_pct.length ? [line("service", zipped(service.s, service.cpu_pct), css("--ink"), { lineStyle: { width: 1.2, type: "dashed" } })] : [])],
   };
@@ -75,7 +75,7 @@ function cores(blocks, block) {
 
 function memory(blocks, block) {
   return {
-    xAxis: { ...seconds, min: "dataMin", max: "dataMax" }, yAxis: { type: "value", min: 0, ...ending("Resident memory, MiB") }, tooltip: byAxis,
+    xAxis: { ...seconds, min: ({ min }) => Math.floor(min), max: ({ max }) => Math.ceil(max) }, yAxis: { type: "value", min: 0, ...ending("Resident memory, MiB") }, tooltip: byAxis,
     series: blocks.map((told) => line(`block ${told.block}`, zipped(told.service.s, told.service.mib), colourOf(told), strength(told, block))),
   };
 }
