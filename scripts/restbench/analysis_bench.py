@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,26 +56,20 @@ def analyse(folder: CellFolder) -> int:
     return found.samples or 0
 
 
-def compare(folder: CellFolder, rows: int) -> list[Timed]:
-    """Lay the file down, analyse it, and let JMeter's generator do so, as shipped and with
-    percentiles of every sample as the suite's settings ask for. EnvironmentProblem where one
-    fails."""
+def compare(folder: CellFolder, rows: int) -> Iterator[Timed]:
+    """Lay the file down, analyse it, then let JMeter's generator do so: as shipped, and with
+    percentiles of every sample as the suite's settings ask for.
+
+    Each is told as it ends: JMeter takes minutes. EnvironmentProblem where one fails.
+    """
     load.require_jmeter()
     _run("writing the file", [*_python("lay_down"), str(folder.path), str(rows)])
+    yield _run("restbench", [*_python("analyse"), str(folder.path)])
     dashboard = [str(load.LAUNCHER), "-g", str(folder.samples), "-j", str(folder.load_log), "-o"]
-    return [
-        _run("restbench", [*_python("analyse"), str(folder.path)]),
-        _run(
-            "JMeter dashboard, as shipped",
-            [*dashboard, str(folder.path / "as-shipped"), *AS_SHIPPED],
-            FULL_COMPILER,
-        ),
-        _run(
-            "JMeter dashboard, all samples",
-            [*dashboard, str(folder.path / "all-samples")],
-            FULL_COMPILER,
-        ),
-    ]
+    shipped = [*dashboard, str(folder.path / "as-shipped"), *AS_SHIPPED]
+    yield _run("JMeter dashboard, as shipped", shipped, FULL_COMPILER)
+    exact = [*dashboard, str(folder.path / "all-samples")]
+    yield _run("JMeter dashboard, all samples", exact, FULL_COMPILER)
 
 
 def _python(function: str) -> list[str]:

@@ -26,7 +26,7 @@ def test_the_file_is_analysed_whole(tmp_path: Path) -> None:
 
 @pytest.mark.live
 def test_both_analyses_are_timed_on_the_same_file(tmp_path: Path) -> None:
-    timed = analysis_bench.compare(CellFolder(tmp_path), ROWS)
+    timed = list(analysis_bench.compare(CellFolder(tmp_path), ROWS))
     assert [each.name.partition(" ")[0] for each in timed] == ["restbench", "JMeter", "JMeter"]
     assert all(each.seconds > 0 and each.peak_mib > 10 for each in timed)
     for dashboard in ("as-shipped", "all-samples"):
@@ -37,4 +37,4 @@ def test_a_generator_that_fails_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(load, "LAUNCHER", Path("false"))
     monkeypatch.setattr(load, "require_jmeter", lambda: None)
     with pytest.raises(EnvironmentProblem, match="JMeter dashboard, as shipped: ended with 1"):
-        analysis_bench.compare(CellFolder(tmp_path), 1_000)
+        list(analysis_bench.compare(CellFolder(tmp_path), 1_000))
