@@ -30,8 +30,8 @@ class OpenProfile(Strict):
 
     description: str = ""
     closed_s: Above0
-    """Closed load of all users on a fresh service, before the walk: it warms the service up, and
-    its throughput says where to start."""
+    """Closed load on a fresh service, before the walk: it warms the service up, and its throughput
+    says where to start."""
     warmup_s: Above0
     """Of each step, at its own rate, before its window."""
     window_min_s: Above0
@@ -52,6 +52,8 @@ class Rates(Strict):
 
     start_share: Above0
     """The first rate, as a share of the closed load's throughput."""
+    closed_users: Positive
+    """Of that closed load: enough to keep the cores busy, too few to choke a technique."""
     factor: Annotated[float, Field(gt=1)]
     lowest_per_s: Above0
     highest_per_s: Above0

@@ -12,7 +12,7 @@ from restbench import open_experiment, study
 from restbench.columns import readable
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.objective import Objective
-from restbench.open_results import LATE_MS, StepResult, WalkResult
+from restbench.open_results import LATE_MS, StepResult, WalkResult, explain
 from restbench.store import Run, write_text
 
 PERCENTILES = (50, 90, 95, 99)
@@ -26,6 +26,8 @@ HEADINGS = {
     "closed_per_s": "Closed loop /s",
     "steps": "Steps",
     "failed_why": "What failed there",
+    "failed_unsent": "Unsent there",
+    "failed_late": "Late there",
     "notes": "Notes",
 }
 STEP_HEADINGS = {
@@ -41,6 +43,8 @@ STEP_HEADINGS = {
     "load_cpu_pct": "Load CPU %",
     "verdict": "Objective",
 }
+#: Left to the page: the terminal is narrow.
+LESS_SHOWN = ("users", "closed_per_s", "steps", "failed_unsent", "failed_late")
 HOW_TO_READ = (
     "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
     "does; latency counts from the intended moment to the end of the answer, so a request that "
@@ -53,7 +57,7 @@ HOW_TO_READ = (
 
 
 def write(run: Run, results: Sequence[WalkResult]) -> None:
-    """Write open-load.md, open-load.csv and open-load-steps.csv."""
+    """Write open-load.md, open-load.csv and open-load-steps.csv from what `results` holds."""
     write_text(run.open_load_markdown, document(run, results))
     write_text(run.open_load_csv, _as_csv(_factors(each) | _summary(each) for each in results))
     write_text(
@@ -79,6 +83,7 @@ def document(run: Run, results: Sequence[WalkResult]) -> str:
         f"{experiment.arrivals}, seed {experiment.seed}",
         _markdown(HEADINGS, [_summary(each) for each in results]),
         HOW_TO_READ,
+        "\n".join(f"- **{note}**: {text}" for note, text in meanings(results).items()),
     ]
     for each in results:
         parts += [f"## {each.cell.id}", each.walk.reason or ""]
@@ -86,9 +91,14 @@ def document(run: Run, results: Sequence[WalkResult]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def meanings(results: Sequence[WalkResult]) -> dict[str, str]:
+    """The notes of these walks, each with its sentence."""
+    return {note: explain(note) for each in results for note in each.notes}
+
+
 def terminal(results: Sequence[WalkResult], objective: Objective) -> Table:
     """The summary for the terminal."""
-    shown = [name for name in HEADINGS if name not in ("users", "closed_per_s", "steps")]
+    shown = [name for name in HEADINGS if name not in LESS_SHOWN]
     title = f"Highest rate with {objective} from the intended moment"
     table = Table(*(HEADINGS[name] for name in shown), title=title, title_justify="left")
     for each in results:
@@ -112,6 +122,7 @@ def _factors(result: WalkResult) -> dict[str, object]:
 
 
 def _summary(result: WalkResult) -> dict[str, object]:
+    failed = result.failed
     return {
         "technique": study.technique(result.cell),
         "complexity": result.cell.complexity,
@@ -121,20 +132,11 @@ def _summary(result: WalkResult) -> dict[str, object]:
         "latency_ms": result.met_latency_ms,
         "closed_per_s": result.walk.closed_per_s,
         "steps": len(result.steps),
-        "failed_why": result.failed_why,
-        "notes": " ".join(_notes(result)),
+        "failed_why": "; ".join(failed.reasons) if failed else "",
+        "failed_unsent": failed.answered.unsent if failed else None,
+        "failed_late": failed.late if failed else None,
+        "notes": " ".join(result.notes),
     }
-
-
-def _notes(result: WalkResult) -> list[str]:
-    notes = [*result.walk.flags]
-    if result.walk.status == "failed":
-        return ["failed", *notes]
-    if result.walk.out_of_time:
-        notes.append("out-of-time")
-    if not result.bracket.settled:
-        notes.append("not-settled")
-    return notes
 
 
 def _step(result: StepResult) -> dict[str, object]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from restbench import open_experiment, open_samples, walk
+from restbench import audit, open_experiment, open_samples, walk
+from restbench.audit import FOREIGN_LIMIT_PCT
 from restbench.cell import Cell
 from restbench.objective import Objective, Outcome, shortfalls
 from restbench.open_records import OpenStep, Walk
@@ -18,6 +19,12 @@ from restbench.walk import Bracket, Search, Tried
 
 #: An arrival sent later than this found every user busy, or the generator without a CPU.
 LATE_MS = 10
+#: The notes that only a walk has; the others are flags of `audit`.
+NOTES = {
+    "killed-step": "Requests of a step were still in flight at its end; they count as unsent.",
+    "out-of-time": "The walk's time was over before the limit was found.",
+    "not-settled": "The bracket is wider than asked for, or an end lacks repeats that agree.",
+}
 
 
 @dataclass(frozen=True)
@@ -67,10 +74,29 @@ class WalkResult:
         return float(np.mean([each for each in found if each is not None])) if found else None
 
     @property
-    def failed_why(self) -> str:
-        """At the lowest rate that failed: the reasons of its first such step."""
-        failed = self.at(self.bracket.failed_per_s, met=False)
-        return "; ".join(failed[0].reasons) if failed else ""
+    def failed(self) -> StepResult | None:
+        """The first step that failed at the lowest rate that failed."""
+        return next(iter(self.at(self.bracket.failed_per_s, met=False)), None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before believing the bracket: flags of `audit` and of NOTES."""
+        found = {
+            "failed": self.walk.status == "failed",
+            **dict.fromkeys(self.walk.flags, True),
+            "foreign-load-before": any(
+                each.step.before.foreign_pct > FOREIGN_LIMIT_PCT for each in self.steps
+            ),
+            "killed-step": any(each.step.ended == "killed" for each in self.steps),
+            "out-of-time": self.walk.out_of_time,
+            "not-settled": self.walk.status == "walked" and not self.bracket.settled,
+        }
+        return tuple(note for note, holds in found.items() if holds)
+
+
+def explain(note: str) -> str:
+    """One sentence on a note."""
+    return NOTES.get(note) or audit.explain(note)
 
 
 def step_result(step: OpenStep, folder: CellFolder, objective: Objective) -> StepResult:

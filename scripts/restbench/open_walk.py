@@ -63,7 +63,7 @@ class Walker:
         )
 
     def _closed_load(self) -> float:
-        """Warm the service up with all users at once; the correct responses per second of the
+        """Warm the service up with a few users; the correct responses per second of the
         second half."""
         folder = self._run.walk_warmup(self._cell.id)
         folder.path.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ class Walker:
         if not drained(self._session.service):
             raise EnvironmentProblem(
                 f"{self._cell.id}: after a closed load the service goes on with requests whose "
-                "clients are gone; choose fewer users"
+                "clients are gone; choose fewer closed_users"
             )
         found = jtl.read(folder.samples, half)
         if found.wrong_in_load:
@@ -81,8 +81,8 @@ class Walker:
         counted, errors = found.count("correct"), found.count("error")
         if errors or not counted:
             raise EnvironmentProblem(
-                f"{self._cell.id}: a closed load of {self._cell.users} users got {counted} correct "
-                f"responses and {errors} errors: see {folder.samples}"
+                f"{self._cell.id}: a closed load got {counted} correct responses and {errors} "
+                f"errors: see {folder.samples}"
             )
         return round(counted / half.seconds, 1)
 
@@ -90,7 +90,9 @@ class Walker:
         """Its second half, which is warmer."""
         seconds = self._order.profile.closed_s
         address = self._session.service.address
-        wanted = load.Target(self._cell, address, self._way.payload, seconds + SPARE_S)
+        users = {"users": self._order.experiment.rates.closed_users}
+        cell = self._cell.model_copy(update=users)
+        wanted = load.Target(cell, address, self._way.payload, seconds + SPARE_S)
         jmeter = load.start(wanted, folder, self._way.load_cores)
         try:
             jmeter.await_started()

@@ -28,6 +28,7 @@ limit_ms = 60
 
 [rates]
 start_share = 4.0
+closed_users = 4
 factor = 2.5
 lowest_per_s = 5
 highest_per_s = 1000

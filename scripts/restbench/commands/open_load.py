@@ -53,6 +53,8 @@ def build_report(run: Run) -> None:
     open_report.write(run, found)
     objective = open_experiment.load(run.experiment_file).objective
     console.print(open_report.terminal(found, objective))
+    for note, meaning in open_report.meanings(found).items():
+        console.print(f"{note}: {meaning}", markup=False)
     console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
 
 
