@@ -21,13 +21,12 @@ from restbench import (
     columns,
     experiment,
     figures,
+    history,
     measures,
     provenance,
     study,
 )
-from restbench import timeline as timelines
 from restbench.measures import Measurement, Row
-from restbench.records import CellRun
 from restbench.store import Run, write_text
 from restbench.timeline import Timeline
 
@@ -93,8 +92,8 @@ def _as_it_is(environment: jinja2.Environment, name: str) -> Markup:
 
 
 def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
-    recorded = _recorded(raw)
-    over_time = _over_time(raw)
+    recorded = history.commands(raw)
+    over_time = history.over_time(raw)
     shown = _figures(run, rows)
     return {
         **_study_parts(run, rows, shown),
@@ -178,23 +177,6 @@ def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
         for each, chart in described
         if chart
     ]
-
-
-def _recorded(raw: Run) -> dict[str, CellRun]:
-    """The first record of each cell that tells its commands."""
-    found: dict[str, CellRun] = {}
-    for record, _ in raw.cell_runs():
-        if record.commands:
-            found.setdefault(record.cell.id, record)
-    return found
-
-
-def _over_time(raw: Run) -> dict[str, list[Timeline]]:
-    found: dict[str, list[Timeline]] = {}
-    for record, folder in raw.cell_runs():
-        if told := timelines.of(record, folder):
-            found.setdefault(record.cell.id, []).append(told)
-    return {cell: sorted(blocks, key=lambda each: each.block) for cell, blocks in found.items()}
 
 
 def _data(
