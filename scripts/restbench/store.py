@@ -227,6 +227,11 @@ class Run:
         return self.path / "tables" / "open-load.md"
 
     @property
+    def open_load_figure(self) -> Path:
+        """Latency against the offered rate, for every step."""
+        return self.path / "figures" / "open-load.svg"
+
+    @property
     def open_load_csv(self) -> Path:
         """The same for programs: a row a cell."""
         return self.path / "tables" / "open-load.csv"

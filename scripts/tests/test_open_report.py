@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restbench import arrivals, open_report, store
+from restbench import arrivals, open_figure, open_report, store
 from restbench.cell import Cell, Shape
 from restbench.failures import CellsFailed
 from restbench.open_records import OpenStep, Walk
@@ -155,3 +155,21 @@ def test_a_late_arrival_is_counted(run: Run) -> None:
     first[0] = str(int(first[0]) + 50)
     folder.samples.write_text("".join([lines[0], ",".join(first), *lines[2:]]))
     assert only(run).steps[0].late == 1
+
+
+def test_the_figure_has_a_point_a_rate_hollow_where_the_objective_is_not_met(run: Run) -> None:
+    chart = open_figure.chart(results(run), "p95 <= 100 ms")
+    assert chart is not None
+    ((line,),) = (panel.lines for panel in chart.panels)
+    assert [(point.x, point.y, point.doubtful) for point in line.points] == [
+        (200, 40.0, False),
+        (250, 130.0, True),
+    ]
+    assert open_figure.write(run, results(run))
+    assert "from the intended moment" in run.open_load_figure.read_text()
+
+
+def test_without_a_step_there_is_no_figure(tmp_path: Path) -> None:
+    run = run_of(tmp_path, walk_of(OTHER, status="failed", reason="it did not come up"))
+    assert not open_figure.write(run, results(run))
+    assert not run.open_load_figure.exists()

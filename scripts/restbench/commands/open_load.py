@@ -8,7 +8,15 @@ import time
 from datetime import datetime
 from pathlib import Path
 
-from restbench import environment, open_experiment, open_load, open_report, open_results, store
+from restbench import (
+    environment,
+    open_experiment,
+    open_figure,
+    open_load,
+    open_report,
+    open_results,
+    store,
+)
 from restbench.cell import Cell
 from restbench.commands.options import console
 from restbench.commands.ordering import attached
@@ -51,6 +59,8 @@ def build_report(run: Run) -> None:
     """Make the run's tables again from its raw data."""
     found = open_results.results(run)
     open_report.write(run, found)
+    if open_figure.write(run, found):
+        console.print(f"figure      {run.open_load_figure}", soft_wrap=True)
     objective = open_experiment.load(run.experiment_file).objective
     console.print(open_report.terminal(found, objective))
     for note, meaning in open_report.meanings(found).items():

@@ -1,0 +1,64 @@
+"""Latency against the offered rate, as a figure: each technique bends up where its limit is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from restbench import drawing, open_experiment, study
+from restbench.drawing import Chart, Line, Panel, Point
+from restbench.open_results import WalkResult
+from restbench.store import Run, write_text
+
+METRIC = "latency_ms"
+TICKS = 6
+
+
+def write(run: Run, results: Sequence[WalkResult]) -> bool:
+    """Draw open-load.svg; False where no step has the percentile."""
+    objective = open_experiment.load(run.experiment_file).objective
+    drawn = chart(results, f"{objective}")
+    if drawn is None:
+        return False
+    write_text(run.open_load_figure, drawing.svg(drawn))
+    return True
+
+
+def chart(results: Sequence[WalkResult], objective: str) -> Chart | None:
+    """A panel a complexity, a line a technique, a point a rate; None where there is no point."""
+    names = list(dict.fromkeys(study.technique(each.cell) for each in results))
+    panels: dict[str, list[Line]] = {}
+    for each in results:
+        name = study.technique(each.cell)
+        if points := _points(each):
+            line = Line(name, names.index(name), points)
+            panels.setdefault(each.cell.complexity, []).append(line)
+    rates = [point.x for lines in panels.values() for line in lines for point in line.points]
+    if not rates:
+        return None
+    return Chart(
+        title="Latency from the intended moment, against the rate at which requests arrive",
+        caption=f"Open load; the percentile of the objective ({objective}) over all arrivals, mean "
+        "of a rate's steps. Hollow: the objective was not met. Do not compare the height of points "
+        "beyond the limit: it depends on how long the window was.",
+        x_label="Requests offered per second",
+        x_ticks=tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, max(rates))),
+        log_y=True,
+        panels=tuple(Panel(METRIC, name, tuple(lines)) for name, lines in panels.items()),
+    )
+
+
+def _points(result: WalkResult) -> tuple[Point, ...]:
+    """A rate whose percentile falls on requests without an answer has no point."""
+    points = []
+    for rate in sorted({each.step.rate_per_s for each in result.steps}):
+        steps = [each for each in result.steps if each.step.rate_per_s == rate]
+        known = [each.latency_ms for each in steps if math.isfinite(each.latency_ms or math.inf)]
+        if known:
+            mean = float(np.mean([each for each in known if each is not None]))
+            missed = 2 * sum(bool(each.reasons) for each in steps) > len(steps)
+            points.append(Point(round(rate), mean, None, missed, result.cell.id))
+    return tuple(points)
