@@ -217,11 +217,16 @@ def test_a_run_without_claims_says_so(run: Run) -> None:
 def test_the_commands_of_a_cell_are_told(run: Run) -> None:
     folder = run.cell(1, "java-serial-unbound-low-10u")
     record = read_model(folder.record, CellRun)
-    commands = {"service": "java -jar <service>", "load": "jmeter -n"}
+    commands = {
+        "service": "java -jar /some/where/java-service/<service>.jar",
+        "jmeter": "taskset -c 0 /some/where/jmeter-plans/jmeter.sh -l /some/where/results/a.jtl",
+    }
     write_model(folder.record, record.model_copy(update={"commands": commands}))
     text = page_of(run)
-    assert "Commands, as run in block 1" in text
-    assert "<code>java -jar &lt;service&gt;</code>" in text
+    assert "Commands of block 1" in text
+    assert "<code>java -jar java-service/&lt;service&gt;.jar</code>" in text
+    assert "<code>taskset -c 0 jmeter-plans/jmeter.sh -l results/a.jtl</code>" in text
+    assert "/some/where" not in text, "a kept page does not tell where the checkout lay"
 
 
 def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
