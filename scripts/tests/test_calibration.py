@@ -84,8 +84,8 @@ SHORT = latency.Point(50, 10, 6, completions=latency.ENOUGH_FOR_P99)
 @pytest.mark.live
 def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(probe: Probe) -> None:
     values = latency.check(probe, silent, [SHORT]).values
-    # The median only: what else runs beside the tests may slow one response in a hundred.
-    assert abs(values["50_ms.median_ms"] - 50) <= SHORT.median_limit_ms
+    # Wider than the check's own limit: other tests may run beside this one.
+    assert 50 <= values["50_ms.median_ms"] < 60
 
 
 @pytest.mark.live
@@ -100,7 +100,9 @@ def test_a_stub_that_hides_10_ms_is_found_out(
             yield stub
 
     monkeypatch.setattr(Probe, "stub", lying)
-    assert not latency.check(probe, silent, [SHORT]).passed
+    check = latency.check(probe, silent, [SHORT])
+    assert check.values["50_ms.median_ms"] >= 60
+    assert not check.passed
 
 
 @pytest.mark.parametrize("point", latency.POINTS[:2])
