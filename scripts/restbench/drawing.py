@@ -21,7 +21,7 @@ from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 Y_LABELS = {
     "throughput_per_s": "Correct responses per second",
     "mean_ms": "Mean latency, ms",
-    "latency_ms": "Latency from the intended moment, ms",
+    "latency_ms": "Latency (open load), ms",
 }
 #: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")

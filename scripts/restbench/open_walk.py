@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -153,5 +154,6 @@ class Walker:
 def _line(result: StepResult) -> str:
     latency = result.latency_ms
     shown = "no percentile" if latency is None else f"{latency:.0f} ms"
+    shown = "no answer" if latency == math.inf else shown
     verdict = f"not met: {'; '.join(result.reasons)}" if result.reasons else "met"
     return f"{result.step.rate_per_s:7g}/s  {shown:>9}  {verdict}"

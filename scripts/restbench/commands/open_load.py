@@ -46,7 +46,7 @@ def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> N
     console.print(_cost(order))
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
-        open_load.execute(order, run, lambda line: console.print(line, markup=False))
+        open_load.execute(order, run, _say)
     finally:
         if run.manifest_file.exists():
             store.point_latest_to(run)
@@ -66,6 +66,10 @@ def build_report(run: Run) -> None:
     for note, meaning in open_report.meanings(found).items():
         console.print(f"{note}: {meaning}", markup=False)
     console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
+
+
+def _say(line: str) -> None:
+    console.print(line, markup=False, soft_wrap=True)
 
 
 def _order(path: Path, profile: str, cells: str, attach: list[str]) -> OpenOrder:
