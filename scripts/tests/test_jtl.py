@@ -147,3 +147,42 @@ def test_a_real_jtl_is_read_as_it_was_served() -> None:
     assert (completions.answered_in_load, completions.wrong_in_load) == (12, 2)
     means = [completions.stage_mean_ms(stage) for stage in reader.STAGES]
     assert means == pytest.approx([0.012, 1.234, 1.234, 0.345])
+
+
+def test_stages_in_another_order_or_form_are_unknown_and_never_taken_for_each_other(
+    tmp_path: Path,
+) -> None:
+    swapped = "parse;dur=1.0, queue;dur=2.0, compute;dur=3.0, serialize;dur=4.0"
+    completions = reader.read(
+        written(tmp_path, jtl([Sample(START, 20, timing=swapped), Sample(START, 20, timing="x")])),
+        WINDOW,
+    )
+    told = [completions.stage_mean_ms(stage) for stage in reader.STAGES]
+    assert told == [None, None, 3, 4]
+    assert completions.network_ms is None
+
+
+def test_network_time_is_what_is_in_no_stage_of_the_responses_that_tell(tmp_path: Path) -> None:
+    timing = "queue;dur=1.0, parse;dur=1.0, compute;dur=5.5, serialize;dur=0.5"
+    samples = [
+        Sample(START, 10, timing=timing),
+        Sample(START, 12, timing=timing),
+        Sample(START, 500, timing=""),
+        error(START, elapsed_ms=900),
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    assert completions.network_ms == pytest.approx((2 + 4) / 2)
+
+
+def test_sizes_are_compared_without_the_stage_times_and_among_right_answers_only(
+    tmp_path: Path,
+) -> None:
+    # Every sample has 59 bytes, so what differs is only the length of the stage times.
+    samples = [Sample(START, 1, timing=""), Sample(START, 1, timing="abc"), wrong_answer(START)]
+    assert reader.read(written(tmp_path, jtl(samples)), WINDOW).bytes_spread == 3
+
+
+def test_a_load_starts_with_its_first_request_and_not_its_first_answer(tmp_path: Path) -> None:
+    samples = [Sample(START + 5, 1), Sample(START + 10, 900)]
+    assert reader.read(written(tmp_path, jtl(samples)), WINDOW).started_ms == START - 890
+    assert reader.read(written(tmp_path, jtl([])), WINDOW).started_ms is None
