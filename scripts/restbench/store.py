@@ -241,6 +241,11 @@ class Run:
         """A row a step."""
         return self.path / "tables" / "open-load-steps.csv"
 
+    @property
+    def has_raw_data(self) -> bool:
+        """Whether its measurements lie here: a kept copy has none."""
+        return (self.path / "raw").is_dir()
+
     def manifest(self) -> Manifest:
         """The run's identity and plan."""
         return read_model(self.manifest_file, Manifest)

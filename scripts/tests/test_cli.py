@@ -59,6 +59,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         ),
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
+        (("report", "reference-quick"), "has no raw data to make anything of: a kept copy?"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], expected: str) -> None:

@@ -10,7 +10,7 @@ import typer
 from restbench import calibration, dashboards, figures, keep, measures, report, store, tables
 from restbench.commands import open_load
 from restbench.commands.options import RunArgument, console
-from restbench.failures import Failure
+from restbench.failures import BadConfiguration, Failure
 from restbench.open_experiment import is_open_load
 
 
@@ -20,7 +20,7 @@ def build_report(name: RunArgument = "latest") -> None:
     if is_open_load(run.experiment_file):
         open_load.build_report(run)
         return
-    _analyse(run)
+    _analyse(_with_raw_data(run))
 
 
 def build_dashboard(
@@ -38,10 +38,17 @@ def keep_run(
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
-    run = store.open_run(name)
+    run = _with_raw_data(store.open_run(name))
     target = store.Run(store.RESULTS / kept)
     keep.keep(run, measures.rows(run), target)
     console.print(str(target.path), soft_wrap=True)
+
+
+def _with_raw_data(run: store.Run) -> store.Run:
+    """The run; BadConfiguration for a kept copy, whose page would become an empty one."""
+    if not run.has_raw_data:
+        raise BadConfiguration(f"{run.path}: has no raw data to make anything of: a kept copy?")
+    return run
 
 
 def present(run: store.Run) -> Sequence[measures.Row]:
