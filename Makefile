@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PROFILE ?= quick
+PROFILE ?= $(if $(PRECISION),full,quick)
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
 PRECISION ?=
@@ -20,11 +20,11 @@ MVN := mvn -q -B -Dstyle.color=never
 .PHONY: help setup bench bench-analysis plan calibrate report serve stop test lint format lock jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|full  CELLS="service=java strategy=pinned"  JAVA_PORT  PYTHON_PORT\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup ## run the test matrix and print the study's tables (PROFILE=smoke|quick|full, CELLS='service=java')
+bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
 
 calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)

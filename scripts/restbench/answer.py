@@ -30,4 +30,13 @@ def answer(rows: Sequence[Row]) -> Answer:
     fastest = [each for scope in SCOPES for each in leaders(rows, scope, "throughput_per_s")]
     cheapest = [each for scope in SCOPES for each in leaders(rows, scope, "cpu_ms_per_request")]
     told = [each for each in fastest if each.verdict != "only one"]
-    return Answer((what(told), how_sure(told, cheapest)), tuple(fastest), tuple(cheapest))
+    return Answer(
+        (what(told), how_sure(told, cheapest, _without_number(rows))),
+        tuple(fastest),
+        tuple(cheapest),
+    )
+
+
+def _without_number(rows: Sequence[Row]) -> list[str]:
+    """The ids of the cells that any group may lack: one of them might be the best."""
+    return [row.cell.id for row in rows if row.value("throughput_per_s") is None]

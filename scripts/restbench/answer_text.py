@@ -11,6 +11,8 @@ from restbench.comparison import MARGIN
 from restbench.leader import Leader, Scope
 
 NAMES: dict[Scope, str] = {"java": "in Java", "python": "in Python", "both": "over both services"}
+#: How many cells a sentence names.
+_NAMED = 3
 _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -23,12 +25,20 @@ def what(told: Sequence[Leader]) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def how_sure(told: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+def how_sure(
+    told: Sequence[Leader], cheapest: Sequence[Leader], without_number: Sequence[str]
+) -> str:
     """The intervals, or that there are none; what is undecided, doubtful or missing."""
     groups = [each for each in told if each.scope != "both"] or list(told)
     if not groups:
         return "There is nothing to be sure of."
-    notes = [_statistics(groups), _by_cpu_time(groups, cheapest), _doubts(groups), _missing(groups)]
+    notes = [
+        _statistics(groups),
+        _by_cpu_time(groups, cheapest),
+        _doubts(groups),
+        _missing(without_number),
+        _absent(groups),
+    ]
     return f"How sure: {'; '.join(note for note in notes if note)}."
 
 
@@ -57,15 +67,21 @@ def _name(leader: Leader) -> str:
 
 def _places(group: Sequence[Leader], told: Sequence[Leader]) -> str:
     """`at low and medium with 10 and 30 users`: levels with the same users stand together."""
-    if len(group) == len(told) > 1:
+    if len(group) == len(told) > 1 and _is_whole(told):
         return "everywhere"
     levels: dict[str, list[str]] = {}
     for users, complexities in _alike(group).items():
         every = _alike([each for each in told if each.complexity in complexities])
-        load = "at every load" if list(every) == [users] and len(users) > 1 else _with(users)
+        whole = list(every) == [users] and len(users) > 1 and _is_whole(group)
+        load = "at every load" if whole else _with(users)
         levels.setdefault(load, []).extend(complexities)
     places = [f"at {_and(names)} {load}" for load, names in levels.items()]
     return _and(places)
+
+
+def _is_whole(group: Sequence[Leader]) -> bool:
+    """Whether every technique stood in each of these groups."""
+    return not any(each.absent or each.missing for each in group)
 
 
 def _alike(group: Sequence[Leader]) -> dict[tuple[str, ...], list[str]]:
@@ -104,7 +120,9 @@ def _lead(group: Sequence[Leader]) -> str:
 
 
 def _statistics(told: Sequence[Leader]) -> str:
-    blocks = max(each.comparison.blocks for each in told if each.comparison)
+    numbers = [each.comparison.blocks for each in told if each.comparison]
+    fewest, most = min(numbers), max(numbers)
+    blocks = str(most) if fewest == most else f"{fewest} to {most}"
     once = sum(each.verdict == "one run" for each in told)
     if once == len(told):
         return "one run, no interval: every cell was measured once, so this is an order, no verdict"
@@ -134,10 +152,21 @@ def _doubts(told: Sequence[Leader]) -> str:
     groups = sum(bool(each.doubtful) for each in told)
     cells = dict.fromkeys(cell for each in told for cell in each.doubtful)
     if not cells:
-        return "no cell is marked as doubtful"
+        return "no cell of them is marked as doubtful"
     return f"{len(cells)} cells are marked as doubtful, in {groups} of {len(told)} groups"
 
 
-def _missing(told: Sequence[Leader]) -> str:
-    cells = dict.fromkeys(cell for each in told for cell in each.missing)
-    return f"{len(cells)} cells of them have no number ({_and(list(cells))})" if cells else ""
+def _missing(cells: Sequence[str]) -> str:
+    more = [f"{len(cells) - _NAMED} more"] if len(cells) > _NAMED else []
+    return f"{len(cells)} cells have no number ({_and([*cells[:_NAMED], *more])})" if cells else ""
+
+
+def _absent(told: Sequence[Leader]) -> str:
+    groups = [each for each in told if each.absent]
+    names = dict.fromkeys(name for each in groups for name in each.absent)
+    if not groups:
+        return ""
+    return (
+        f"{len(groups)} of {len(told)} groups were not measured with all techniques of their "
+        f"service ({_and(list(names))} lacking in some)"
+    )

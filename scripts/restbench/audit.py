@@ -99,6 +99,7 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "percentile-order": list(evidence.percentiles_ms) != sorted(evidence.percentiles_ms),
         "bytes-vary": (evidence.bytes_spread or 0) > BYTES_TOLERANCE,
         "duration": _is_not_as_long_as_planned(evidence),
+        "warm-up-short": _is_first_round(evidence),
         "off-cores": not evidence.cores_used <= (evidence.cores_given or evidence.cores_used),
         "foreign-load-before": (evidence.foreign_before_pct or 0) > FOREIGN_LIMIT_PCT,
         "steal": (evidence.steal_pct or 0) > STEAL_LIMIT_PCT,
@@ -136,6 +137,16 @@ def _is_not_as_long_as_planned(evidence: Evidence) -> bool:
         return False
     shortest_s, longest_s = planned_s
     return not shortest_s <= evidence.window_s <= longest_s + WINDOW_TOLERANCE_S
+
+
+def _is_first_round(evidence: Evidence) -> bool:
+    """Whether the window opened before every user had an answer, N/X after the load's start: it
+    then holds requests of users who all began at once, and none of those that took longest."""
+    if evidence.warmed_s is None:
+        return False
+    if evidence.completed == 0:
+        return True
+    return evidence.warmed_s < evidence.users * evidence.window_s / evidence.completed
 
 
 def _breaks_littles_law(evidence: Evidence) -> bool:

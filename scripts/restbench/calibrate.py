@@ -14,7 +14,7 @@ from restbench.probe import Probe, window_of
 from restbench.records import Calibration, CalibrationCheck
 
 #: Load on a fresh Java service before anything of it counts: its compilers work for that long.
-SERVICE_WARMUP_S = 12.0
+SERVICE_WARMUP_S = 20.0
 
 Tell = Callable[[str], None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from restbench import machine, store
@@ -19,8 +20,8 @@ def newest_for(
     BadConfiguration where a file in the folder is none.
     """
     made = (store.read_model(path, Calibration) for path in folder.glob("*.json"))
-    fitting = [each for each in made if each.machine == identity]
-    return max(fitting, key=lambda each: each.made, default=None)
+    fitting = [each for each in made if machine.same(each.machine, identity)]
+    return max(fitting, key=lambda each: datetime.fromisoformat(each.made), default=None)
 
 
 def adopt(run: Run, folder: Path = store.CALIBRATIONS) -> None:

@@ -17,8 +17,12 @@ from restbench.measures import Row
 from restbench.timeline import Timeline
 
 _STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms", "network_ms")
-#: A longer series is told as means of neighbours: more points than a chart has room for.
+#: A longer series is told as means of neighbours: more points than a chart has room for,
 MOST_POINTS = 180
+#: and fewer where there are many series, so that the page stays small enough to send;
+MOST_POINTS_OF_ALL = 45_000
+#: yet enough to see a course.
+FEWEST_POINTS = 15
 #: Significant digits of a number that is told, and of a point on a curve of many.
 _SIGNIFICANT, _CURVE = 4, 3
 
@@ -99,15 +103,19 @@ def _stages(row: Row) -> dict[str, Any]:
 
 def timelines(known: Mapping[str, Sequence[Timeline]]) -> dict[str, list[dict[str, Any]]]:
     """Each cell's measurements over time, a block each, by the cell's id."""
-    return {cell: [_timeline(each) for each in blocks] for cell, blocks in known.items() if blocks}
+    together = MOST_POINTS_OF_ALL // max(1, sum(map(len, known.values())))
+    most = max(FEWEST_POINTS, min(MOST_POINTS, together))
+    return {
+        cell: [_timeline(each, most) for each in blocks] for cell, blocks in known.items() if blocks
+    }
 
 
-def _timeline(told: Timeline) -> dict[str, Any]:
+def _timeline(told: Timeline, most: int) -> dict[str, Any]:
     load = (told.second_s, told.throughput_per_s, told.errors_per_s)
-    second_s, throughput, errors = _thinned(*load)
-    core_s, *cores = _thinned(told.core_second_s, *told.core_pct)
+    second_s, throughput, errors = _thinned(most, *load)
+    core_s, *cores = _thinned(most, told.core_second_s, *told.core_pct)
     memory_s, memory, service_cpu = _thinned(
-        told.memory_second_s, told.memory_mib, told.service_cpu_pct
+        most, told.memory_second_s, told.memory_mib, told.service_cpu_pct
     )
     return {
         "block": told.block,
@@ -122,9 +130,11 @@ def _timeline(told: Timeline) -> dict[str, Any]:
     }
 
 
-def _thinned(times_s: Sequence[float], *series: Sequence[float]) -> list[list[float | int | None]]:
-    """The times and the series that go with them, with at most MOST_POINTS points each."""
-    width = -(-len(times_s) // MOST_POINTS) or 1
+def _thinned(
+    most: int, times_s: Sequence[float], *series: Sequence[float]
+) -> list[list[float | int | None]]:
+    """The times and the series that go with them, with at most that many points each."""
+    width = -(-len(times_s) // most) or 1
     times = [_rounded(time) for time in _means(times_s, width)]
     values = [[_rounded(mean, _CURVE) for mean in _means(each, width)] for each in series]
     return [times, *values]

@@ -10,8 +10,9 @@ from restbench.cell import Cell
 from restbench.claim import Expectation, Metric, Part, Term
 from restbench.claim_terms import side
 from restbench.columns import readable
-from restbench.comparison import Comparison, judged, paired
+from restbench.comparison import Comparison, judge, paired
 from restbench.measures import Row
+from restbench.statistics import holm_levels
 
 Verdict: TypeAlias = Literal[
     "reproduced",
@@ -23,6 +24,11 @@ Verdict: TypeAlias = Literal[
 ]
 Direction: TypeAlias = Literal["greater", "less", "none"]
 
+#: The audit's flag of a cell where the load generator was the limit.
+GENERATOR_BOUND = "generator-bound"
+#: What it may have done to a ratio.
+ACROSS_USERS = "the load generator was the limit, which depends on the number of users"
+ALIKE = "the load generator was the limit, which makes techniques look alike"
 #: Which real difference contradicts an expectation.
 AGAINST: dict[Expectation, tuple[Direction, ...]] = {
     "greater": ("less",),
@@ -74,13 +80,23 @@ class _Asked:
     label: str
     cells: tuple[str, ...]
     comparison: Comparison
+    limited: str
+    """Why something else than the techniques may have made the ratio; empty where nothing did."""
+
+    @property
+    def ratio_of(self) -> tuple[str, str]:
+        """What identifies the ratio, whatever is expected of it."""
+        return self.part.metric, self.label
 
 
 def weigh(parts: Sequence[Part], rows: Mapping[Cell, Row], margin: float) -> list[PartDecision]:
-    """A decision for every question of the parts, judged together as one table (Holm)."""
+    """A decision for every question of the parts, judged together as one table (Holm). A ratio
+    that two parts look at, with two margins, is one comparison of the table."""
     asked = [each for part in parts for each in _ask(part, rows, margin)]
-    verdicts = judged([each.comparison for each in asked])
-    return [_decide(each, found) for each, found in zip(asked, verdicts, strict=True)]
+    p_values = {each.ratio_of: each.comparison.p_value for each in asked}
+    known = {ratio: p_value for ratio, p_value in p_values.items() if p_value is not None}
+    levels = dict(zip(known, holm_levels(list(known.values())), strict=True))
+    return [_decide(each, judge(each.comparison, levels.get(each.ratio_of, 0.0))) for each in asked]
 
 
 def ratio_text(comparison: Comparison) -> str:
@@ -104,12 +120,24 @@ def _ask_one(
 ) -> _Asked:
     (one, first), (two, second) = (side(term, part.metric, rows) for term in (top, bottom))
     cells = dict.fromkeys(cell.id for term in (top, bottom) for cell in term.cells)
-    return _Asked(part, f"{one} / {two}", tuple(cells), paired(first, second, margin))
+    named = [cell for term in (top, bottom) for cell in term.cells]
+    found = paired(first, second, margin)
+    return _Asked(part, f"{one} / {two}", tuple(cells), found, _limit(part, named, rows))
+
+
+def _limit(part: Part, cells: Sequence[Cell], rows: Mapping[Cell, Row]) -> str:
+    """A generator at its end makes techniques look alike, and numbers of users look different; a
+    difference that stands at one number of users in spite of it is larger than shown."""
+    bound = [each for each in cells if each in rows and GENERATOR_BOUND in rows[each].flags]
+    across_users = len({each.users for each in cells}) > 1
+    if bound and across_users:
+        return ACROSS_USERS
+    return ALIKE if bound and part.expect in ("same", "not greater", "not less") else ""
 
 
 def _decide(asked: _Asked, comparison: Comparison) -> PartDecision:
     part = asked.part
-    verdict = _verdict(comparison, part)
+    verdict = _verdict(comparison, part, asked.limited)
     leans = _direction(comparison) in LEANS[part.expect]
     return PartDecision(
         label=asked.label,
@@ -124,17 +152,26 @@ def _decide(asked: _Asked, comparison: Comparison) -> PartDecision:
     )
 
 
-def _verdict(comparison: Comparison, part: Part) -> Verdict:
+def _verdict(comparison: Comparison, part: Part, limited: str) -> Verdict:
     ratio = comparison.ratio
     if ratio is None:
         return "one run" if comparison.verdict == "one run" else "not measured"
-    if comparison.verdict == "different" and _direction(comparison) in AGAINST[part.expect]:
-        return "contradicted"
-    if not _holds(comparison, part.expect):
+    against = comparison.verdict == "different" and _direction(comparison) in AGAINST[part.expect]
+    hidden = limited == ACROSS_USERS or (limited and not against)
+    if hidden or not (against or _holds(comparison, part.expect)):
         return "not detected"
-    if part.study_value and not ratio.low <= part.study_value <= ratio.high:
-        return "same direction, other size"
-    return "reproduced"
+    if against:
+        return "contradicted"
+    return "same direction, other size" if _other_size(comparison, part) else "reproduced"
+
+
+def _other_size(comparison: Comparison, part: Part) -> bool:
+    """Whether the study's value lies outside the interval by more than the margin. Beside `same` or
+    `not greater` it may even lie the other way: there it is only shown."""
+    ratio, limit = comparison.ratio, 1 + comparison.margin
+    if ratio is None or part.study_value is None or part.expect not in ("greater", "less"):
+        return False
+    return not ratio.low / limit <= part.study_value <= ratio.high * limit
 
 
 def _holds(comparison: Comparison, expect: Expectation) -> bool:
@@ -160,6 +197,8 @@ def _why(asked: _Asked, comparison: Comparison, verdict: Verdict, leans: bool) -
     if comparison.estimate is None:
         return f"{asked.label}: {comparison.lack}"
     found = f"{WORDS[asked.part.metric]} {asked.label} = {ratio_text(comparison)}"
+    if verdict == "not detected" and asked.limited:
+        return f"{found}, but {asked.limited}"
     return found + _tail(asked.part, comparison, verdict, leans)
 
 
@@ -168,8 +207,8 @@ def _tail(part: Part, comparison: Comparison, verdict: Verdict, leans: bool) -> 
         return f", where the study has {part.study_value}"
     if verdict == "contradicted":
         one_sided = part.expect in ("greater", "less")
-        limit = f"of over {100 * comparison.margin:.0f} %"
-        return f", a real difference {'the other way' if one_sided else limit}"
+        size = f", estimated at over {100 * comparison.margin:.0f} %"
+        return f", a real difference{' the other way' if one_sided else size}"
     if verdict == "one run":
         return f" in one run, {'as' if leans else 'not as'} the claim says"
     if verdict == "reproduced":

@@ -25,6 +25,8 @@ PRECEDENCE: tuple[Verdict, ...] = (
     "reproduced",
 )
 AS_CLAIMED: tuple[Verdict, ...] = ("reproduced", "same direction, other size")
+#: What is expected of a part that a difference, and not the lack of one, must show.
+DIFFERENCES = ("greater", "less")
 #: How many parts a sentence names.
 NAMED = 3
 
@@ -100,10 +102,10 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     if verdict == "not measured" and len(deciding) < len(parts):
         return f"not measured (part: {_listed(part.label for part in deciding)})"
     if verdict == "one run":
-        leaning = sum(part.leans for part in parts)
+        leaning = sum(part.leans or part.verdict in AS_CLAIMED for part in parts)
         return f"one run: as claimed in {leaning} of {len(parts)} parts"
     seen = [part.comparison.could_have_seen or 1.0 for part in deciding]
-    if verdict == "not detected":
+    if verdict == "not detected" and any(part.expect in DIFFERENCES for part in deciding):
         return f"not detected (could have seen ≥ {100 * (max(seen) - 1):.1f} %)"
     return verdict
 

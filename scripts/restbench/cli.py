@@ -101,7 +101,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     for each in INTERRUPTING:
         signal.signal(each, signal.SIG_IGN)
     raise Interrupted(
-        "interrupted: everything started is stopped, what was measured is kept; "
+        "interrupted: everything started is stopped; what was measured of a run is kept: "
         "'restbench report latest' shows it"
     )
 

@@ -30,8 +30,6 @@ METRICS: dict[str, bool] = {
     "compute_ms": False,
     "serialize_ms": False,
 }
-#: One machine does not tell the same memory under every kernel, which keeps a part to itself.
-MEMORY_TOLERANCE = 0.02
 #: What of a machine's description may differ between two runs of it, and is then said.
 VERSIONS = ("kernel", "system", "governor", "java", "python", "jmeter", "sysstat", "packages")
 
@@ -79,7 +77,7 @@ def compare(
     rows = [{row.cell: row for row in measures.rows(run)} for run in (first, second)]
     common = [cell for cell in rows[0] if cell in rows[1]]
     lines = _lines([(rows[0][cell], rows[1][cell]) for cell in common], metric, margin)
-    if all(line.comparison.estimate is None for line in lines):
+    if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
         raise BadConfiguration(
             f"{first.name} and {second.name}: no cell has {metric} in both; a run that was kept "
             "without its raw data cannot be compared"
@@ -108,7 +106,13 @@ def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
 
 
 def _change(one: Row, two: Row, metric: str, found: Comparison) -> Change:
-    """An answer that has become wrong is worse, whatever its speed."""
+    """An answer that has become wrong is worse, whatever its speed; so is a cell that fails now, or
+    answers nothing but errors."""
+    answers_nothing = any(each.throughput_per_s == 0 for each in two.measured)
+    if (one.value("throughput_per_s") or 0) > 0 and answers_nothing:
+        return "worse"
+    if one.value(metric) is not None and not two.measured and "failed" in two.flags:
+        return "worse"
     if found.verdict == "void":
         turned_wrong = "wrong-answers" in two.flags and "wrong-answers" not in one.flags
         return "worse" if turned_wrong else "unknown"
@@ -128,7 +132,7 @@ def _differences(
     first: Mapping[str, Any], second: Mapping[str, Any], any_machine: bool
 ) -> list[str]:
     one, two = (machine.identity(dict(each)) for each in (first, second))
-    other = [f"{name} {one[name]} and {two[name]}" for name in one if _is_other(name, one, two)]
+    other = [f"{name} {one[name]} and {two[name]}" for name in machine.others(one, two)]
     if other and not any_machine:
         raise BadConfiguration(
             f"the runs are of different machines ({'; '.join(other)}): their ratio says nothing of "
@@ -139,13 +143,6 @@ def _differences(
         *(f"another machine: {each}" for each in other),
         *(f"another {name}: {first.get(name)} and {second.get(name)}" for name in versions),
     ]
-
-
-def _is_other(name: str, one: Mapping[str, str | int], two: Mapping[str, str | int]) -> bool:
-    here, there = one[name], two[name]
-    if name == "memory_mib" and isinstance(here, int) and isinstance(there, int):
-        return abs(here - there) > MEMORY_TOLERANCE * max(here, there)
-    return here != there
 
 
 def _commits(first: Run, second: Run) -> list[str]:

@@ -28,9 +28,17 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 _INK, _FAINT, _PAPER = "#1b1f24", "#d5d9de", "#fefefe"
-_DARK = {_INK: "#e6e8eb", _FAINT: "#3a4048", _PAPER: "#16191d", "#0072b2": "#4aa3df"}
+_DARK = {
+    _INK: "#e6e8eb",
+    _FAINT: "#3a4048",
+    _PAPER: "#16191d",
+    "#0072b2": "#4aa3df",
+    "#4d4d4d": "#a6adb5",
+}
 _WIDTH_IN, _PANEL_IN = 7.0, 2.35
 _TITLE_IN, _LEGEND_IN, _PANEL_TITLE_IN, _X_AXIS_IN, _LINE_IN = 0.42, 0.28, 0.2, 0.6, 0.165
+#: Names beside each other that fit the width.
+_LEGEND_COLUMNS = 4
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 116, 74
 _STYLE: dict[Any, object] = {
     "svg.hashsalt": "restbench",
@@ -89,6 +97,8 @@ class Panel:
     metric: str
     title: str
     lines: tuple[Line, ...]
+    x_ticks: tuple[int, ...] = ()
+    """Its own, where its points lie elsewhere than those of the other panels."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +148,7 @@ def draw(chart: Chart) -> Figure:
     title = _wrapped(chart.title, _TITLE_CHARACTERS)
     caption = _wrapped(chart.caption, _CAPTION_CHARACTERS)
     head_in = _TITLE_IN + 0.19 * title.count("\n")
-    head_in += _LEGEND_IN if len(chart.labels) > 1 else 0.0
+    head_in += _legend_in(chart)
     panels_in = _PANEL_TITLE_IN if any(panel.title for panel in chart.panels) else 0.0
     foot_in = _X_AXIS_IN + _LINE_IN * (caption.count("\n") + 1)
     height_in = head_in + panels_in + _PANEL_IN + foot_in
@@ -151,8 +161,14 @@ def draw(chart: Chart) -> Figure:
     _share_scales(list(axes), chart)
     figure.text(0.012, 1 - 0.1 / height_in, title, fontsize=10.5, weight="bold", va="top")
     figure.text(0.012, 0.06 / height_in, caption, fontsize=8, va="bottom", linespacing=1.35)
-    _write_legend(figure, chart, 1 - (head_in - _LEGEND_IN - 0.1) / height_in)
+    _write_legend(figure, chart, 1 - (head_in - _legend_in(chart) - 0.1) / height_in)
     return figure
+
+
+def _legend_in(chart: Chart) -> float:
+    """The legend's height: a line for each few names, nothing for one name."""
+    names = len(chart.labels)
+    return _LEGEND_IN * -(-names // _LEGEND_COLUMNS) if names > 1 else 0.0
 
 
 def _wrapped(text: str, width: int) -> str:
@@ -165,8 +181,9 @@ def _draw_panel(axis: Axes, panel: Panel, chart: Chart) -> None:
         _draw_line(axis, line, values_written=alone)
     axis.set_title(panel.title, fontsize=8.5, loc="left", fontweight="bold")
     axis.set_xlabel(chart.x_label)
-    axis.xaxis.set_major_locator(FixedLocator(list(chart.x_ticks)))
-    axis.set_xlim(0, max(chart.x_ticks) * 1.08)
+    ticks = panel.x_ticks or chart.x_ticks
+    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_xlim(0, max(ticks) * 1.08)
     axis.grid(visible=False, axis="x")
     axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
@@ -251,6 +268,6 @@ def _write_legend(figure: Figure, chart: Chart, top: float) -> None:
         list(chart.labels),
         loc="upper left",
         bbox_to_anchor=(0.0, top),
-        ncols=len(handles),
+        ncols=min(len(handles), _LEGEND_COLUMNS),
         frameon=False,
     )

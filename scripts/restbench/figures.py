@@ -6,7 +6,7 @@ How a figure looks is `drawing`'s business.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from restbench import audit, drawing, experiment, measures, study
@@ -148,6 +148,8 @@ def _only_the_best(plot: Plot) -> Plot:
         if value:
             where = tuple(getattr(cell, factor) for factor in FACTORS if factor != "strategy")
             throughputs.setdefault(cell.strategy, {})[where] = value
+    if not throughputs:
+        return replace(plot, choice="None of them has a throughput, so none is the best.")
     shared = set.intersection(*(set(values) for values in throughputs.values()))
     if not shared:
         return plot

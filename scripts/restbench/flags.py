@@ -34,6 +34,11 @@ FLAGS: dict[str, Flag] = {
         "stated were waiting at a time.",
         False,
     ),
+    "warm-up-short": Flag(
+        "Warm-up was shorter than users / throughput: the window has first requests, of users who "
+        "all began at once, so its response times are too small.",
+        True,
+    ),
     "generator-bound": Flag(
         "Over a fifth of the requests that JMeter can send on this machine at all, or JMeter used "
         "over 80 % of its cores: differences between techniques are larger than shown.",

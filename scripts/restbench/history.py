@@ -1,11 +1,12 @@
-"""What a run's raw data tell that its rows do not: each cell's course over time, its commands."""
+"""What a page tells of a cell beside its numbers: its course over time, and its commands."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench import timeline
+from restbench.measures import Row
 from restbench.store import Run
 from restbench.timeline import Timeline
 
@@ -18,13 +19,10 @@ class Commands:
     lines: dict[str, str]
 
 
-def over_time(raw: Run) -> dict[str, list[Timeline]]:
+def over_time(rows: Sequence[Row]) -> dict[str, list[Timeline]]:
     """The measurements of each cell over time, by the cell's id, in the order of the blocks."""
-    found: dict[str, list[Timeline]] = {}
-    for record, folder in raw.cell_runs():
-        if told := timeline.of(record, folder):
-            found.setdefault(record.cell.id, []).append(told)
-    return {cell: sorted(blocks, key=lambda each: each.block) for cell, blocks in found.items()}
+    lines = {row.cell.id: [each.timeline for each in row.measured if each.timeline] for row in rows}
+    return {cell: sorted(each, key=lambda line: line.block) for cell, each in lines.items() if each}
 
 
 def commands(raw: Run) -> dict[str, Commands]:

@@ -8,13 +8,13 @@ the one stands against the best of the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from restbench import audit
 from restbench.cell import Cell
-from restbench.comparison import Comparison, judge, paired, series
+from restbench.comparison import Comparison, Series, judge, paired, series
 from restbench.measures import Row
 from restbench.statistics import geometric_mean, holm_levels
 
@@ -43,6 +43,8 @@ class Leader:
     """The doubtful cells of the group, each with its flags."""
     missing: tuple[str, ...] = ()
     """The cells of the group without a number: one of them might be the best."""
+    absent: tuple[str, ...] = ()
+    """The techniques that other groups of the scope have and this one was not planned with."""
     cells: tuple[str, ...] = ()
     """The ids of all cells of the group."""
 
@@ -67,16 +69,21 @@ class _Standing:
 
 def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
     """The leader of every group of the scope that has a number, in the order of the rows."""
+    groups = _groups(rows, scope)
+    every = dict.fromkeys(row.cell.key for group in groups for row in group)
     standings = [
-        standing
-        for group in _groups(rows, scope)
+        (standing, tuple(key for key in every if key not in {row.cell.key for row in group}))
+        for group in groups
         if (standing := _standing(_heads(group, metric) if scope == "both" else group, metric))
     ]
-    known = [each.p_value for each in standings if each.p_value is not None]
+    known = [each.p_value for each, _ in standings if each.p_value is not None]
     levels = iter(holm_levels(known))
     return [
-        _leader(each, scope, metric, None if each.p_value is None else next(levels))
-        for each in standings
+        replace(
+            _leader(each, scope, metric, None if each.p_value is None else next(levels)),
+            absent=absent,
+        )
+        for each, absent in standings
     ]
 
 
@@ -108,7 +115,7 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     if not measured:
         return None
     sign = 1 if metric == "throughput_per_s" else -1
-    mean = {row.cell: geometric_mean(list(values[row.cell].values.values())) for row in measured}
+    mean = {row.cell: geometric_mean(each) for row, each in _in_common_blocks(measured, values)}
     best, *others = sorted(measured, key=lambda row: -sign * mean[row.cell])
     compared = []
     for row in others:
@@ -117,6 +124,18 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     return _Standing(
         tuple(group), best, tuple(compared), tuple(row for row in group if row not in measured)
     )
+
+
+def _in_common_blocks(
+    rows: Sequence[Row], values: Mapping[Cell, Series]
+) -> list[tuple[Row, list[float]]]:
+    """Each row's values in the blocks that all have, so that none is ranked by a better hour; all
+    its values where there is no such block."""
+    common = set.intersection(*(set(values[row.cell].values) for row in rows))
+    return [
+        (row, [v for block, v in values[row.cell].values.items() if block in common or not common])
+        for row in rows
+    ]
 
 
 def _usable(values: Sequence[float]) -> bool:
@@ -133,7 +152,7 @@ def _leader(standing: _Standing, scope: Scope, metric: Metric, level: float | No
         "only one"
         if not others
         else "one run"
-        if level is None
+        if level is None and all(found.blocks == 1 for _, found in others)
         else "no detectable best"
         if tied
         else "best"
@@ -147,7 +166,7 @@ def _leader(standing: _Standing, scope: Scope, metric: Metric, level: float | No
         verdict,
         runner_up=others[0][0].cell if others else None,
         comparison=others[0][1] if others else None,
-        tied=() if level is None else tied,
+        tied=() if verdict == "one run" else tied,
         doubtful=tuple(text for row in standing.rows if (text := _doubt(row))),
         missing=tuple(row.cell.id for row in standing.missing),
         cells=tuple(row.cell.id for row in standing.rows),

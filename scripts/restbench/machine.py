@@ -9,6 +9,7 @@ import platform
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,30 @@ def describe() -> dict[str, Any]:
 
 #: What makes two runs' numbers comparable: another of these is another machine.
 IDENTITY = ("processor", "cores_online", "memory_mib", "virtualisation")
+#: Less than one core of a few, and what a kernel may take of the memory.
+SIZE_TOLERANCE = 0.02
 
 
 def identity(described: dict[str, Any]) -> dict[str, str | int]:
     """The part of a description that names the machine; what was not recorded is `unknown`."""
     return {name: described.get(name, "unknown") for name in IDENTITY}
+
+
+def same(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> bool:
+    """Whether two identities are of one machine."""
+    return not others(one, two)
+
+
+def others(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> list[str]:
+    """The names in which two identities differ."""
+    return [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
+
+
+def _alike(here: object, there: object) -> bool:
+    """A kernel keeps a part of the memory to itself, another kernel another part."""
+    if isinstance(here, int) and isinstance(there, int):
+        return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
+    return here == there
 
 
 def java() -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from restbench import study
-from restbench.columns import HEADINGS
+from restbench.answer import answer
+from restbench.claims import Decision
+from restbench.columns import HEADINGS, readable
 from restbench.measures import Row
 from restbench.records import Proof
 from restbench.store import Run
@@ -13,9 +15,12 @@ from restbench.study import STUDY_COLUMNS, Section
 
 
 def document(run: Run, rows: Sequence[Row]) -> str:
-    """The proofs, the study's tables, what the flags mean and how to read the columns."""
+    """The answer, the claims, the proofs, the study's tables, what flags and columns mean."""
     manifest = run.manifest()
     parts = [f"# {manifest.title}", _bullets(study.facts(run, manifest, rows))]
+    parts += ["## The answer", *answer(rows).sentences]
+    if decided := study.decisions(run, rows):
+        parts += ["## The study's claims, held against this run", _claims(decided)]
     parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
     for section in study.sections(rows):
         parts += [f"## {section.title}", _section(section)]
@@ -28,6 +33,21 @@ def _bullets(meanings: dict[str, str]) -> str:
     return "\n".join(f"- **{name}**: {meaning}" for name, meaning in meanings.items()) or "None."
 
 
+def _claims(decisions: Sequence[Decision]) -> str:
+    head = ["Claim", "What it says", "Verdict", "The study's ratio", "Why"]
+    body = [
+        [
+            each.id,
+            each.text,
+            f"**{each.headline}**",
+            ", ".join(readable(value) for value in each.study_values),
+            each.why + (f" Marked: {'; '.join(each.marked)}." if each.marked else ""),
+        ]
+        for each in decisions
+    ]
+    return _table(head, ["---"] * len(head), body)
+
+
 def _section(section: Section) -> str:
     head = ["Test"] if section.in_study else []
     head += ["Technique", "Complexity", "Users", *(HEADINGS[name] for name in STUDY_COLUMNS)]
@@ -38,7 +58,7 @@ def _section(section: Section) -> str:
             row.cell.complexity,
             str(row.cell.users),
             *(study.shown(row, metric) for metric in STUDY_COLUMNS),
-            " ".join(row.flags),
+            ", ".join(study.marks(row).values()),
         ]
         for test_id, row in section.rows
     ]

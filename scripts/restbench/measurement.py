@@ -48,7 +48,7 @@ class Measurement:
     """Of `within_run`: how this run went, no interval over runs."""
     within_run: WithinRun | None = None
     timeline: Timeline | None = None
-    """From the same scan of the samples; `timeline.of` would make a second one."""
+    """From the same scan of the samples."""
     machine: MachineUse | None = None
     service_metrics: ServiceMetrics | None = None
 

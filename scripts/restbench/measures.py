@@ -46,6 +46,10 @@ class Row:
             return ("not-measured",)
         return tuple(dict.fromkeys(flag for each in self.measurements for flag in each.flags))
 
+    def blocks_with(self, flag: str) -> int:
+        """In how many of its blocks a flag was raised."""
+        return sum(flag in each.flags for each in self.measurements)
+
     @property
     def measured(self) -> tuple[Measurement, ...]:
         """The blocks that have a window."""
@@ -167,7 +171,7 @@ def _with_course(
     found: Measurement, record: CellRun, folder: CellFolder, completions: Completions
 ) -> Measurement:
     """What the load did over time, and what Little's law makes of its number of completions."""
-    line = timeline.of_completions(record, folder, completions)
+    line = timeline.of(record, folder, completions)
     diagnostics = within_run.of(line.window_counts) if line else None
     completed = completions.frame.height
     cycle_ms = 1000 * record.cell.users * completions.window.seconds

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from restbench import drawing, open_experiment, study
+from restbench.cell import STRATEGIES
 from restbench.drawing import Chart, Line, Panel, Point
 from restbench.open_results import WalkResult
 from restbench.store import Run, write_text
@@ -29,26 +30,32 @@ def write(run: Run, results: Sequence[WalkResult]) -> bool:
 
 def chart(results: Sequence[WalkResult], objective: str) -> Chart | None:
     """A panel a complexity, a line a technique, a point a rate; None where there is no point."""
-    names = list(dict.fromkeys(study.technique(each.cell) for each in results))
     panels: dict[str, list[Line]] = {}
     for each in results:
         name = study.technique(each.cell)
         if points := _points(each):
-            line = Line(name, names.index(name), points)
+            line = Line(name, list(STRATEGIES[each.cell.service]).index(each.cell.strategy), points)
             panels.setdefault(each.cell.complexity, []).append(line)
-    rates = [point.x for lines in panels.values() for line in lines for point in line.points]
-    if not rates:
+    if not panels:
         return None
+    ticks = {name: _ticks(lines) for name, lines in panels.items()}
     return Chart(
         title="Latency from the intended moment, against the rate at which requests arrive",
         caption=f"Open load; the percentile of the objective ({objective}) over all arrivals, mean "
         "of a rate's steps. Hollow: the objective was not met. Do not compare the height of points "
         "beyond the limit: it depends on how long the window was.",
         x_label="Requests offered per second",
-        x_ticks=tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, max(rates))),
+        x_ticks=max(ticks.values()),
         log_y=True,
-        panels=tuple(Panel(METRIC, name, tuple(lines)) for name, lines in panels.items()),
+        panels=tuple(
+            Panel(METRIC, name, tuple(lines), ticks[name]) for name, lines in panels.items()
+        ),
     )
+
+
+def _ticks(lines: Sequence[Line]) -> tuple[int, ...]:
+    highest = max(point.x for line in lines for point in line.points)
+    return tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, highest))
 
 
 def _points(result: WalkResult) -> tuple[Point, ...]:

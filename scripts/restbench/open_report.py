@@ -45,6 +45,7 @@ STEP_HEADINGS = {
 }
 #: Left to the page: the terminal is narrow.
 LESS_SHOWN = ("users", "closed_per_s", "steps", "failed_unsent", "failed_late")
+FIGURE = "![Latency against the offered rate](../figures/open-load.svg)"
 HOW_TO_READ = (
     "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
     "does; latency counts from the intended moment to the end of the answer, so a request that "
@@ -83,6 +84,7 @@ def document(run: Run, results: Sequence[WalkResult]) -> str:
         f"{experiment.arrivals}, seed {experiment.seed}",
         _markdown(HEADINGS, [_summary(each) for each in results]),
         HOW_TO_READ,
+        FIGURE if run.open_load_figure.exists() else "",
         "\n".join(f"- **{note}**: {text}" for note, text in meanings(results).items()),
     ]
     for each in results:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from restbench import audit, open_experiment, open_samples, walk
-from restbench.audit import FOREIGN_LIMIT_PCT
+from restbench.audit import FOREIGN_LIMIT_PCT, LOAD_CORES_SHARE
 from restbench.cell import Cell
 from restbench.objective import Objective, Outcome, shortfalls
 from restbench.open_records import OpenStep, Walk
@@ -21,6 +21,8 @@ from restbench.walk import Bracket, Search, Tried
 LATE_MS = 10
 #: The notes that only a walk has; the others are flags of `audit`.
 NOTES = {
+    "never-met": "No rate down to the lowest met it; a lower one needs longer windows than the "
+    "profile has for its percentile.",
     "killed-step": "Requests of a step were still in flight at its end; they count as unsent.",
     "out-of-time": "The walk's time was over before the limit was found.",
     "not-settled": "The bracket is wider than asked for, or an end lacks repeats that agree.",
@@ -87,6 +89,12 @@ class WalkResult:
             "foreign-load-before": any(
                 each.step.before.foreign_pct > FOREIGN_LIMIT_PCT for each in self.steps
             ),
+            "generator-bound": any(
+                each.step.load_cpu_pct > 100 * LOAD_CORES_SHARE * len(self.walk.load_cores)
+                for each in self.steps
+                if self.walk.load_cores
+            ),
+            "never-met": bool(self.steps) and self.bracket.met_per_s is None,
             "killed-step": any(each.step.ended == "killed" for each in self.steps),
             "out-of-time": self.walk.out_of_time,
             "not-settled": self.walk.status == "walked" and not self.bracket.settled,

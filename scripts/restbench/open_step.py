@@ -65,6 +65,7 @@ def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenSte
     try:
         jmeter.await_started()
         end = _await_end(service, jmeter, LEAD_S + rate.phases.seconds + DRAIN_S)
+        _check_ended_well(jmeter)
     finally:
         jmeter.stop()
     step = OpenStep(
@@ -122,3 +123,10 @@ def _await_end(service: Service, jmeter: load.LoadRun, seconds: float) -> _End:
             looked, last_ms = time.monotonic(), now_ms
     share = (last_ms - first_ms) / 1000 / max(looked - begun, POLL_S)
     return _End("killed" if jmeter.running() else "by-itself", round(100 * share, 1))
+
+
+def _check_ended_well(jmeter: load.LoadRun) -> None:
+    """EnvironmentProblem where JMeter failed: what it did not send is not the technique's fault."""
+    if jmeter.process.poll():
+        why = jmeter.why_ended()
+        raise EnvironmentProblem(f"JMeter ended with {jmeter.process.poll()}; its log ends:\n{why}")

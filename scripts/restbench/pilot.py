@@ -36,7 +36,11 @@ class Pilot:
 def read(run: Run) -> Pilot:
     """A run as a pilot; BadConfiguration where its raw data are not there."""
     series = {row.cell: comparison.series(row, METRIC) for row in measures.rows(run)}
-    values = {cell: list(each.values.values()) for cell, each in series.items() if each.values}
+    values = {
+        cell: list(each.values.values())
+        for cell, each in series.items()
+        if each.values and min(each.values.values()) > 0
+    }
     if not values:
         raise BadConfiguration(f"{run.path}: no raw data of measured cells: it is no pilot")
     records = sorted((record for record, _ in run.cell_runs()), key=lambda each: each.order)
@@ -65,8 +69,8 @@ def newest(name: str, identity: Mapping[str, str | int], results: Path = store.R
 
 def _runs_of(name: str, identity: Mapping[str, str | int], results: Path) -> Iterator[Run]:
     for run in store.runs(results):
-        same = run.machine_file.exists() and identity == machine.identity(
-            json.loads(run.machine_file.read_text(encoding="utf-8"))
+        same = run.machine_file.exists() and machine.same(
+            identity, machine.identity(json.loads(run.machine_file.read_text(encoding="utf-8")))
         )
         if same and run.manifest().experiment == name:
             yield run

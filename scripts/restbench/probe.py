@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,6 +20,7 @@ from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem
+from restbench.live import Live
 from restbench.measure import Task, measure
 from restbench.measures import Measurement
 from restbench.open_samples import Answered
@@ -65,7 +66,13 @@ class Probe:
     foreign_pct: list[float] = field(default_factory=list)
     """What others did with the machine just before each measurement, percent of it."""
 
-    def measure(self, target: service.Service, users: int, profile: Profile) -> Measured:
+    def measure(
+        self,
+        target: service.Service,
+        users: int,
+        profile: Profile,
+        watch: Callable[[Live], None] | None = None,
+    ) -> Measured:
         """One measurement of a service under a closed load, from its check to its numbers."""
         folder = self.next_folder(users)
         cell = cell_of(users)
@@ -76,7 +83,7 @@ class Probe:
             payload_seed=SEED,
             cores=self.cores,
         )
-        record = measure(target, task, self.run)
+        record = measure(target, task, self.run, watch)
         if record.before is not None:
             self.foreign_pct.append(record.before.foreign_pct)
         return Measured(record, folder, measures.measurement(record, folder))

@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from restbench import machine
 from restbench.measures import Row
 from restbench.records import Manifest
 from restbench.store import Run
@@ -18,7 +19,8 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
     """Everything needed to run it again, as name → text."""
     told = {
         "Command": manifest.command,
-        "Git commit": manifest.git_commit + (" with local changes" if manifest.git_dirty else ""),
+        "Measured with": _commit(manifest.git_commit, manifest.git_dirty),
+        "Analysed with": _commit(*machine.git_commit()),
         "Seed": f"{manifest.seed}: the operands and the order of the cells come from it",
         "Started": manifest.started,
         "Finished": manifest.finished or "not finished",
@@ -26,9 +28,13 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
     }
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
     if run.machine_file.exists():
-        machine = json.loads(run.machine_file.read_text(encoding="utf-8"))
-        told |= {_heading(name): _plain(value) for name, value in machine.items()}
+        described = json.loads(run.machine_file.read_text(encoding="utf-8"))
+        told |= {_heading(name): _plain(value) for name, value in described.items()}
     return told
+
+
+def _commit(commit: str, dirty: bool) -> str:
+    return f"git commit {commit}{' with local changes' if dirty else ''}"
 
 
 def files(run: Run) -> list[Link]:

@@ -60,8 +60,8 @@ class Marked:
 def write(run: Run, rows: Sequence[Row] | None = None, raw: Run | None = None) -> Path:
     """Write report.html of a run; returns the page.
 
-    `raw` is the run whose raw data are read where they are not beside the page: a kept copy links
-    to what is kept, and shows all that there was.
+    `raw` is the run that has the records of the cells where they are not beside the page: a kept
+    copy links to what is kept, and shows all that there was.
     """
     known = measures.rows(run) if rows is None else rows
     environment = _environment()
@@ -93,7 +93,7 @@ def _as_it_is(environment: jinja2.Environment, name: str) -> Markup:
 
 def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
     recorded = history.commands(raw)
-    over_time = history.over_time(raw)
+    over_time = history.over_time(rows)
     shown = _figures(run, rows)
     return {
         **_study_parts(run, rows, shown),
@@ -108,6 +108,8 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "links": {row.cell.id: provenance.of_cell(run, row) for row in rows},
         "provenance": provenance.facts(run, run.manifest()),
         "files": provenance.files(run),
+        "has_raw_data": run.has_raw_data,
+        "has_dashboards": run.dashboards.exists(),
         "has_stages": bool(charts.stages(rows)),
         "data": Markup(_data(rows, shown, over_time)),  # noqa: S704 - escaped by as_json
         "study": study,
@@ -144,10 +146,9 @@ def _audit_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
 def _claims_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     if not run.claims_file.exists():
         return {"decisions": []}
-    given = claim_file.load(run.claims_file)
     return {
-        "decisions": claims.decide(given, rows, run.proofs()),
-        "claims_sha256": given.sha256,
+        "decisions": study.decisions(run, rows),
+        "claims_sha256": claim_file.load(run.claims_file).sha256,
         "claims_link": provenance.link_to(run, run.claims_file),
     }
 

@@ -37,4 +37,6 @@ def verdict(rows: Sequence[Row], precision: float, blocks: int) -> str:
     """Why no further block is measured, for the manifest and the report."""
     cells = len(_judged(rows))
     reached = cells - len(imprecise(rows, precision))
-    return f"{reached} of {cells} cells are within {precision:.1%} after {blocks} blocks"
+    text = f"{reached} of {cells} cells are within {precision:.1%} after {blocks} blocks"
+    lost = len(rows) - cells
+    return f"{text}; {lost} more have no number" if lost else text

@@ -184,9 +184,14 @@ class Run:
         """The page that shows everything and links to the rest."""
         return self.path / "report.html"
 
+    @property
+    def figures(self) -> Path:
+        """The folder of all figures."""
+        return self.path / "figures"
+
     def figure(self, number: int) -> Path:
         """`figures/figure-14.svg` …"""
-        return self.path / "figures" / f"figure-{number}.svg"
+        return self.figures / f"figure-{number}.svg"
 
     @property
     def dashboards(self) -> Path:
@@ -229,7 +234,7 @@ class Run:
     @property
     def open_load_figure(self) -> Path:
         """Latency against the offered rate, for every step."""
-        return self.path / "figures" / "open-load.svg"
+        return self.figures / "open-load.svg"
 
     @property
     def open_load_csv(self) -> Path:

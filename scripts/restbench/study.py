@@ -8,11 +8,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench import audit, columns, machine
+from restbench import audit, claim_file, claims, columns, machine
 from restbench.cell import Cell
+from restbench.claims import Decision
 from restbench.columns import readable
-from restbench.measures import Row
+from restbench.measures import COUNTS, Row
 from restbench.records import Manifest, Proof
+from restbench.statistics import Interval
 from restbench.store import Run
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.
@@ -83,16 +85,22 @@ def technique(cell: Cell) -> str:
     return " ".join(parts)
 
 
-def shown(row: Row, metric: str) -> str:
-    """A value for people: a throughput with its half-width where there are several blocks, a
-    percentile in the whole milliseconds that JMeter counts."""
+def shown(row: Row, metric: str, *, interval: bool = True) -> str:
+    """A value for people, with its half-width where there are several blocks; a percentile in the
+    whole milliseconds that JMeter counts."""
     value = row.value(metric)
     if value is None:
         return ""
     text = f"{value:.0f}" if metric in _PERCENTILES else readable(value)
-    interval = row.interval(metric) if metric == "throughput_per_s" else None
+    known = row.interval(metric) if interval and metric not in COUNTS else None
+    return f"{text} ± {_half_width(known, text)}" if known else text
+
+
+def _half_width(known: Interval, text: str) -> str:
+    """In the decimals of the value; with one more where that would say 0."""
     decimals = len(text.partition(".")[2])
-    return f"{text} ± {interval.half_width:.{decimals}f}" if interval else text
+    rounded = f"{known.half_width:.{decimals}f}"
+    return rounded if float(rounded) else f"{known.half_width:.{decimals + 1}f}"
 
 
 def verdict(proof: Proof) -> str:
@@ -107,7 +115,7 @@ def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
         "Run": f"{manifest.run}: experiment {manifest.experiment}, profile {manifest.profile}, "
         f"{manifest.status}; {measured} of {len(rows)} cells measured",
         "Machine": machine_line(run),
-        "Blocks": _blocks_line(manifest),
+        "Blocks": _blocks_line(manifest, rows),
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
@@ -120,14 +128,35 @@ def machine_line(run: Run) -> str:
     return machine.one_line(json.loads(run.machine_file.read_text(encoding="utf-8")))
 
 
-def _blocks_line(manifest: Manifest) -> str:
-    blocks = max((planned.block for planned in manifest.plan), default=0)
-    if blocks > 1:
-        return f"{blocks}; ± is the 95 % t interval over them"
+def _blocks_line(manifest: Manifest, rows: Sequence[Row]) -> str:
+    planned = max((each.block for each in manifest.plan), default=0)
+    measured = max((len(row.measured) for row in rows), default=0)
+    of_planned = f" of {planned} planned" if measured < planned else ""
+    if measured > 1:
+        return f"{measured}{of_planned}; ± is the 95 % t interval over them"
+    if measured == 0:
+        return f"none{of_planned}: nothing was measured"
     return (
-        "one: every cell was measured once, so no number has an interval over runs, and a "
-        "difference between two cells is what one run showed"
+        f"one{of_planned}: every cell was measured once, so no number has an interval over runs, "
+        "and a difference between two cells is what one run showed"
     )
+
+
+def marks(row: Row) -> dict[str, str]:
+    """A row's flags for people: `steal`, or `steal 2/5` where two of five blocks have it."""
+    blocks = len(row.measurements)
+    counts = {flag: row.blocks_with(flag) for flag in row.flags}
+    return {
+        flag: flag if count in (0, blocks) else f"{flag} {count}/{blocks}"
+        for flag, count in counts.items()
+    }
+
+
+def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
+    """What the run says about each claim of its claims file; nothing where it has none."""
+    if not run.claims_file.exists():
+        return []
+    return claims.decide(claim_file.load(run.claims_file), rows, run.proofs())
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

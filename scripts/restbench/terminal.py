@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from restbench import audit, study
+from restbench.answer import answer
+from restbench.claims import Decision
 from restbench.measures import Row
 from restbench.records import Proof
 from restbench.study import Section
@@ -20,11 +22,16 @@ _HEADINGS = {
     "service_cpu_pct": "CPU %",
     "memory_mib": "MiB",
 }
+#: A line of 100 columns has room for one interval.
+_INTERVAL_OF = "throughput_per_s"
 _STYLES = {"DOES": "green", "DOES NOT": "bold red", "NOT PROVEN": "yellow"}
 
 
-def render(rows: Sequence[Row], proofs: Sequence[Proof] = ()) -> RenderableType:
-    """The study's tables, the proofs, and beneath them what the notes mean.
+def render(
+    rows: Sequence[Row], proofs: Sequence[Proof] = (), decisions: Sequence[Decision] = ()
+) -> RenderableType:
+    """The study's tables, the proofs, what the notes mean; last, where it is seen first, what the
+    run says about the claims, and the answer.
 
     Cells outside the study's tables are counted, not listed, unless there are no others.
     """
@@ -39,6 +46,7 @@ def render(rows: Sequence[Row], proofs: Sequence[Proof] = ()) -> RenderableType:
     left_out = sum(len(section.rows) for section in everything if section not in listed)
     if left_out:
         parts.append(Text(f"{left_out} more cells: tables/test-matrix.md", style="dim"))
+    parts += ["", *_claims(decisions), *map(Text, answer(rows).sentences)]
     return Group(*parts)
 
 
@@ -59,7 +67,7 @@ def _table(section: Section, marks: dict[str, str]) -> Table:
         left = [test_id] if section.in_study else []
         left += [study.technique(row.cell)]
         left += [row.cell.complexity] if several_sizes else []
-        values = [study.shown(row, metric) for metric in _HEADINGS]
+        values = [study.shown(row, metric, interval=metric == _INTERVAL_OF) for metric in _HEADINGS]
         notes = " ".join(marks[flag] for flag in row.flags)
         style = "yellow" if audit.is_doubtful(row.flags) else None
         table.add_row(*left, str(row.cell.users), *values, notes, style=style)
@@ -69,6 +77,18 @@ def _table(section: Section, marks: dict[str, str]) -> Table:
 def _left_headings(section: Section, several_sizes: bool) -> list[str]:
     first = ["Test"] if section.in_study else []
     return [*first, "Technique", *(["Complexity"] if several_sizes else [])]
+
+
+def _claims(decisions: Sequence[Decision]) -> list[RenderableType]:
+    if not decisions:
+        return []
+    title = "The study's claims, held against this run (why: tables/test-matrix.md)"
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for heading in ("", "What it says", "Verdict"):
+        table.add_column(heading)
+    for each in decisions:
+        table.add_row(Text(each.id), Text(each.text), Text(each.headline))
+    return [table, ""]
 
 
 def _proofs(proofs: Sequence[Proof]) -> list[Table]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from restbench import jtl, pidstat, steady, sysstat
+from restbench import pidstat, steady, sysstat
 from restbench.jtl import Completions
 from restbench.records import CellRun, Window
 from restbench.statistics import percentile
@@ -93,20 +93,9 @@ class Timeline:
         ]
 
 
-def of(record: CellRun, folder: CellFolder) -> Timeline | None:
-    """The timeline of one measurement from its raw files; None for one that failed.
-
-    Whoever has the completions already takes `of_completions` and spares the second scan.
-    """
-    if record.window is None:
-        return None
-    return of_completions(record, folder, jtl.read(folder.samples, record.window))
-
-
-def of_completions(
-    record: CellRun, folder: CellFolder, completions: Completions
-) -> Timeline | None:
-    """The same, from samples that are read; None for a load without a single sample."""
+def of(record: CellRun, folder: CellFolder, completions: Completions) -> Timeline | None:
+    """The timeline of one measurement, from its completions and what lies beside them; None for a
+    load without a single sample."""
     started_ms = completions.started_ms
     window = completions.window
     if started_ms is None or started_ms >= window.end_ms:

@@ -34,6 +34,8 @@ def of(counts: Sequence[int]) -> WithinRun | None:
     if batches < FEWEST_BATCHES or not any(counts):
         return None
     interval = batch_means(counts, batches)
+    if interval.mean == 0:
+        return None
     return WithinRun(
         batches=batches,
         half_width_pct=100 * interval.half_width / interval.mean,

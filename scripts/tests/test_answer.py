@@ -63,7 +63,7 @@ def test_the_second_sentence_says_how_sure_that_is() -> None:
     )
     assert "3 of 4 groups have a detectable best" in told
     assert "another technique leads in 0 of 4 groups" in told
-    assert "no cell is marked as doubtful" in told
+    assert "no cell of them is marked as doubtful" in told
 
 
 def test_places_are_said_as_short_as_they_are_true() -> None:
@@ -181,7 +181,7 @@ def test_doubtful_and_missing_cells_are_said() -> None:
     assert "java-serial-unbound-low-10u: steal" in leader.doubtful
     assert leader.missing == ("java-thread-pool-unbound-low-10u", "java-pipeline-unbound-low-10u")
     assert "in 1 of 1 groups" in found.sentences[1]
-    assert "2 cells of them have no number" in found.sentences[1]
+    assert "2 cells have no number" in found.sentences[1]
 
 
 def test_bound_services_and_web_servers_are_not_mixed_in() -> None:

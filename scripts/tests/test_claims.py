@@ -16,6 +16,7 @@ from restbench.measures import Row
 from restbench.records import Proof
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
+NOISE = [0.065, -0.065, 0.0325, -0.0325, 0.0]
 MIRROR = {
     "greater": "less",
     "less": "greater",
@@ -295,3 +296,60 @@ def test_the_study_can_be_judged_by_any_run_without_a_fault() -> None:
     assert found["F1"].why == "The strategy 'adaptive' is not there yet."
     assert found["F2"].verdict == "contradicted"
     assert "S low 10u / AF low 10u" not in found["J3"].headline
+
+
+def test_a_studys_size_is_only_held_against_a_claim_of_a_difference() -> None:
+    """Beside `not greater` a value may even lie the other way: it is shown, and decides nothing."""
+    beside = claim(part("not greater", more="study_value = 0.54"))
+    assert decided(beside, rows(times(1.02))).verdict == "reproduced"
+    within_margin = claim(part("greater", more="study_value = 1.56"))
+    assert decided(within_margin, rows(times(1.5))).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("expect", "factor", "verdict"),
+    [
+        ("same", 1.01, "not detected"),
+        ("same", 1.5, "contradicted"),
+        ("not greater", 0.8, "not detected"),
+        ("not greater", 1.5, "contradicted"),
+        ("greater", 1.5, "reproduced"),
+        ("less", 1.5, "contradicted"),
+    ],
+)
+def test_a_generator_at_its_end_shows_no_likeness_but_a_difference_stands(
+    expect: str, factor: float, verdict: str
+) -> None:
+    measured = rows(times(factor), marks=("generator-bound",))
+    found = decided(claim(part(expect)), measured)
+    assert found.verdict == verdict
+    assert ("the load generator was the limit" in found.why) == (verdict == "not detected")
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_numbers_of_users_are_not_compared_where_the_generator_was_the_limit(factor: float) -> None:
+    across = claim(
+        'metric = "throughput_per_s"\nexpect = "greater"\n'
+        'cells = { service = "java", strategy = "serial", complexity = "low" }\n'
+        "steps = { users = [10, 30] }\n"
+    )
+    few, many = row("java serial low 10", BASE), row("java serial low 30", times(factor))
+    bound = row("java serial low 30", times(factor), ("generator-bound",))
+    assert decided(across, [few, bound]).verdict == "not detected"
+    expected = {0.5: "contradicted", 1.0: "not detected", 2.0: "reproduced"}
+    assert decided(across, [few, many]).verdict == expected[factor]
+
+
+def test_a_ratio_that_two_parts_look_at_is_one_comparison() -> None:
+    """p = 0.03 stands alone at 5 %; counted twice, Holm would ask for 2.5 %."""
+    noisy = [0.93 * base * (1 + step) for base, step in zip(BASE, NOISE, strict=True)]
+    once = decided(claim(part("less", more="margin = 0.01")), rows(noisy))
+    twice = decided(
+        claim(part("less", more="margin = 0.01"), part("not less", more="margin = 0.25")),
+        rows(noisy),
+    )
+    p_value = once.parts[0].comparison.p_value
+    assert p_value is not None
+    assert 0.025 < p_value < 0.05
+    assert once.verdict == "reproduced"
+    assert [each.verdict for each in twice.parts] == ["reproduced", "reproduced"]

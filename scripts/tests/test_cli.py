@@ -59,7 +59,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         ),
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
-        (("report", "reference-quick"), "has no raw data to make anything of: a kept copy?"),
+        (("report", "reference"), "has no raw data to make anything of: a kept copy?"),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], expected: str) -> None:
@@ -79,6 +79,18 @@ def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
     assert done.returncode == 2
     assert str(path) in done.stderr
     assert "nme: unknown key; allowed here are name, title" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("keep", "mine"), ("compare",), ("dashboard", "a-cell")])
+def test_what_is_not_made_of_an_open_load_run_is_refused(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "manifest.json").write_text("{}")
+    (tmp_path / "experiment.toml").write_text('kind = "open-load"\n')
+    name, *more = command
+    done = restbench(name, str(tmp_path), *(more or [str(tmp_path)]))
+    assert done.returncode == 2
+    assert "an open-load run; only 'report' knows what to make of it" in done.stderr
 
 
 def test_an_unknown_option_is_exit_code_2() -> None:

@@ -173,6 +173,7 @@ def test_a_wrong_selection_names_what_is_allowed(text: str, expected: str) -> No
 
 def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
     full = thesis().profile("full")
+    assert (full.blocks, full.blocks_max, full.precision) == (5, 20, 0.02), "method, rule 6"
     planned = plan(thesis(), full, Where())
     assert {each.block for each in planned} == set(range(1, 21))
     certain = [each for each in planned if each.block <= full.blocks]

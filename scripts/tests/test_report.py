@@ -240,7 +240,7 @@ def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) 
 
 def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:
     text = page_of(run)
-    assert '<td class="n" data-value="200.0">200</td>' in text
+    assert '<td class="n" data-value="200">200</td>' in text
     assert "cannot pin &lt;core 0&gt;" in text
     assert "pinned-0 may run on 0,1 &lt;both&gt;" in text
     assert '<span class="verdict does-not">DOES NOT</span>' in text

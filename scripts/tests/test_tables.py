@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from jtl_lines import error, wrong_answer
 from rich.console import Console
 
 from restbench import columns, measures, study, tables
-from restbench.store import Run
+from restbench.store import EXPERIMENTS, Run
 
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
 
@@ -32,7 +35,8 @@ def run(tmp_path: Path) -> Run:
 
 def rendered(run: Run) -> str:
     console = Console(width=100, file=io.StringIO(), record=True)
-    console.print(tables.terminal(measures.rows(run), run.proofs()))
+    rows = measures.rows(run)
+    console.print(tables.terminal(rows, run.proofs(), study.decisions(run, rows)))
     return console.export_text()
 
 
@@ -109,6 +113,47 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
     # 200/s and 250/s: 225 with 12.7062 x 25 = 317.7.
     assert "| 225 ± 318 |" in run.test_matrix_markdown.read_text()
     assert "2; ± is the 95 % t interval over them" in run.test_matrix_markdown.read_text()
+
+
+def test_a_flag_of_some_blocks_only_says_of_how_many(tmp_path: Path) -> None:
+    serial = cell("java serial low 10")
+    blocks = [
+        Made(serial, LOAD, flags=("shared-cores", "steal")),
+        Made(serial, LOAD, block=2, flags=("shared-cores",)),
+    ]
+    run = build(tmp_path / "run", blocks)
+    (row,) = measures.rows(run)
+    marks = study.marks(row)
+    assert (marks["shared-cores"], marks["steal"]) == ("shared-cores", "steal 1/2")
+    tables.write(run, [row])
+    assert "steal 1/2" in run.test_matrix_markdown.read_text()
+
+
+def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:
+    serial = cell("java serial low 10")
+    slower = sorted([*LOAD[:-1], replace(LOAD[-1], elapsed_ms=99)], key=lambda each: each.end_ms)
+    run = build(tmp_path / "run", [Made(serial, LOAD), Made(serial, slower, block=2)])
+    (row,) = measures.rows(run)
+    for metric in ("throughput_per_s", "mean_ms", "cpu_ms_per_request"):
+        value, _, half_width = study.shown(row, metric).partition(" ± ")
+        assert float(value) > 0
+        interval = row.interval(metric)
+        assert interval is not None
+        assert float(half_width) > 0 or interval.half_width < 1e-3
+    assert "±" not in study.shown(row, "samples"), "a count is a sum, not a mean"
+
+
+def test_what_the_run_says_about_the_claims_is_the_last_thing_on_the_terminal(run: Run) -> None:
+    assert "The study's claims" not in rendered(run), "this run was held against none"
+    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
+    text = rendered(run)
+    assert max(map(len, text.splitlines())) <= 100
+    claims = text.split("The study's claims, held against this run")[1]
+    assert re.search(r"J3 +│.*│ not measured", claims)
+    tables.write(run)
+    markdown = run.test_matrix_markdown.read_text()
+    assert "## The answer" in markdown
+    assert "| J3 | At low, throughput S > AF > M | **not measured" in markdown
 
 
 def test_the_terminal_shows_the_studys_tables_whole_in_100_columns(run: Run) -> None:

@@ -7,7 +7,8 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error
 
-from restbench import jtl, timeline
+from restbench import timeline
+from restbench.measures import measurement
 from restbench.timeline import Timeline
 
 SERIAL = cell("java serial low 10")
@@ -17,7 +18,7 @@ LOAD = steady_load(users=10, elapsed_ms=50)
 def drawn(tmp_path: Path, made: Made) -> Timeline | None:
     run = build(tmp_path / "run", [made])
     ((record, folder),) = run.cell_runs()
-    return timeline.of(record, folder)
+    return measurement(record, folder).timeline
 
 
 def line_of(tmp_path: Path, made: Made) -> Timeline:
@@ -83,7 +84,7 @@ def test_without_collectors_the_machine_is_left_out(tmp_path: Path) -> None:
     ((record, folder),) = run.cell_runs()
     folder.sar_json.unlink()
     folder.pidstat.unlink()
-    found = timeline.of(record, folder)
+    found = measurement(record, folder).timeline
     assert found is not None
     assert (found.core_pct, found.core_second_s) == ([], [])
     assert (found.memory_mib, found.service_cpu_pct) == ([], [])
@@ -115,11 +116,3 @@ def test_the_histogram_holds_every_completion_once(smallest: int, largest: int) 
     assert found.histogram_ms == sorted(set(found.histogram_ms))
     assert all(edge % 1 == 0.5 for edge in found.histogram_ms), "between whole milliseconds"
     assert len(found.histogram_counts) <= 61
-
-
-def test_one_scan_serves_the_numbers_and_the_timeline(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    ((record, folder),) = run.cell_runs()
-    assert record.window is not None
-    completions = jtl.read(folder.samples, record.window)
-    assert timeline.of_completions(record, folder, completions) == timeline.of(record, folder)

@@ -56,7 +56,7 @@ def highest(loads: Sequence[Load]) -> Load:
 
 
 def judge(loads: Sequence[Load], fastest_per_s: float) -> CalibrationCheck:
-    """The check's record; `fastest_per_s` is the throughput of the fastest real cell."""
+    """The check's record; `fastest_per_s` is the throughput of a fast real cell, that of A/A."""
     top = highest(loads)
     values = {f"{each.users}_users_per_s": each.throughput_per_s for each in loads}
     values |= {
@@ -70,11 +70,11 @@ def judge(loads: Sequence[Load], fastest_per_s: float) -> CalibrationCheck:
         question="Can the load generator do far more than it is asked for?",
         measured=(
             f"{top.throughput_per_s:.0f} requests/s with {top.users} users (the stub used "
-            f"{top.stub_cpu_pct:.0f} % of a core, JMeter {top.load_cpu_pct:.0f} %); the real cell "
-            f"reached {fastest_per_s:.0f}/s. Cells above {top.throughput_per_s / HEADROOM:.0f}/s "
-            "are marked generator-bound"
+            f"{top.stub_cpu_pct:.0f} % of a core, JMeter {top.load_cpu_pct:.0f} %); the cell of "
+            f"A/A reached {fastest_per_s:.0f}/s. Cells above "
+            f"{top.throughput_per_s / HEADROOM:.0f}/s are marked generator-bound"
         ),
-        limit=f"at least {HEADROOM} times the fastest cell",
+        limit=f"at least {HEADROOM} times that cell",
         passed=top.throughput_per_s >= HEADROOM * fastest_per_s,
         values=values,
     )

@@ -1,4 +1,7 @@
-"""Overhead: what do the collectors, the stage times and the harness's own looking cost?"""
+"""Overhead: what do the collectors, the stage times and the harness's own looking cost?
+
+The service's own stage clock runs on both sides: it cannot be switched off.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,9 @@ def measure(
 
 
 def _observed(probe: Probe, service: Service, window_s: float) -> float:
-    measured = probe.measure(service, USERS, window_of(window_s, WARMUP_S))
+    # A real run always looks on while a cell is measured.
+    profile = window_of(window_s, WARMUP_S)
+    measured = probe.measure(service, USERS, profile, watch=lambda _: None)
     return measured.numbers.throughput_per_s or 0.0
 
 

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import store
 from restbench.claim_parts import ratio_text
 from restbench.columns import HEADINGS, readable
+from restbench.commands.choosing import closed_run
 from restbench.commands.options import console
 from restbench.compare import METRICS, Compared, Line, compare
 from restbench.failures import BadConfiguration, Regression
@@ -32,7 +32,7 @@ def compare_runs(
     ] = False,
 ) -> None:
     """Print the ratio second/first of every cell."""
-    runs = [store.open_run(name) for name in (first, second)]
+    runs = [closed_run(name) for name in (first, second)]
     found = compare(runs[0], runs[1], metric, _margin(margin), any_machine)
     console.print(_table(found, runs[0].name, runs[1].name))
     for note in _notes(found):

@@ -14,15 +14,17 @@ from restbench.commands import open_load, planning, results
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
-from restbench.failures import CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.open_experiment import is_open_load
 from restbench.order import Order
 from restbench.progress import ProgressView, duration
 
+DEFAULT_PROFILE = "quick"
+
 
 def show_plan(
     name: ExperimentArgument = "thesis",
-    profile: ProfileOption = "quick",
+    profile: ProfileOption = "",
     cells: CellsOption = "",
     precision: PrecisionOption = "",
     pilot: PilotOption = "",
@@ -30,12 +32,15 @@ def show_plan(
     """Print the cells and the estimated time; start nothing."""
     path = store.experiment_file(name)
     if is_open_load(path):
-        open_load.show_plan(path, profile, cells)
+        if precision:
+            raise BadConfiguration("--precision: an open-load experiment has no blocks")
+        open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
-    order = order_for(name, profile, cells, [])
     if precision:
+        order = order_for(name, profile or planning.goes_on(path), cells, [])
         planning.show_precision(order, precision, pilot)
         return
+    order = order_for(name, profile or DEFAULT_PROFILE, cells, [])
     for planned in order.certain:
         ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
         console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
@@ -44,7 +49,7 @@ def show_plan(
 
 def run_experiment(
     name: ExperimentArgument = "thesis",
-    profile: ProfileOption = "quick",
+    profile: ProfileOption = DEFAULT_PROFILE,
     cells: CellsOption = "",
     attach: Annotated[
         list[str] | None,

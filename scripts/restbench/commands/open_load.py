@@ -58,9 +58,9 @@ def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> N
 def build_report(run: Run) -> None:
     """Make the run's tables again from its raw data."""
     found = open_results.results(run)
-    open_report.write(run, found)
     if open_figure.write(run, found):
         console.print(f"figure      {run.open_load_figure}", soft_wrap=True)
+    open_report.write(run, found)
     objective = open_experiment.load(run.experiment_file).objective
     console.print(open_report.terminal(found, objective))
     for note, meaning in open_report.meanings(found).items():
@@ -95,4 +95,7 @@ def _chosen(loaded: open_experiment.OpenExperiment, cells: str) -> list[Cell]:
 
 def _cost(order: OpenOrder) -> str:
     longest = duration(len(order.plan) * order.profile.walk_max_s)
-    return f"{len(order.plan)} walks, {longest} at most; objective {order.experiment.objective}"
+    return (
+        f"{len(order.plan)} walks, about {longest} if each takes all its time; "
+        f"objective {order.experiment.objective}"
+    )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from restbench import costs, machine, pilot, precision, store
+from restbench import costs, experiment, machine, pilot, precision, store
 from restbench.commands.options import console
 from restbench.failures import BadConfiguration
 from restbench.order import Order
@@ -53,6 +54,16 @@ def show_precision(order: Order, wanted: str, pilot_name: str) -> None:
     console.print(_table(needs, goal))
     for line in _times(order, known, needs):
         console.print(line, soft_wrap=True)
+
+
+def goes_on(path: Path) -> str:
+    """The experiment's first profile that goes on until a precision is reached; BadConfiguration
+    where it has none."""
+    profiles = experiment.load(path).profiles
+    name = next((name for name, each in profiles.items() if each.precision), None)
+    if name is None:
+        raise BadConfiguration(f"{path}: no profile has a precision; choose one with --profile")
+    return name
 
 
 def share(text: str) -> float:
@@ -120,7 +131,8 @@ def _times(order: Order, known: Pilot, needs: Sequence[Need]) -> list[str]:
         f"({_reached(needs, 'likely')} and {_reached(needs, 'cautious')} of {len(needs)} cells "
         f"within {MOST_BLOCKS} blocks)",
         *(
-            f"time   {_duration(order, known, blocks)} for {blocks} blocks"
+            f"time   {_duration(order, known, blocks)} for {blocks} blocks of profile "
+            f"{order.profile_name}"
             for blocks in sorted({LEAST_BLOCKS, likely or MOST_BLOCKS, cautious or MOST_BLOCKS})
         ),
     ]

@@ -33,13 +33,16 @@ function overTime(blocks, block) {
   };
 }
 
+// A log scale has no place for the edge below 0 ms of answers that JMeter counts as 0 ms.
+const onScale = (edge) => Math.max(edge, 0.25);
+
 function histogram(blocks, block) {
   const steps = ({ histogram: [edges, counts] }) => {
     const all = counts.reduce((sum, count) => sum + count, 0) || 1;
-    return [...counts.map((count, n) => [edges[n], 100 * count / all]), [edges.at(-1), 0]];
+    return [...counts.map((count, n) => [onScale(edges[n]), 100 * count / all]), [edges.at(-1), 0]];
   };
   const edges = blocks.flatMap((told) => told.histogram[0]);
-  const [low, high] = [Math.min(...edges.filter((edge) => edge > 0)), Math.max(...edges)];
+  const [low, high] = [onScale(Math.min(...edges)), Math.max(...edges)];
   const ticks = logTicks(low, high);
   if (!ticks.length) ticks.push(low, high);
   const few = ticks.length > 7 ? ticks.filter((tick) => String(tick).replace(/[0.]/g, "") === "1") : ticks;
@@ -47,7 +50,7 @@ function histogram(blocks, block) {
     xAxis: { type: "log", name: "Response time, ms (log)", min: low, max: high, axisLabel: { customValues: few }, axisTick: { customValues: few } },
     yAxis: { type: "value", min: 0, ...ending("Percent of the correct responses") },
     tooltip: { ...byAxis, axisPointer: { label: { formatter: ({ value }) => `from ${readable(value)} ms` } } },
-    series: blocks.map((told) => line(`block ${told.block}`, steps(told).filter(([x]) => x > 0), colourOf(told),
+    series: blocks.map((told) => line(`block ${told.block}`, steps(told), colourOf(told),
       { step: "end", showSymbol: false, areaStyle: told.block === block ? { opacity: 0.15 } : undefined, ...strength(told, block) })),
   };
 }

@@ -90,3 +90,5 @@ function reveal() {
   target.scrollIntoView();
 }
 addEventListener("hashchange", reveal);
+// The same link pressed again changes no hash, but its target may have been closed meanwhile.
+document.addEventListener("click", ({ target }) => { if (target.closest('a[href^="#"]')) setTimeout(reveal); });

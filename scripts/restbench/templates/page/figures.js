@@ -33,9 +33,9 @@ function logTicks(low, high) {
 function scaleOf(figure, metric, log) {
   const points = figure.panels.filter((panel) => panel.metric === metric)
     .flatMap((panel) => panel.lines).flatMap((line) => line.points).filter(([, y]) => y !== null);
-  const high = Math.max(...points.map(([, y, half]) => y + (half ?? 0)));
+  const high = Math.max(0, ...points.map(([, y, half]) => y + (half ?? 0)));
   const lows = points.flatMap(([, y, half]) => [y, y - (half ?? 0)]).filter((value) => value > 0);
-  if (!log) return { type: "value", min: 0, max: above(high || 1) };
+  if (!log || !lows.length) return { type: "value", min: 0, max: above(high || 1) };
   const [low, top] = [Math.min(...lows) / 1.4, high * 1.4];
   const ticks = logTicks(low, top);
   return { type: "log", min: low, max: top, axisLabel: { customValues: ticks }, axisTick: { customValues: ticks } };

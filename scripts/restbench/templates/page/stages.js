@@ -35,7 +35,8 @@ if (stagesPlace) {
   const fit = () => { plot.style.height = `${96 + 32 * chosen().length}px`; };
   let share = false;
   fit();
-  const { redraw } = mount(plot, (width) => stageOption(chosen(), share, width));
+  const { chart, redraw } = mount(plot, (width) => stageOption(chosen(), share, width));
+  chart.on("click", ({ dataIndex }) => { location.hash = `cell-${chosen()[dataIndex].cell}`; });
   choice.addEventListener("change", () => { fit(); redraw(); });
   toggle(shares, (on) => { share = on; redraw(); });
 }
