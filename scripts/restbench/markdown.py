@@ -41,11 +41,16 @@ def _claims(decisions: Sequence[Decision]) -> str:
             each.text,
             f"**{each.headline}**",
             ", ".join(readable(value) for value in each.study_values),
-            each.why + (f" Marked: {'; '.join(each.marked)}." if each.marked else ""),
+            each.why + _marked(each),
         ]
         for each in decisions
     ]
     return _table(head, ["---"] * len(head), body)
+
+
+def _marked(decision: Decision) -> str:
+    """How many of the cells behind it are doubtful; which and why stands on the page."""
+    return f" Cells behind it that are marked: {len(decision.marked)}." if decision.marked else ""
 
 
 def _section(section: Section) -> str:
