@@ -246,7 +246,7 @@ def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:
     assert '<span class="verdict does-not">DOES NOT</span>' in text
     assert "2 of 4 cells measured" in text
     for flag in ("wrong-answers", "failed", "not-measured"):
-        assert '<a class="flag doubt" href="#flags" title="' in text
+        assert f'<a class="flag doubt" href="#flag-{flag}">' in text
         assert f'<span class="flag doubt">{flag}</span>' in text
     assert '<span class="flag">shared-cores</span>' in text
     assert "0123456789abcdef0123456789abcdef01234567" in text
