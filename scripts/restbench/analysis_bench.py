@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from restbench import load, measures, synthetic
+from restbench import load, measures, process, synthetic
 from restbench.cell import Cell, Shape
 from restbench.failures import EnvironmentProblem
 from restbench.records import CellRun, Usage, Window
@@ -85,7 +85,9 @@ def _python(function: str) -> list[str]:
 def _run(name: str, command: list[str], environment: Mapping[str, str] | None = None) -> Timed:
     started = time.monotonic()
     child = subprocess.Popen(
-        command, env={**os.environ, **(environment or {})}, stdout=subprocess.DEVNULL
+        process.bound_to_us(command),
+        env={**os.environ, **(environment or {})},
+        stdout=subprocess.DEVNULL,
     )
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)

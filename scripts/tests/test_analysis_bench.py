@@ -1,7 +1,11 @@
 """The large file is for `make bench-analysis`; here a small one goes the same way."""
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from restbench import analysis_bench, load, measures
@@ -38,3 +42,14 @@ def test_a_generator_that_fails_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(load, "require_jmeter", lambda: None)
     with pytest.raises(EnvironmentProblem, match="JMeter dashboard, as shipped: ended with 1"):
         list(analysis_bench.compare(CellFolder(tmp_path), 1_000))
+
+
+def test_what_is_timed_does_not_outlive_us() -> None:
+    code = "from restbench import analysis_bench as bench; bench._run('a sleep', ['sleep', '300'])"
+    with subprocess.Popen([sys.executable, "-c", code]) as timing:
+        while not (children := psutil.Process(timing.pid).children()):
+            time.sleep(0.05)
+        timing.kill()
+    gone, alive = psutil.wait_procs(children, timeout=10)
+    assert gone
+    assert not alive
