@@ -65,7 +65,10 @@ def compare(folder: CellFolder, rows: int) -> Iterator[Timed]:
     load.require_jmeter()
     _run("writing the file", [*_python("lay_down"), str(folder.path), str(rows)])
     yield _run("restbench", [*_python("analyse"), str(folder.path)])
-    dashboard = [str(load.LAUNCHER), "-g", str(folder.samples), "-j", str(folder.load_log), "-o"]
+    # The generator's working files would stay where the command was typed.
+    temporary = f"-Jjmeter.reportgenerator.temp_dir={folder.path / 'temp'}"
+    dashboard = [str(load.LAUNCHER), "-g", str(folder.samples), "-j", str(folder.load_log)]
+    dashboard += [temporary, "-o"]
     shipped = [*dashboard, str(folder.path / "as-shipped"), *AS_SHIPPED]
     yield _run("JMeter dashboard, as shipped", shipped, FULL_COMPILER)
     exact = [*dashboard, str(folder.path / "all-samples")]
