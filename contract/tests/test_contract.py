@@ -1,4 +1,4 @@
-"""The schema, the OpenAPI document and the examples say the same."""
+"""The schemas, the OpenAPI document and the examples say the same."""
 
 import base64
 import json
@@ -15,24 +15,40 @@ from jsonschema import Draft202012Validator
 
 sys.set_int_max_str_digits(0)  # some examples have numbers of 5000 digits
 CONTRACT = Path(__file__).parents[1]
-SCHEMA: dict[str, Any] = json.loads((CONTRACT / "matrix.schema.json").read_text())
+SCHEMAS: list[dict[str, Any]] = [
+    json.loads((CONTRACT / name).read_text()) for name in ("matrix.schema.json", "npb.schema.json")
+]
+DEFINITIONS: dict[str, Any] = {name: d for s in SCHEMAS for name, d in s["$defs"].items()}
 OPENAPI: dict[str, Any] = yaml.safe_load((CONTRACT / "openapi.yaml").read_text())
 EXAMPLES = {
     path.stem: json.loads(path.read_text()) for path in (CONTRACT / "examples").glob("*.json")
 }
-CODES: list[str] = SCHEMA["$defs"]["Error"]["properties"]["errorCode"]["enum"]
+CODES: list[str] = DEFINITIONS["Error"]["properties"]["errorCode"]["enum"]
 STATUSES = {
     "001": {422}, "002": {400}, "003": {422}, "004": {422}, "005": {422},
-    "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "099": {500},
+    "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "010": {413},
+    "099": {500},
 }  # fmt: skip
-GIVEN = {None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault"}
-OPTIONAL = {"given", "response", "responseText", "where", "responseHeaders"}
+GIVEN = {
+    None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault",
+    "memory-held", "memory-limit-100-mib",
+}  # fmt: skip
+OPTIONAL = {"given", "response", "responseText", "varying", "where", "responseHeaders"}
 BODIES = {"body", "bodyText", "bodyBase64"}
 every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
 
 
 def validator(definition: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": SCHEMA["$defs"]})
+    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": DEFINITIONS})
+
+
+def workload(name: str) -> str:
+    """matrix or npb."""
+    return "npb" if EXAMPLES[name]["request"]["path"].startswith("/npb-") else "matrix"
+
+
+def successes(of: str) -> list[str]:
+    return [name for name in sorted(EXAMPLES) if name[:2] == "ok" and workload(name) == of]
 
 
 def body_bytes(request: dict[str, Any]) -> bytes:
@@ -49,19 +65,21 @@ def parsed(body: bytes) -> Any:
 
 
 def schema_cannot_see(example: dict[str, Any]) -> bool:
-    """A query parameter, and a string's element beyond 64 bits, are outside a JSON Schema."""
+    """A parameter, a string's element beyond 64 bits, a kernel's classes: outside a JSON Schema."""
     beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_bytes(example["request"]).decode())
-    return example.get("where") == "kernel" or beyond_64_bits is not None
+    other_kernel = example["request"].get("body", {}).get("class") == "W30"
+    return example.get("where") == "kernel" or beyond_64_bits is not None or other_kernel
 
 
 def test_the_schemas_are_valid_json_schema() -> None:
-    Draft202012Validator.check_schema(SCHEMA)
+    for schema in SCHEMAS:
+        Draft202012Validator.check_schema(schema)
     for schema in OPENAPI["components"]["schemas"].values():
         Draft202012Validator.check_schema(schema)
 
 
-def test_openapi_has_the_schemas_of_the_schema_file_word_for_word() -> None:
-    moved = json.loads(json.dumps(SCHEMA["$defs"]).replace("#/$defs/", "#/components/schemas/"))
+def test_openapi_has_the_schemas_of_the_schema_files_word_for_word() -> None:
+    moved = json.loads(json.dumps(DEFINITIONS).replace("#/$defs/", "#/components/schemas/"))
     assert {name: OPENAPI["components"]["schemas"][name] for name in moved} == moved
 
 
@@ -78,7 +96,7 @@ def test_openapi_names_every_error_code() -> None:
 
 
 def test_the_schemas_own_examples_are_valid() -> None:
-    for name, definition in SCHEMA["$defs"].items():
+    for name, definition in DEFINITIONS.items():
         for example in definition.get("examples", []):
             validator(name).validate(example)
 
@@ -96,7 +114,10 @@ def test_the_example_has_the_documented_form(name: str) -> None:
     assert example.get("given") in GIVEN
     assert set(example["request"]) <= {"method", "path", "headers", *BODIES}
     assert len(BODIES & set(example["request"])) <= 1
-    assert ("responseText" in example) == (name[:2] == "ok") != ("response" in example)
+    assert ("responseText" in example) != ("response" in example)
+    exact = name[:2] == "ok" and "varying" not in example
+    assert ("responseText" in example) == exact
+    assert set(example.get("varying", ())) <= set(example.get("response", ()))
 
 
 @every_example
@@ -104,7 +125,11 @@ def test_the_example_answers_what_its_name_and_the_schema_say(name: str) -> None
     example = EXAMPLES[name]
     if name[:2] == "ok":
         assert example["status"] == 200
-        validator("MatrixProduct").validate(json.loads(example["responseText"]))
+        if workload(name) == "npb":
+            validator("NpbResult").validate(example["response"])
+            assert list(example["response"]) == DEFINITIONS["NpbResult"]["required"]
+        else:
+            validator("MatrixProduct").validate(json.loads(example["responseText"]))
     else:
         assert example["response"]["errorCode"] == name[:3]
         assert example["status"] in STATUSES[name[:3]]
@@ -115,9 +140,7 @@ def test_the_example_answers_what_its_name_and_the_schema_say(name: str) -> None
 def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None:
     example = EXAMPLES[name]
     request, status = example["request"], str(example["status"])
-    path = re.sub(
-        "^/matrix/(serial|{strategy})$", "/matrix/{strategy}", request["path"].split("?")[0]
-    )
+    path = re.sub("/(serial|{strategy})$", "/{strategy}", request["path"].split("?")[0])
     if status == "404":
         assert path not in OPENAPI["paths"]
     elif status == "405":
@@ -127,10 +150,10 @@ def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in sorted(EXAMPLES) if n[:2] == "ok" or n[:3] in {"001", "004", "006"}]
+    "name", [n for n in sorted(EXAMPLES) if n[:2] == "ok" or n[:3] in {"001", "004", "006", "010"}]
 )
 def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: str) -> None:
-    validator("MatrixRequest").validate(parsed(body_bytes(EXAMPLES[name]["request"])))
+    request_of(name).validate(parsed(body_bytes(EXAMPLES[name]["request"])))
 
 
 @pytest.mark.parametrize(
@@ -138,10 +161,25 @@ def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: st
     [n for n in sorted(EXAMPLES) if n[:3] in {"003", "005"} and not schema_cannot_see(EXAMPLES[n])],
 )
 def test_a_request_with_a_wrong_member_or_value_is_invalid_by_the_schema(name: str) -> None:
-    assert not validator("MatrixRequest").is_valid(parsed(body_bytes(EXAMPLES[name]["request"])))
+    assert not request_of(name).is_valid(parsed(body_bytes(EXAMPLES[name]["request"])))
 
 
-@pytest.mark.parametrize("name", [n for n in sorted(EXAMPLES) if n[:2] == "ok"])
+def request_of(name: str) -> Draft202012Validator:
+    return validator({"matrix": "MatrixRequest", "npb": "NpbRequest"}[workload(name)])
+
+
+@pytest.mark.parametrize("name", successes("npb"))
+def test_a_verified_value_is_the_reference_and_the_request_s(name: str) -> None:
+    example = EXAMPLES[name]
+    request, answer = json.loads(body_bytes(example["request"])), example["response"]
+    assert answer["requestId"] == str(request["requestId"])
+    assert answer["class"] == request["class"]
+    assert f"/npb-{answer['kernel'].lower()}/" in example["request"]["path"]
+    assert answer["verified"] is True
+    assert answer["value"] == answer["reference"]
+
+
+@pytest.mark.parametrize("name", successes("matrix"))
 def test_the_product_is_the_product_of_the_matrices(name: str) -> None:
     example = EXAMPLES[name]
     request = json.loads(body_bytes(example["request"]))

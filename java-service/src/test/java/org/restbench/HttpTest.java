@@ -106,7 +106,7 @@ class HttpTest {
         JsonNode openApi = json("/openapi.json");
         assertThat(openApi.get("paths").has("/matrix/{strategy}")).isTrue();
         JsonNode codes = openApi.at("/components/schemas/Error/properties/errorCode/enum");
-        assertThat(codes.valueStream()).hasSize(10).allMatch(JsonNode::isString);
+        assertThat(codes.valueStream()).hasSize(11).allMatch(JsonNode::isString);
         String page = service.get("/docs").body();
         assertThat(page).contains("/openapi.json").doesNotContain("http://", "https://");
         for (String asset : List.of("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")) {
