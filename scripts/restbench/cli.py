@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import signal
 import sys
 from types import FrameType
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from restbench.failures import Failure, Interrupted
+from restbench.failures import ExitCode, Failure, Interrupted
 
 HELP = """Measure parallel execution techniques of web services.
 
@@ -29,14 +30,23 @@ Examples:
   restbench compare RUN_A latest              is the second run worse?
   restbench dashboard latest java-serial-unbound-low-10u
 
-Exit codes:
+Exit codes, where several hold the first of 5, 4 and 7:
 
 \b
-  0    all measured                           4    cells failed
-  1    a fault of restbench itself            5    a wrong answer
-  2    a wrong option or experiment file      6    worse than the run before
-  3    the machine lacks a tool or a port     130  interrupted
+{codes}
 """
+
+#: Codes a line of the help.
+CODES_A_LINE = 2
+
+
+def _exit_codes() -> str:
+    """The table of exit codes, in two columns of the help."""
+    told = [f"{code.value:<5}{code.meaning}" for code in ExitCode]
+    lines = -(-len(told) // CODES_A_LINE)
+    pairs = itertools.zip_longest(told[:lines], told[lines:], fillvalue="")
+    return "\n".join(f"  {left:<40}{right}".rstrip() for left, right in pairs)
+
 
 #: Each command with the module of `commands` and the function that it is.
 COMMANDS = {
@@ -77,7 +87,7 @@ class Commands(TyperGroup):
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
-    help=HELP,
+    help=HELP.format(codes=_exit_codes()),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -100,10 +110,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     # From here on everything is being stopped, in bounded time: no second Ctrl-C may break that.
     for each in INTERRUPTING:
         signal.signal(each, signal.SIG_IGN)
-    raise Interrupted(
-        "interrupted: everything started is stopped; what was measured of a run is kept: "
-        "'restbench report latest' shows it"
-    )
+    raise Interrupted("interrupted: everything started is stopped")
 
 
 def _listen_to_signals() -> None:

@@ -2,43 +2,82 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import ClassVar
+
+
+class ExitCode(IntEnum):
+    """How a command ended; `meaning` is what `--help` says of it.
+
+    Where several hold for the cells of a run, the first of WRONG_ANSWERS, CELLS_FAILED and
+    NOT_STEADY is it. Whatever ends a run before its last cell (INTERRUPTED, ENVIRONMENT, FAULT)
+    comes before all of them: the cells have not been judged then.
+    """
+
+    meaning: str
+
+    ALL_MEASURED = 0, "all measured"
+    FAULT = 1, "a fault of restbench itself"
+    BAD_CONFIGURATION = 2, "a wrong option or file"
+    ENVIRONMENT = 3, "the machine lacks something"
+    CELLS_FAILED = 4, "cells failed"
+    WRONG_ANSWERS = 5, "a wrong answer"
+    REGRESSION = 6, "worse than the run before"
+    NOT_STEADY = 7, "measured, but not steady"
+    INTERRUPTED = 130, "interrupted"
+
+    def __new__(cls, code: int, meaning: str) -> ExitCode:
+        """The code with its meaning beside it."""
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
 
 
 class Failure(Exception):
     """An error with one clear line for the user: what is wrong, where, and what mends it."""
 
-    exit_code: ClassVar[int] = 1
+    exit_code: ClassVar[ExitCode] = ExitCode.FAULT
 
 
 class BadConfiguration(Failure):
-    """An option or an experiment file is wrong; nothing was started."""
+    """An option, an experiment file or a run's folder is wrong; nothing was started."""
 
-    exit_code = 2
+    exit_code = ExitCode.BAD_CONFIGURATION
 
 
 class EnvironmentProblem(Failure):
     """The machine lacks something: a tool, a free port, a service that comes up."""
 
-    exit_code = 3
+    exit_code = ExitCode.ENVIRONMENT
+
+
+class StorageProblem(EnvironmentProblem):
+    """Results cannot be written any more: nothing that is measured from here on could be kept."""
 
 
 class CellsFailed(Failure):
     """The run ended, but some cells could not be measured."""
 
-    exit_code = 4
+    exit_code = ExitCode.CELLS_FAILED
 
 
 class WrongAnswers(Failure):
     """A service answered with a wrong product: nothing it measured may be believed."""
 
-    exit_code = 5
+    exit_code = ExitCode.WRONG_ANSWERS
 
 
 class Regression(Failure):
     """A cell of the second of two runs is really worse than in the first."""
 
-    exit_code = 6
+    exit_code = ExitCode.REGRESSION
+
+
+class NotSteady(Failure):
+    """All cells were measured, but the throughput of some was not steady (method, rule 3)."""
+
+    exit_code = ExitCode.NOT_STEADY
 
 
 class Interrupted(BaseException):
@@ -47,4 +86,4 @@ class Interrupted(BaseException):
     No Failure, and no Exception: what turns a failed cell into its record must not swallow it.
     """
 
-    exit_code: ClassVar[int] = 130
+    exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restbench.cell import Shape
-from restbench.experiment import Experiment
 from restbench.store import write_text
 
 BODY_REST = "body-rest.json"
@@ -39,7 +39,26 @@ class Payload:
         write_text(folder / ROWS, self.rows)
 
 
-def payload_of(experiment: Experiment, complexity: str) -> Payload:
+class Drawn(Protocol):
+    """What an experiment of any kind says of its operands."""
+
+    @property
+    def seed(self) -> int:
+        """Where the operands come from."""
+
+    @property
+    def element_min(self) -> int:
+        """The smallest element."""
+
+    @property
+    def element_max(self) -> int:
+        """The largest element."""
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a complexity level."""
+
+
+def payload_of(experiment: Drawn, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of complexity."""
     return make_payload(
         experiment.shape(complexity),

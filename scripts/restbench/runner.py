@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Protocol
 
 import httpx
 
-from restbench import load, machine, measures, proof, stopping
+from restbench import measures, proof, stopping
+from restbench.begin import begin, finish
 from restbench.cell import Cell
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
@@ -21,7 +20,7 @@ from restbench.order import Order
 from restbench.payload import payload_of
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
 from restbench.session import Session, is_spent, open_session, renew_if_spent
-from restbench.store import Run, write_json, write_model, write_text
+from restbench.store import Run, write_json, write_model
 from restbench.warming import warm_all
 
 
@@ -52,7 +51,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
 
     Failed cells are recorded and the run goes on. What is started is stopped, however this ends.
     """
-    manifest = _begin(order, run)
+    manifest = begin(order, run, order.claims_text)
     try:
         estimator = _estimator(order)
         for block, planned in itertools.groupby(order.plan, key=lambda each: each.block):
@@ -65,39 +64,9 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             for _, group in itertools.groupby(cells, key=group_key):
                 _measure_group(order, run, list(group), estimator, view)
     except BaseException:
-        _finish(run, manifest, status="interrupted")
+        finish(run, manifest, status="interrupted")
         raise
-    return _finish(run, manifest, status="complete", **_measured_plan(order, run, estimator))
-
-
-def _begin(order: Order, run: Run) -> Manifest:
-    commit, dirty = machine.git_commit()
-    manifest = Manifest(
-        run=run.name,
-        experiment=order.experiment.name,
-        profile=order.profile_name,
-        title=order.experiment.title,
-        seed=order.experiment.seed,
-        started=_now(),
-        status="running",
-        git_commit=commit,
-        git_dirty=dirty,
-        command=order.command,
-        plan=order.plan,
-        claims_sha256=_hash(order.claims_text),
-    )
-    write_text(run.experiment_file, order.experiment_text)
-    if order.claims_text is not None:
-        write_text(run.claims_file, order.claims_text)
-    write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
-    for complexity in {each.cell.complexity for each in order.plan}:
-        payload_of(order.experiment, complexity).write(run.payload(complexity))
-    write_model(run.manifest_file, manifest)
-    return manifest
-
-
-def _hash(text: str | None) -> str | None:
-    return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return finish(run, manifest, status="complete", **_measured_plan(order, run, estimator))
 
 
 def _lacks_precision(order: Order, run: Run) -> bool:
@@ -116,12 +85,6 @@ def _measured_plan(order: Order, run: Run, estimator: Estimator) -> dict[str, ob
         "plan": plan,
         "stopped": stopping.verdict(rows, order.profile.precision, plan[-1].block),
     }
-
-
-def _finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
-    finished = manifest.model_copy(update={**found, "finished": _now()})
-    write_model(run.manifest_file, finished)
-    return finished
 
 
 def _estimator(order: Order) -> Estimator:
@@ -205,7 +168,3 @@ def _failed(run: Run, task: Task, error: Exception) -> CellRun:
     record = task.record("failed", reason=reason, flags=(*task.flags, *wrong))
     write_model(run.cell(task.planned.block, task.cell.id).record, record)
     return record
-
-
-def _now() -> str:
-    return datetime.now().astimezone().isoformat(timespec="seconds")

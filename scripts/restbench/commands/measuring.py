@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from restbench import environment, estimate, measures, runner, store
-from restbench.commands import open_load, planning, results
+from restbench.commands import open_load, planning, results, running
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
@@ -68,15 +67,10 @@ def run_experiment(
     order = order_for(name, profile, cells, attach or [])
     for note in environment.check(order):
         console.print(f"note   {note}", soft_wrap=True)
-    run = store.create_run(f"{_stamp()}-{order.experiment.name}-{profile}")
+    run = running.new_run(order.experiment.name, profile)
     console.print(_cost(order))
-    console.print(f"raw data: {run.path}", soft_wrap=True)
-    try:
-        with ProgressView(console, len(order.certain)) as view:
-            runner.execute(order, run, view)
-    finally:
-        if run.manifest_file.exists():
-            store.point_latest_to(run)
+    with running.kept(run), ProgressView(console, len(order.certain)) as view:
+        runner.execute(order, run, view)
     rows = results.present(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
     _judge(rows)
@@ -105,7 +99,3 @@ def _judge(rows: Sequence[measures.Row]) -> None:
         raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
     if failed:
         raise CellsFailed(f"{len(failed)} cells failed: {', '.join(failed)}")
-
-
-def _stamp() -> str:
-    return datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")

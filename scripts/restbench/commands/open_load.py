@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from datetime import datetime
 from pathlib import Path
 
 from restbench import (
@@ -15,9 +14,9 @@ from restbench import (
     open_load,
     open_report,
     open_results,
-    store,
 )
 from restbench.cell import Cell
+from restbench.commands import running
 from restbench.commands.options import console
 from restbench.commands.ordering import attached
 from restbench.failures import BadConfiguration
@@ -41,15 +40,10 @@ def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> N
     order = _order(path, profile, cells, attach)
     for note in environment.check(order):
         console.print(f"note   {note}", soft_wrap=True)
-    stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    run = store.create_run(f"{stamp}-{order.experiment.name}-{profile}")
+    run = running.new_run(order.experiment.name, profile)
     console.print(_cost(order))
-    console.print(f"raw data: {run.path}", soft_wrap=True)
-    try:
+    with running.kept(run):
         open_load.execute(order, run, _say)
-    finally:
-        if run.manifest_file.exists():
-            store.point_latest_to(run)
     build_report(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
     open_report.judge(open_results.results(run))

@@ -1,0 +1,87 @@
+"""The first and the last thing a run writes: what it is, and how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+from restbench import clock, load, machine
+from restbench.payload import Drawn, payload_of
+from restbench.records import Manifest, PlannedCell
+from restbench.store import Run, write_json, write_model, write_text
+
+
+class Defined(Drawn, Protocol):
+    """What an experiment of any kind says of itself."""
+
+    @property
+    def name(self) -> str:
+        """Its name, the file's."""
+
+    @property
+    def title(self) -> str:
+        """Its title, in words."""
+
+
+class Ordered(Protocol):
+    """What an order of any kind says of the run that it asks for."""
+
+    @property
+    def experiment(self) -> Defined:
+        """The experiment."""
+
+    @property
+    def experiment_text(self) -> str:
+        """Its file, as it is before the run."""
+
+    @property
+    def profile_name(self) -> str:
+        """Which of its profiles."""
+
+    @property
+    def plan(self) -> Sequence[PlannedCell]:
+        """What is to be measured."""
+
+    @property
+    def command(self) -> str:
+        """The command line that asked for it."""
+
+
+def begin(order: Ordered, run: Run, claims_text: str | None = None) -> Manifest:
+    """Write what the run is, and the bodies it sends; the manifest last."""
+    experiment = order.experiment
+    commit, dirty = machine.git_commit()
+    manifest = Manifest(
+        run=run.name,
+        experiment=experiment.name,
+        profile=order.profile_name,
+        title=experiment.title,
+        seed=experiment.seed,
+        started=clock.now_text(),
+        status="running",
+        git_commit=commit,
+        git_dirty=dirty,
+        command=order.command,
+        plan=tuple(order.plan),
+        claims_sha256=_hash(claims_text),
+    )
+    write_text(run.experiment_file, order.experiment_text)
+    if claims_text is not None:
+        write_text(run.claims_file, claims_text)
+    write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
+    for complexity in {each.cell.complexity for each in order.plan}:
+        payload_of(experiment, complexity).write(run.payload(complexity))
+    write_model(run.manifest_file, manifest)
+    return manifest
+
+
+def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
+    """Write how the run ended (`status`), and what else was found; returns the manifest."""
+    finished = manifest.model_copy(update={**found, "finished": clock.now_text()})
+    write_model(run.manifest_file, finished)
+    return finished
+
+
+def _hash(text: str | None) -> str | None:
+    return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
