@@ -17,7 +17,7 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench bench-analysis plan calibrate report serve stop test lint format lock jmeter-gui clean
+.PHONY: help setup bench bench-analysis plan calibrate report serve stop test lint format lock audit jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
@@ -42,31 +42,37 @@ serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl 
 stop: $(STAMPS)/venv ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(STAMPS)/dev chromium lint ## every test of every part
+test: setup $(STAMPS)/dev $(STAMPS)/audit chromium lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	cd python-service && ../$(BIN)/python -m pytest
 	$(BIN)/python -m pytest -q contract/tests
 	$(BIN)/python -m pytest -q jmeter-plans/tests
+	cd audit && ../.cache/audit/bin/python -m pytest
 	cd scripts && ../$(BIN)/python -m pytest
 
-lint: $(STAMPS)/dev ## formatters, linters and type checks of the Python parts (Java's run in its build)
-	$(BIN)/ruff format --check scripts python-service contract jmeter-plans
-	$(BIN)/ruff check scripts python-service contract jmeter-plans
+lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
+	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit
+	$(BIN)/ruff check scripts python-service contract jmeter-plans audit
 	cd scripts && ../$(BIN)/mypy && ../$(BIN)/lint-imports
 	cd python-service && ../$(BIN)/mypy && ../$(BIN)/lint-imports
+	cd audit && ../$(BIN)/mypy
 
 format: $(STAMPS)/dev ## apply the formatters
-	$(BIN)/ruff format scripts python-service contract jmeter-plans
+	$(BIN)/ruff format scripts python-service contract jmeter-plans audit
 	$(MVN) -f java-service/pom.xml spotless:apply
 
 lock: ## write the lock files again from the .in files (needs uv)
 	set -- --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'; \
 	uv pip compile "$$@" python-service/requirements.in -o python-service/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
-	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK)
+	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
+	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
 
 bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's dashboards (N=5000000)
 	@$(BIN)/restbench bench-analysis --rows $(or $(N),5000000)
+
+audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneDX) and ask what is known about them
+	@cd audit && ../.cache/audit/bin/python -m restbench_audit
 
 jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
@@ -94,6 +100,13 @@ $(STAMPS)/venv: $(LOCKS) scripts/pyproject.toml | tools-python
 $(STAMPS)/dev: $(STAMPS)/venv $(DEV_LOCK)
 	@echo "adding linters and test tools to .venv"
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(DEV_LOCK)
+	@touch $@
+
+$(STAMPS)/audit: audit/requirements.txt | tools-python
+	@echo "setting up the virtual environment of the audit"
+	@mkdir -p $(STAMPS)
+	@$(PYTHON) -m venv .cache/audit
+	@.cache/audit/bin/pip install -q --disable-pip-version-check --require-hashes -r audit/requirements.txt
 	@touch $@
 
 $(JAR): java-service/pom.xml $(shell find java-service/src/main contract -type f 2>/dev/null) | tools-java
