@@ -25,10 +25,24 @@ public interface ParallelLoop {
      * Zeroed memory for {@code product(shape)} numbers, row-major, that all tasks can reach. Tasks here are threads.
      */
     default long[] array(int... shape) {
+        return new long[length(shape)];
+    }
+
+    /** As {@link #array}, in double precision. */
+    default double[] doubles(int... shape) {
+        return new double[length(shape)];
+    }
+
+    /** As {@link #array}, for 32-bit integers. */
+    default int[] ints(int... shape) {
+        return new int[length(shape)];
+    }
+
+    private static int length(int... shape) {
         int length = 1;
         for (int size : shape) {
             length = Math.multiplyExact(length, size);
         }
-        return new long[length];
+        return length;
     }
 }

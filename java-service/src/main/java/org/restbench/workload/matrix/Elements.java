@@ -3,6 +3,8 @@ package org.restbench.workload.matrix;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.restbench.json.JsonCursor;
+import org.restbench.workload.Integers;
+import org.restbench.workload.Irregular;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {

@@ -1,6 +1,9 @@
 package org.restbench.workload.matrix;
 
 import org.restbench.json.JsonCursor;
+import org.restbench.workload.Integers;
+import org.restbench.workload.Irregular;
+import org.restbench.workload.RequestBody;
 
 /**
  * The faults one matrix of a well-formed request can have, a method a code. Each throws {@link MatrixFault} at the
@@ -30,17 +33,17 @@ final class MatrixFaults {
     /** 003: members are there, not empty and of the right type. */
     void requireShape() {
         require(matrix >= 0 && kind(matrix) == '{', "003", name + ": must be an object with columnCount and rows");
-        int columnCount = FaultFinder.memberOf(body, matrix, "columnCount");
+        int columnCount = RequestBody.memberOf(body, matrix, "columnCount");
         require(
                 columnCount >= 0 && isCount(columnCount),
                 "003",
                 name + ".columnCount: must be an integer of at least 1");
-        int rows = FaultFinder.memberOf(body, matrix, "rows");
+        int rows = RequestBody.memberOf(body, matrix, "rows");
         boolean filled = rows >= 0 && kind(rows) == '[' && !isEmptyArray(rows);
         require(filled, "003", name + ".rows: must be an array of at least one row");
         eachRow((place, row) -> {
             require(kind(row) == '{', "003", place + ": must be an object with value");
-            int value = FaultFinder.memberOf(body, row, "value");
+            int value = RequestBody.memberOf(body, row, "value");
             require(
                     value >= 0 && isFilled(value),
                     "003",
@@ -63,7 +66,7 @@ final class MatrixFaults {
 
     /** 004: every row has as many values as columnCount says. */
     void requireWidths() {
-        int columnCount = FaultFinder.memberOf(body, matrix, "columnCount");
+        int columnCount = RequestBody.memberOf(body, matrix, "columnCount");
         eachRow((place, row) -> {
             Elements elements = new Elements();
             addRow(elements, row);
@@ -76,7 +79,7 @@ final class MatrixFaults {
     }
 
     private void addRow(Elements elements, int row) {
-        int value = FaultFinder.memberOf(body, row, "value");
+        int value = RequestBody.memberOf(body, row, "value");
         JsonCursor cursor = new JsonCursor(body, value);
         if (kind(value) == '"') {
             elements.addString(cursor, body);
@@ -86,7 +89,7 @@ final class MatrixFaults {
     }
 
     private void eachRow(RowCheck check) {
-        JsonCursor cursor = new JsonCursor(body, FaultFinder.memberOf(body, matrix, "rows"));
+        JsonCursor cursor = new JsonCursor(body, RequestBody.memberOf(body, matrix, "rows"));
         cursor.enterArray();
         for (int row = 0; cursor.nextElement(); row++) {
             check.check(name + ".rows[" + row + "]", cursor.offset());

@@ -2,7 +2,10 @@ package org.restbench.workload.matrix;
 
 import org.restbench.json.JsonCursor;
 import org.restbench.json.MalformedJson;
+import org.restbench.workload.Integers;
+import org.restbench.workload.Irregular;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.RequestIds;
 
 /**
  * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only

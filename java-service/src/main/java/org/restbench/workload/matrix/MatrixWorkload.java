@@ -2,7 +2,9 @@ package org.restbench.workload.matrix;
 
 import java.util.List;
 import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.Irregular;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestBody;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 import org.restbench.workload.WorkloadFactory;
@@ -71,6 +73,6 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     @Override
     public RequestId identify(byte[] body) {
-        return FaultFinder.requestIdOf(body);
+        return RequestBody.identify(body);
     }
 }

@@ -1,9 +1,9 @@
-package org.restbench.workload.matrix;
+package org.restbench.workload;
 
 import org.restbench.json.JsonCursor;
 
 /** 64-bit signed integers in decimal digits. The one place that knows what fits. */
-final class Integers {
+public final class Integers {
     /** Below it a number cannot be multiplied by ten. */
     private static final long LOWEST_TENTH = Long.MIN_VALUE / 10;
 
@@ -14,7 +14,7 @@ final class Integers {
      *
      * @throws Irregular where it is no number, has a fraction or an exponent, or does not fit 64 bits
      */
-    static long read(JsonCursor cursor, byte[] body) {
+    public static long read(JsonCursor cursor, byte[] body) {
         byte first = cursor.peek();
         if (first != '-' && (first < '0' || first > '9')) {
             throw Irregular.FOUND;
@@ -28,7 +28,7 @@ final class Integers {
      *
      * @throws Irregular where it is none
      */
-    static long parse(byte[] text, int from, int to) {
+    public static long parse(byte[] text, int from, int to) {
         boolean negative = from < to && text[from] == '-';
         int first = negative ? from + 1 : from;
         if (first >= to) {
