@@ -89,7 +89,7 @@ def _run(name: str, command: list[str], environment: Mapping[str, str] | None = 
     started = time.monotonic()
     child = subprocess.Popen(
         process.bound_to_us(command),
-        env={**os.environ, **(environment or {})},
+        env={**process.surroundings(), **(environment or {})},
         stdout=subprocess.DEVNULL,
     )
     _, status, usage = os.wait4(child.pid, 0)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from restbench import load, machine, monitor, probe, service
+from restbench import load, machine, monitor, probe, service, watch
 from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
 from restbench.failures import EnvironmentProblem
 from restbench.probe import Probe, window_of
@@ -22,6 +22,7 @@ Tell = Callable[[str], None]
 def require_tools() -> None:
     """EnvironmentProblem, with the mend, where the calibration could not go on."""
     load.require_jmeter()
+    watch.end_leftovers()
     service.COMMANDS["java"]()
     service.require_free(service.port("java"), service.PORT_VARIABLES["java"])
     service.require_free(probe.stub_port(), probe.STUB_PORT)
@@ -36,7 +37,7 @@ def calibrate(tell: Tell) -> Calibration:
     A check that fails is a result. Raw files are not kept; no process is left.
     """
     require_tools()
-    with tempfile.TemporaryDirectory(prefix="restbench-calibration-") as folder:
+    with tempfile.TemporaryDirectory(prefix="calibration-", dir=watch.begin()) as folder:
         checks = _checks(probe.new_probe(Path(folder)), tell)
     return record(checks)
 

@@ -56,6 +56,8 @@ def _has_samples(samples: Path) -> bool:
 def _generate(pairs: dict[Path, Path]) -> None:
     arguments = [str(path) for target, samples in pairs.items() for path in (samples, target)]
     command = process.bound_to_us([str(load.LAUNCHER), "dashboards", *arguments])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=process.surroundings()
+    )
     if done.returncode != 0:
         raise EnvironmentProblem(f"JMeter's dashboard generator failed: {done.stderr.strip()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from restbench import load, monitor, service
+from restbench import load, monitor, service, watch
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.placement import allowed_cores, place
@@ -30,6 +30,7 @@ def check(order: Needs) -> list[str]:
     EnvironmentProblem with the mend where the run cannot go on.
     """
     load.require_jmeter()
+    notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
     for name in {each.cell.service for each in order.plan} - set(order.attached):
         service.COMMANDS[name]()
@@ -43,11 +44,11 @@ def check(order: Needs) -> list[str]:
             f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
         )
     if place("unbound", allowed_cores()).shared:
-        return [
+        notes.append(
             f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
             "them with the service. Its own share of the CPU is in the column load_cpu_pct."
-        ]
-    return []
+        )
+    return notes
 
 
 def _check_attached(order: Needs) -> None:

@@ -11,14 +11,23 @@ from pathlib import Path
 
 import psutil
 
+from restbench import watch
+
 STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 def start(
-    command: list[str], log: Path, environment: dict[str, str] | None = None
+    command: list[str],
+    log: Path,
+    environment: dict[str, str] | None = None,
+    *,
+    outlives_us: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, its output appended to `log`."""
+    """Start a command in a process group of its own, its output appended to `log`.
+
+    It ends with the harness at the latest, and all that it starts, unless it `outlives_us`.
+    """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -27,15 +36,26 @@ def start(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=os.environ | (environment or {}),
+            env=(watch.unmarked() if outlives_us else surroundings()) | (environment or {}),
         )
+
+
+def surroundings() -> dict[str, str]:
+    """The environment of what ends with us: our mark, and a place for temporary files that goes
+    when we do, for a process that is killed removes none of its own."""
+    folder = watch.begin()
+    # A JVM asks no TMPDIR, and keeps counters for `jstat` in a file of their own.
+    jvm = f"-Djava.io.tmpdir={folder} -XX:-UsePerfData"
+    given = os.environ.get("JDK_JAVA_OPTIONS", "")
+    return os.environ | {"TMPDIR": str(folder), "JDK_JAVA_OPTIONS": f"{jvm} {given}".strip()}
 
 
 def bound_to_us(command: list[str], cores: str | None = None) -> list[str]:
     """The command so that it dies with the harness, and runs on `cores` only when they are given.
 
     `setpriv --pdeathsig` makes the kernel kill it when the harness dies, however it dies. The
-    signal follows the THREAD that starts it: start such a command from the main thread only.
+    signal follows the THREAD that starts it: start such a command from the main thread only. What
+    it starts in turn is the guardian's (`watch`).
     """
     bound = ["taskset", "-c", cores] if cores else []
     return ["setpriv", "--pdeathsig", "KILL", "--", *bound, *command]

@@ -174,7 +174,7 @@ def start(
     environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port)}
     log = folder / "service.log"
     line = command if outlives_us else process.bound_to_us(command, cores)
-    started = process.start(line, log, environment)
+    started = process.start(line, log, environment, outlives_us=outlives_us)
     service = Service(
         name=name,
         base_url=f"http://{HOST}:{own_port}",

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from ports import free_port
 
-from restbench import service
+from restbench import service, watch
 from restbench.failures import EnvironmentProblem
 
 
@@ -24,6 +24,8 @@ def taken_port() -> Iterator[int]:
 
 
 def children() -> set[int]:
+    """The guardian, which is there from the first start on, is one of them before and after."""
+    watch.begin()
     return {child.pid for child in psutil.Process().children(recursive=True)}
 
 

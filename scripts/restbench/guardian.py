@@ -1,0 +1,112 @@
+"""Ends what a harness started once the harness is gone, however it went: `kill -9` included.
+
+Started by `watch` as a program of its own, in a session of its own:
+
+    python -I -S guardian.py MARK < PIPE
+
+The harness holds the other end of the pipe and lets go of it only by ending. Everything that it
+starts carries MARK in its environment, however deep below it, so whatever still carries it then is
+killed. What the pipe said before is removed: `remove PATH` is a file or folder, `tidy FOLDER` one
+in which half-written files of the harness may lie. The standard library is all it loads: it waits
+beside measurements.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+#: The variable that carries the mark.
+VARIABLE = "RESTBENCH_HARNESS"
+#: A child that was just being started carries its mark only when it has become its program.
+QUIET_S = 0.3
+LOOK_EVERY_S = 0.02
+#: A process in the kernel's hands cannot be killed before they let go of it.
+GIVE_UP_S = 30.0
+
+
+def marks() -> dict[int, str]:
+    """Every process that carries a mark and that we may look at: its id and its mark."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (mark := _mark_of(entry.name)):
+            found[int(entry.name)] = mark
+    return found
+
+
+def _mark_of(pid: str) -> str:
+    """Empty for one without a mark, of another user, a zombie, or gone."""
+    try:
+        environment = Path("/proc", pid, "environ").read_bytes()
+    except OSError:
+        return ""
+    start = f"{VARIABLE}=".encode()
+    line = next((each for each in environment.split(b"\0") if each.startswith(start)), start)
+    return line[len(start) :].decode(errors="replace")
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that carry this mark."""
+    return [pid for pid, carried in marks().items() if carried == mark]
+
+
+def end(mark: str) -> list[int]:
+    """Kill everything that carries the mark until nothing does; returns what could not be ended."""
+    begun = quiet_since = time.monotonic()
+    left: list[int] = []
+    while time.monotonic() < begun + GIVE_UP_S:
+        left = marked(mark)
+        if left:
+            quiet_since = time.monotonic()
+            kill(left)
+        elif time.monotonic() >= quiet_since + QUIET_S:
+            return []
+        time.sleep(LOOK_EVERY_S)
+    return left
+
+
+def kill(pids: Iterable[int]) -> None:
+    """At once; those that are gone meanwhile, or are another user's, are left out."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def half_written(folder: Path, pid: int) -> list[Path]:
+    """What a process had not yet given its name when it ended (store.temporary)."""
+    return list(folder.rglob(f".*.{pid}.tmp"))
+
+
+def remove(path: Path) -> None:
+    """A file, or a folder with all that is in it; nothing where there is none."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _obey(order: str, harness: int) -> None:
+    what, _, where = order.rstrip("\n").partition(" ")
+    if what == "remove":
+        remove(Path(where))
+    elif what == "tidy":
+        for path in half_written(Path(where), harness):
+            remove(path)
+
+
+def _main(mark: str) -> None:
+    orders = sys.stdin.readlines()
+    end(mark)
+    for order in orders:
+        _obey(order, int(mark.partition("-")[0]))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

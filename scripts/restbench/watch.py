@@ -1,0 +1,175 @@
+"""Nothing outlives the harness: all that it starts carries its mark, and a guardian waits beside it
+to end what is left (`guardian`). What earlier harnesses left where theirs was killed too is found
+by its mark."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from restbench import guardian
+from restbench.guardian import VARIABLE
+
+PREFIX = "restbench-"
+#: The guardian's own variable, so that it is known for what it is.
+GUARDS = "RESTBENCH_GUARDS"
+#: Signals that ask for an end: meant for the harness.
+POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+END_TIMEOUT_S = guardian.GIVE_UP_S + 5
+
+
+@dataclass
+class Watch:
+    """A harness under guard: this process."""
+
+    mark: str
+    orders: list[str] = field(default_factory=list)
+    """What the guardian was told, and the next one is told should it be killed."""
+    process: subprocess.Popen[bytes] | None = None
+
+    def ensure(self) -> None:
+        """Have a guardian that lives."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        # It inherits the mask, from its first moment on: only our end ends it.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
+        try:
+            self.process = _guardian(self.mark)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for order in self.orders:
+            self._tell(order)
+
+    def order(self, order: str) -> None:
+        """Something to do once this process is gone."""
+        if order not in self.orders:
+            self.orders.append(order)
+            self.ensure()
+            self._tell(order)
+
+    def _tell(self, order: str) -> None:
+        # A guardian that was killed just now is replaced, and told, before anything is started.
+        if self.process and self.process.stdin:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.write(f"{order}\n".encode())
+                self.process.stdin.flush()
+
+    def end(self) -> None:
+        """Return when nothing carries the mark any more."""
+        if self.process and self.process.stdin:
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self.process.stdin.close()
+                self.process.wait(END_TIMEOUT_S)
+
+
+def _guardian(mark: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", guardian.__file__, mark],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        # Without a mark: it must outlive a harness that was itself started by a harness.
+        env={GUARDS: mark},
+        cwd="/",
+    )
+
+
+_watches: dict[int, Watch] = {}
+"""Of this process, by its id: a fork begins without."""
+
+
+def begin() -> Path:
+    """Be under guard from here on; returns the folder for temporary files, which goes at the end.
+
+    To be called before anything is started, as often as one likes.
+    """
+    watch = _watches.get(os.getpid()) or _begin()
+    watch.ensure()
+    return _folder(watch.mark)
+
+
+def _begin() -> Watch:
+    watch = Watch(_new_mark())
+    _watches[os.getpid()] = watch
+    os.environ[VARIABLE] = watch.mark
+    watch.order(f"remove {_folder(watch.mark)}")
+    _folder(watch.mark).mkdir(mode=0o700)
+    atexit.register(watch.end)
+    return watch
+
+
+def tidy(folder: Path) -> None:
+    """Files in this folder that are half-written when we end are removed."""
+    begin()
+    _watches[os.getpid()].order(f"tidy {folder.resolve()}")
+
+
+def unmarked() -> dict[str, str]:
+    """The environment for what is meant to outlive us."""
+    return {name: value for name, value in os.environ.items() if name != VARIABLE}
+
+
+def _folder(mark: str) -> Path:
+    return Path(tempfile.gettempdir(), PREFIX + mark)
+
+
+def _new_mark() -> str:
+    """Who the harness is, for as long as the machine runs: `PID-BORN-NAMESPACE-RANDOM`."""
+    pid = os.getpid()
+    return f"{pid}-{_born(pid)}-{_namespace()}-{secrets.token_hex(4)}"
+
+
+def _born(pid: int) -> str:
+    """When a process began, in clock ticks since the machine did; empty when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def _namespace() -> str:
+    """Process ids are told apart by it: a container has its own."""
+    return str(Path("/proc/self/ns/pid").stat().st_ino)
+
+
+def _is_over(mark: str) -> bool:
+    """Whether a mark's harness is gone. Of another container's nothing can be said."""
+    parts = mark.split("-")
+    return len(parts) == 4 and parts[2] == _namespace() and _born(int(parts[0])) != parts[1]
+
+
+def end_leftovers() -> list[str]:
+    """End what harnesses that are gone have left running, and remove their temporary files.
+
+    Returns a line for each process: `sadc (pid 123)`, and what could not be ended.
+    """
+    lines = []
+    carried = guardian.marks()
+    for mark in {mark for mark in carried.values() if _is_over(mark)}:
+        names = {pid: _name(pid) for pid, each in carried.items() if each == mark}
+        left = guardian.end(mark)
+        lines += [
+            f"{name} (pid {pid})" + (" could not be ended" if pid in left else "")
+            for pid, name in names.items()
+        ]
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*-*-*"):
+        if _is_over(folder.name.removeprefix(PREFIX)):
+            guardian.remove(folder)
+    return lines
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return "a process"

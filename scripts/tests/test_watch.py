@@ -1,0 +1,182 @@
+"""Nothing outlives a harness, however it ends. Each test kills a real one, with real children."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+import pytest
+
+from restbench import watch
+
+#: Starts a service whose own child leaves its parent, session and process group, as a daemon does.
+DAEMON = "import time; time.sleep(60)"
+SERVICE = f"""
+import subprocess, sys, time
+daemon = subprocess.Popen([sys.executable, "-c", {DAEMON!r}], start_new_session=True)
+print(daemon.pid, flush=True)
+time.sleep(60)
+"""
+HARNESS = f"""
+import json, os, sys, time
+from pathlib import Path
+from restbench import process, watch
+folder = Path(sys.argv[1])
+watch.tidy(folder)
+ours = [sys.executable, "-c", {SERVICE!r}]
+bound = process.start(process.bound_to_us(ours), folder / "daemon")
+kept = process.start(
+    [sys.executable, "-c", "import time; time.sleep(60)"], folder / "kept", outlives_us=True
+)
+while not (folder / "daemon").read_text().strip():
+    time.sleep(0.01)
+temporary = watch.begin()
+(temporary / "of-a-child").write_text("x")
+(folder / "sub").mkdir()
+(folder / "sub" / f".cell.json.{{os.getpid()}}.tmp").write_text("{{")
+(folder / "sub" / "cell.json").write_text("{{}}")
+print(json.dumps({{
+    "service": bound.pid,
+    "daemon": int((folder / "daemon").read_text()),
+    "kept": kept.pid,
+    "guardian": next(iter(watch._watches.values())).process.pid,
+    "temporary": str(temporary),
+}}), flush=True)
+for line in sys.stdin:
+    exec(line)
+    print("done", flush=True)
+"""
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def await_true(what: Callable[[], bool], seconds: float = 15) -> bool:
+    deadline = time.monotonic() + seconds
+    while not what() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return what()
+
+
+@dataclass
+class Harness:
+    """A harness at work: a service of it, a daemon of that, a process meant to stay."""
+
+    folder: Path
+    process: subprocess.Popen[str] = field(init=False)
+    told: dict[str, int] = field(init=False)
+    temporary: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HARNESS, str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.told = self._line()
+        self.temporary = Path(str(self.told.pop("temporary")))
+
+    def _line(self) -> dict[str, int]:
+        assert self.process.stdout is not None
+        found: dict[str, int] = json.loads(self.process.stdout.readline())
+        return found
+
+    def do(self, line: str) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+    def kill(self, *names: str) -> None:
+        """In the order of the names; `harness` is the harness."""
+        for name in names:
+            os.kill(self.told.get(name, self.process.pid), signal.SIGKILL)
+
+    def left(self) -> list[str]:
+        """What should be gone and is not."""
+        running = [name for name in ("service", "daemon", "guardian") if not gone(self.told[name])]
+        return running + (["temporary"] if self.temporary.exists() else [])
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    running = Harness(tmp_path)
+    yield running
+    running.process.kill()
+    running.process.wait()
+    for pipe in (running.process.stdin, running.process.stdout):
+        if pipe:
+            pipe.close()
+    await_true(lambda: gone(running.told["guardian"]))
+    os.kill(running.told["kept"], signal.SIGKILL)
+
+
+def test_what_a_killed_harness_started_dies_with_it_however_deep(harness: Harness) -> None:
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left()), harness.left()
+
+
+def test_what_is_meant_to_outlive_the_harness_does(harness: Harness) -> None:
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left())
+    assert not gone(harness.told["kept"])
+
+
+def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(harness: Harness) -> None:
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left())
+    assert [path.name for path in (harness.folder / "sub").iterdir()] == ["cell.json"]
+
+
+def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:
+    harness.process.communicate(timeout=30)
+    assert harness.left() == []
+
+
+def test_no_polite_signal_ends_the_guardian_before_its_work(harness: Harness) -> None:
+    os.kill(harness.told["guardian"], signal.SIGINT)
+    os.kill(harness.told["guardian"], signal.SIGTERM)
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left()), harness.left()
+
+
+def test_a_guardian_that_was_killed_is_replaced_before_anything_else_is_started(
+    harness: Harness,
+) -> None:
+    harness.kill("guardian")
+    assert await_true(lambda: gone(harness.told["guardian"]))
+    harness.do("watch.begin()")
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left()), harness.left()
+
+
+def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harness(
+    harness: Harness,
+) -> None:
+    harness.kill("guardian", "harness")
+    harness.process.wait()
+    assert await_true(lambda: gone(harness.told["service"]))  # the kernel's doing
+    assert set(harness.left()) == {"daemon", "temporary"}
+    ended = watch.end_leftovers()
+    assert [line for line in ended if f"(pid {harness.told['daemon']})" in line]
+    assert harness.left() == []
+    assert not gone(harness.told["kept"])
+
+
+def test_a_harness_that_is_at_work_is_left_alone(harness: Harness) -> None:
+    watch.end_leftovers()
+    assert set(harness.left()) == {"service", "daemon", "guardian", "temporary"}
