@@ -56,6 +56,10 @@ class StorageProblem(EnvironmentProblem):
     """Results cannot be written any more: nothing that is measured from here on could be kept."""
 
 
+class NoService(EnvironmentProblem):
+    """A service did not come up, twice: none of the cells that need it can be measured."""
+
+
 class CellsFailed(Failure):
     """The run ended, but some cells could not be measured."""
 

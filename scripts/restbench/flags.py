@@ -82,6 +82,10 @@ FLAGS: dict[str, Flag] = {
     "service-restarted": Flag(
         "The service was started anew just before this cell: a JVM may not be warm yet.", True
     ),
+    "retried": Flag(
+        "The first attempt failed: this is the second, on a fresh service; the record tells both.",
+        False,
+    ),
     "busy-before": Flag(
         "The attached service was, or may have been, still at work for the cell before.", True
     ),

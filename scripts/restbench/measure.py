@@ -40,6 +40,8 @@ class Task:
     cores: Cores
     flags: tuple[str, ...] = ()
     """What was known before: `shared-cores`, `service-restarted`, …"""
+    first_failure: str | None = None
+    """Why the attempt before this one failed, if there was one."""
 
     @property
     def cell(self) -> Cell:
@@ -59,6 +61,7 @@ class Task:
             service_cores=self.cores.service,
             load_cores=self.cores.load,
             payload_seed=self.payload_seed,
+            first_failure=self.first_failure,
             **found,
         )
 
@@ -86,7 +89,8 @@ def verify(service: Service, task: Task) -> None:
         ) from error
     if answer.status_code != httpx.codes.OK:
         raise EnvironmentProblem(
-            f"{task.cell.id}: answered {answer.status_code}: {answer.text[:200]}"
+            f"{task.cell.id}: answered {answer.status_code} before any load: "
+            f"{answer.text[:200]}{_end_of_log(service)}"
         )
     if answer.content != task.payload.answer(request_id):
         raise WrongAnswers(f"{task.cell.id}: the product is wrong; nothing was measured")

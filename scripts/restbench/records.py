@@ -68,6 +68,8 @@ class CellRun(Record):
     status: Literal["measured", "failed"]
     reason: str | None = None
     """Why a failed cell failed, in words, with the tail of the log that tells."""
+    first_failure: str | None = None
+    """The same of the first attempt, where there was a second: whatever came of that is here."""
     before: Before | None = None
     window: Window | None = None
     warmup_s: float

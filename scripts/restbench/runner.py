@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
-import httpx
-
-from restbench import measures, proof, stopping
+from restbench import measures, stopping
+from restbench.attempts import Group, fail, measure_cell, why
 from restbench.begin import begin, finish
-from restbench.cell import Cell
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
-from restbench.failures import EnvironmentProblem, Failure, WrongAnswers
 from restbench.live import Live
-from restbench.measure import Task, measure
 from restbench.order import Order
-from restbench.payload import payload_of
+from restbench.preparation import prepare
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
-from restbench.session import Session, is_spent, open_session, renew_if_spent
-from restbench.store import Run, write_json, write_model
-from restbench.warming import warm_all
+from restbench.session import open_session
+from restbench.store import Run
 
 
 class View(Protocol):
@@ -94,77 +91,24 @@ def _estimator(order: Order) -> Estimator:
 
 
 def _measure_group(
-    order: Order, run: Run, group: Sequence[PlannedCell], estimator: Estimator, view: View
+    order: Order, run: Run, cells: Sequence[PlannedCell], estimator: Estimator, view: View
 ) -> None:
-    with open_session(run, group[0], order.attached) as session:
-        _prepare(order, run, group, session, view)
-        for planned in group:
-            renew_if_spent(run, planned, session)
-            if session.restarted:
-                warm_all(order, group, session)
-            view.started(planned, estimator.to_go_s())
-            record = _measure_cell(order, run, planned, session, view)
-            estimator.done(time.monotonic())
-            view.done(record, estimator.finished, estimator.to_go_s())
+    """Every cell of the group gets its record, and the next group its turn, whatever happens."""
+    group = Group(order, run, cells, view.note)
+    to_go = deque(cells)
 
+    def done(record: CellRun) -> None:
+        to_go.popleft()
+        estimator.done(time.monotonic())
+        view.done(record, estimator.finished, estimator.to_go_s())
 
-def _prepare(
-    order: Order, run: Run, group: Sequence[PlannedCell], session: Session, view: View
-) -> None:
-    """Prove each strategy of the group and warm all of them up, before the first cell."""
-    for strategy in dict.fromkeys(planned.cell.strategy for planned in group):
-        cell = next(planned.cell for planned in group if planned.cell.strategy == strategy)
-        if strategy not in session.offered:
-            view.note(_not_offered(cell, session))
-            continue
-        proven = proof.prove(session.service, strategy, cell.placement, session.cores.service)
-        _keep_proof(run, proven)
-        view.proven(proven)
-    warm_all(order, group, session)
-
-
-def _keep_proof(run: Run, proven: Proof) -> None:
-    """One proof a service, strategy and placement: of several blocks the first that denies it."""
-    kept = {(each.service, each.strategy, each.placement): each for each in run.proofs()}
-    known = kept.get((proven.service, proven.strategy, proven.placement))
-    if known is None or known.does is not False:
-        kept[proven.service, proven.strategy, proven.placement] = proven
-    write_json(run.proofs_file, [each.model_dump() for each in kept.values()])
-
-
-def _measure_cell(
-    order: Order, run: Run, planned: PlannedCell, session: Session, view: View
-) -> CellRun:
-    """Measure a cell; a failure becomes its record, and its service is not used again."""
-    offered = planned.cell.strategy in session.offered
-    task = Task(
-        planned=planned,
-        profile=order.profile,
-        payload=payload_of(order.experiment, planned.cell.complexity),
-        payload_seed=order.experiment.seed,
-        cores=session.cores,
-        flags=session.take_flags() if offered else (),
-    )
-    if not offered:
-        return _failed(run, task, EnvironmentProblem(_not_offered(planned.cell, session)))
     try:
-        record = measure(session.service, task, run, watch=lambda now: view.measuring(planned, now))
-    except (Failure, httpx.HTTPError) as error:
-        record = _failed(run, task, error)
-    session.spent = is_spent(record)
-    return record
-
-
-def _not_offered(cell: Cell, session: Session) -> str:
-    return (
-        f"{cell.service} {cell.strategy}: not offered by this service on {session.runtime}; "
-        f"it offers {', '.join(session.offered)}"
-    )
-
-
-def _failed(run: Run, task: Task, error: Exception) -> CellRun:
-    wrong = ("wrong-answers",) if isinstance(error, WrongAnswers) else ()
-    reason = str(error) or type(error).__name__
-    record = task.record("failed", reason=reason, flags=(*task.flags, *wrong))
-    write_model(run.cell(task.planned.block, task.cell.id).record, record)
-    return record
+        with open_session(run, cells[0], order.attached) as session:
+            prepare(group, session, view.proven)
+            while to_go:
+                view.started(to_go[0], estimator.to_go_s())
+                done(measure_cell(group, to_go[0], session, partial(view.measuring, to_go[0])))
+    except Exception as error:  # no service, whatever the reason: so no result
+        reason = why(error)
+        while to_go:
+            done(fail(group, to_go[0], reason))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from restbench import monitor, service
+from restbench import monitor, process, service
 from restbench.cell import ServiceName
+from restbench.failures import EnvironmentProblem, NoService, StorageProblem
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run, write_json, write_text
@@ -27,8 +28,14 @@ class Session:
     """Whether the cell before failed, or left work behind: no next cell on this process."""
     restarted: bool = False
     """Whether the process is new because the one before was spent."""
+    unfit: dict[str, str] = field(default_factory=dict)
+    """The strategies that cannot be measured on this service, each with the reason."""
     busy: bool = False
     """Whether it may still be at work for the cell before, and is not ours to be replaced."""
+
+    def can_measure(self, strategy: str) -> bool:
+        """Whether the service offers the strategy, and nothing has shown it to be unfit."""
+        return strategy in self.offered and strategy not in self.unfit
 
     def take_flags(self) -> tuple[str, ...]:
         """What the next cell must say about this service; a restart is said once."""
@@ -46,7 +53,10 @@ class Session:
 def open_session(
     run: Run, first: PlannedCell, attached_urls: Mapping[ServiceName, str]
 ) -> Iterator[Session]:
-    """A fresh service process for a block, service, placement and front (method, rule 2)."""
+    """A fresh service process for a block, service, placement and front (method, rule 2).
+
+    NoService where it does not come up.
+    """
     cell = first.cell
     url = attached_urls.get(cell.service)
     session = _attach(cell.service, url) if url else _own(run, first)
@@ -81,6 +91,26 @@ def _polite_unless(spent: bool) -> signal.Signals:
 
 
 def _start(run: Run, planned: PlannedCell) -> service.Service:
+    """A service that does not come up is started once more, as a cell that fails is measured once
+    more. NoService where that fails as well."""
+    try:
+        return _start_once(run, planned)
+    except StorageProblem:
+        raise
+    except EnvironmentProblem:
+        return _start_again(run, planned)
+
+
+def _start_again(run: Run, planned: PlannedCell) -> service.Service:
+    try:
+        return _start_once(run, planned)
+    except StorageProblem:
+        raise
+    except EnvironmentProblem as error:
+        raise NoService(str(error)) from error
+
+
+def _start_once(run: Run, planned: PlannedCell) -> service.Service:
     cell = planned.cell
     cores = place(cell.placement, allowed_cores()).service
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
@@ -92,6 +122,12 @@ def _start(run: Run, planned: PlannedCell) -> service.Service:
         started.stop()
         raise
     return started
+
+
+def end_of_log(session: Session) -> str:
+    """What the service said last, to be put behind a reason; nothing where others run it."""
+    log = session.service.log
+    return f"; its log ends:\n{process.tail(log)}" if log else ""
 
 
 def is_spent(record: CellRun) -> bool:

@@ -3,8 +3,10 @@ files or none (a temporary name, then a rename)."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from restbench import storage
 from restbench.failures import BadConfiguration
 from restbench.records import Calibration, CellRun, Manifest, Proof
 
@@ -30,11 +33,22 @@ def serve_folder() -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file or none: readers never see half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a whole file or none: readers never see half of it. StorageProblem where it cannot."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
+    with storage.writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def remove(folder: Path) -> None:
+    """Take away a folder with all that is in it, if it is there."""
+    with storage.writing(folder), contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -275,23 +289,26 @@ class Run:
 
 
 def create_run(name: str, results: Path = RESULTS) -> Run:
-    """A new, empty run folder; a name that is taken gets a number behind it."""
-    results.mkdir(parents=True, exist_ok=True)
+    """A new, empty run folder; a name that is taken gets a number behind it.
+
+    StorageProblem where none can be made.
+    """
+    with storage.writing(results):
+        results.mkdir(parents=True, exist_ok=True)
     for candidate in (name, *(f"{name}-{number}" for number in range(2, 100))):
-        try:
+        with storage.writing(results), contextlib.suppress(FileExistsError):
             (results / candidate).mkdir()
-        except FileExistsError:
-            continue
-        return Run(results / candidate)
+            return Run(results / candidate)
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 
 
 def point_latest_to(run: Run) -> None:
     """Make `results/latest` a link to this run."""
     link = run.path.with_name(".latest.tmp")
-    link.unlink(missing_ok=True)
-    link.symlink_to(run.name)
-    link.replace(run.path.with_name("latest"))
+    with storage.writing(link):
+        link.unlink(missing_ok=True)
+        link.symlink_to(run.name)
+        link.replace(run.path.with_name("latest"))
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:

@@ -14,23 +14,46 @@ from restbench.order import Order
 from restbench.payload import payload_of
 from restbench.records import PlannedCell
 from restbench.service import Service
-from restbench.session import Session
+from restbench.session import Session, end_of_log, renew_if_spent
+from restbench.store import Run
 
 WARMING_CLIENTS = 4
 
 
-def warm_all(order: Order, group: Sequence[PlannedCell], session: Session) -> None:
+def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Session) -> None:
     """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
-    more of the way is compiled when the first window opens."""
+    more of the way is compiled when the first window opens.
+
+    A strategy that a service dies of twice is unfit; the others are warmed up on another process.
+    """
+    died: set[str] = set()
+    while (strategy := _dies_of(order, group, session)) is not None:
+        if strategy in died:
+            session.unfit[strategy] = f"the service died in its warm-up{end_of_log(session)}"
+        died.add(strategy)
+        session.spent = True
+        renew_if_spent(run, group[0], session)
+
+
+def _dies_of(order: Order, group: Sequence[PlannedCell], session: Session) -> str | None:
+    """Warm up what is fit; the strategy that the service died of, None where it lives."""
+    for cell in _smallest(order, group, session):
+        _warm(session.service, cell, order)
+        if not session.service.alive():
+            return cell.strategy
+    return None
+
+
+def _smallest(order: Order, group: Sequence[PlannedCell], session: Session) -> list[Cell]:
+    """The smallest cell of each strategy that can be measured."""
 
     def work(cell: Cell) -> int:
         shape = order.experiment.shape(cell.complexity)
         return shape.rows * shape.inner * shape.columns
 
-    offered = (each.cell for each in group if each.cell.strategy in session.offered)
-    cells = sorted(offered, key=work)
-    for cell in {cell.strategy: cell for cell in reversed(cells)}.values():
-        _warm(session.service, cell, order)
+    fit = (each.cell for each in group if session.can_measure(each.cell.strategy))
+    cells = sorted(fit, key=work)
+    return list({cell.strategy: cell for cell in reversed(cells)}.values())
 
 
 def _warm(target: Service, cell: Cell, order: Order) -> None:

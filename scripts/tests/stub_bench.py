@@ -99,9 +99,13 @@ class Bench:
             if (each.cell.service, each.cell.strategy) == wanted
         )
 
-    def row(self, strategy: str) -> dict[str, str]:
+    def row(self, strategy: str, service: str = "java") -> dict[str, str]:
         with self.latest.test_matrix_csv.open() as table:
-            return next(row for row in csv.DictReader(table) if row["strategy"] == strategy)
+            return next(
+                row
+                for row in csv.DictReader(table)
+                if (row["service"], row["strategy"]) == (service, strategy)
+            )
 
     def left_running(self) -> list[str]:
         """Every process that inherited this bench's folder from us."""

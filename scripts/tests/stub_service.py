@@ -4,7 +4,9 @@
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
 (every third request of a load), `hang` (no answer), `slow` (50 ms), `queue` (one request after the
-other, 10 ms each), `die` (in the middle of its first load, once: the file STUB_DIED remembers).
+other, 10 ms each), `slower` (each request of a load takes longer than the one before), `die` (in
+the middle of every load), `die-once` (of the first: the file STUB_DIED remembers), `die-warming`,
+`die-proving`. The fault `no-start` of a service's name: it never comes up.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,14 @@ QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 20
 EVERY = 3
+SLOWER_S = 0.00005
+#: Whether a service dies of a request, by its id and its place in the load.
+FATAL: dict[str, Callable[[str, int], bool]] = {
+    "die": lambda _id, number: number == DIES_AT,
+    "die-once": lambda _id, number: number == DIES_AT,
+    "die-warming": lambda request_id, _number: request_id == "warm",
+    "die-proving": lambda request_id, _number: request_id.isdigit(),
+}
 
 
 class Stub(ThreadingHTTPServer):
@@ -106,12 +117,14 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.loaded[strategy] += under_load
             number = self.server.loaded[strategy] if under_load else 0
-        if fault == "die" and number == DIES_AT:
-            die_once()
+        if fault in FATAL and FATAL[fault](str(request["requestId"]), number):
+            die(once=fault == "die-once")
         if fault == "hang":
             time.sleep(HANG_S)
         if fault == "slow":
             time.sleep(SLOW_S)
+        if fault == "slower":
+            time.sleep(SLOWER_S * number)
         if fault == "queue":
             with self.server.turn:
                 time.sleep(QUEUE_S)
@@ -144,9 +157,9 @@ def product(request: dict[str, Any], off_by: int) -> bytes:
     return f'{{"requestId":"{request["requestId"]}","rows":{rows_text}}}'.encode()
 
 
-def die_once() -> None:
+def die(*, once: bool) -> None:
     died = Path(os.environ["STUB_DIED"])
-    if not died.exists():
+    if not (once and died.exists()):
         died.touch()
         print("stub: out of memory, giving up", file=sys.stderr, flush=True)
         os._exit(3)
@@ -154,4 +167,6 @@ def die_once() -> None:
 
 if __name__ == "__main__":
     faults = json.loads(os.environ.get("STUB_FAULTS", "{}"))
+    if faults.get(sys.argv[1]) == "no-start":
+        sys.exit("stub: this machine is not good enough for me")
     Stub(sys.argv[1], faults, int(os.environ["RESTBENCH_PORT"])).serve_forever()

@@ -140,17 +140,25 @@ def test_a_service_that_dies_under_load_leaves_the_end_of_its_log_in_the_record(
     assert "stub: out of memory, giving up" in reason
 
 
+def test_a_cell_that_fails_has_a_second_attempt_unless_that_could_not_end_otherwise(
+    failing: Ran, wrong: Ran
+) -> None:
+    died, hung = (failing.bench.record("java", name) for name in ("serial", "thread-pool"))
+    assert died.first_failure is not None
+    assert "stub: out of memory, giving up" in died.first_failure
+    assert hung.first_failure == hung.reason
+    assert "java-thread-pool-unbound-tiny-2u: once more on a fresh service" in failing.done.stdout
+    assert failing.bench.record("java", "virtual-threads").first_failure is None
+    assert wrong.bench.record("java", "serial").first_failure is None, "a wrong answer is final"
+
+
 def test_the_cell_after_a_failed_one_gets_a_new_service_and_says_so(failing: Ran) -> None:
     order = sorted(
         (record for record, _ in failing.bench.latest.cell_runs()), key=lambda r: r.order
     )
-    spent = False
-    for record in order:
-        if record.cell.strategy == "virtual-threads":
-            assert "service-restarted" not in record.flags
-            continue
-        assert ("service-restarted" in record.flags) == spent
-        spent = record.status == "failed"
+    good = next(record for record in order if record.status == "measured")
+    spent = any(each.order < good.order for each in order if each.first_failure)
+    assert ("service-restarted" in good.flags) == spent
 
 
 def test_a_strategy_that_hangs_fails_with_what_it_was_waited_for(failing: Ran) -> None:

@@ -1,0 +1,150 @@
+"""A cell has two attempts, the second on a fresh service; then it is recorded as failed.
+
+Whatever goes wrong with a cell becomes its record, and the run goes on: only what makes every
+further record impossible (StorageProblem, an interruption) is handed on.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import httpx
+
+from restbench import storage
+from restbench.failures import Failure, NoService, StorageProblem, WrongAnswers
+from restbench.live import Live
+from restbench.measure import Task, measure
+from restbench.order import Order
+from restbench.payload import payload_of
+from restbench.placement import Cores, allowed_cores, place
+from restbench.records import CellRun, PlannedCell
+from restbench.session import Session, is_spent, renew_if_spent
+from restbench.store import Run, remove, write_model
+from restbench.warming import warm_all
+
+#: How much is told of an error that is none of ours.
+TRACEBACK_LINES = 6
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells that share a service process, and the run that they belong to."""
+
+    order: Order
+    run: Run
+    cells: Sequence[PlannedCell]
+    say: Callable[[str], None]
+    """Is told what whoever follows the run should know."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """How an attempt ended that has no result."""
+
+    reason: str
+    wrong: bool = False
+    """Whether a product was wrong."""
+    final: bool = False
+    """Whether a second attempt could not end otherwise, or may not be asked for."""
+
+
+def measure_cell(
+    group: Group, planned: PlannedCell, session: Session, watch: Callable[[Live], None]
+) -> CellRun:
+    """The cell's record, whatever became of it. A wrong answer has no second attempt: it voids the
+    cell at once (method, rule 5). StorageProblem where no record could be kept, NoService where the
+    service does not come up any more."""
+    first = _attempt(group, planned, session, watch, None)
+    if isinstance(first, CellRun):
+        return first
+    if first.final:
+        return _keep(group, planned, session.cores, first, None)
+    group.say(f"{planned.cell.id}: once more on a fresh service: {in_short(first.reason)}")
+    remove(group.run.cell(planned.block, planned.cell.id).path)
+    second = _attempt(group, planned, session, watch, first.reason)
+    if isinstance(second, CellRun):
+        return second
+    return _keep(group, planned, session.cores, second, first.reason)
+
+
+def fail(group: Group, planned: PlannedCell, reason: str) -> CellRun:
+    """The record of a cell that there was no service for."""
+    cores = place(planned.cell.placement, allowed_cores())
+    return _keep(group, planned, cores, Failed(reason), None)
+
+
+def why(error: Exception) -> str:
+    """An error as a cell's record tells it; StorageProblem where no record could be kept."""
+    if isinstance(error, StorageProblem):
+        raise error
+    if found := storage.problem(error):
+        raise found from error
+    if isinstance(error, Failure | httpx.HTTPError):
+        return str(error) or type(error).__name__
+    told = "".join(traceback.format_exception(error)).strip().splitlines()[-TRACEBACK_LINES:]
+    return "\n".join(["an error that nobody expected:", *told])
+
+
+def in_short(reason: str) -> str:
+    """Its first line: the rest is the end of a log."""
+    return reason.partition("\n")[0].removesuffix("; its log ends:")
+
+
+def _attempt(
+    group: Group,
+    planned: PlannedCell,
+    session: Session,
+    watch: Callable[[Live], None],
+    first_failure: str | None,
+) -> CellRun | Failed:
+    try:
+        _make_ready(group, planned, session)
+        if reason := session.unfit.get(planned.cell.strategy):
+            return Failed(reason, final=True)
+        task = _task(group, planned, session.cores, first_failure, session.take_flags())
+        record = measure(session.service, task, group.run, watch)
+    except NoService:
+        raise
+    except Exception as error:  # whatever it is, the next cell has its turn
+        session.spent = True
+        wrong = isinstance(error, WrongAnswers)
+        return Failed(why(error), wrong=wrong, final=wrong)
+    session.spent = is_spent(record)
+    return record
+
+
+def _make_ready(group: Group, planned: PlannedCell, session: Session) -> None:
+    """A service that is as it was for the first cell, where the last one left it otherwise."""
+    renew_if_spent(group.run, planned, session)
+    if session.restarted:
+        warm_all(group.order, group.run, group.cells, session)
+
+
+def _task(
+    group: Group,
+    planned: PlannedCell,
+    cores: Cores,
+    first_failure: str | None,
+    flags: tuple[str, ...] = (),
+) -> Task:
+    return Task(
+        planned=planned,
+        profile=group.order.profile,
+        payload=payload_of(group.order.experiment, planned.cell.complexity),
+        payload_seed=group.order.experiment.seed,
+        cores=cores,
+        flags=(*flags, *(("retried",) if first_failure else ())),
+        first_failure=first_failure,
+    )
+
+
+def _keep(
+    group: Group, planned: PlannedCell, cores: Cores, failed: Failed, first_failure: str | None
+) -> CellRun:
+    task = _task(group, planned, cores, first_failure)
+    flags = (*task.flags, *(("wrong-answers",) if failed.wrong else ()))
+    record = task.record("failed", reason=failed.reason, flags=flags)
+    write_model(group.run.cell(planned.block, planned.cell.id).record, record)
+    return record

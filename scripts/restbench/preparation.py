@@ -1,0 +1,74 @@
+"""Before the first cell of a service process: each strategy is proven, then all are warmed up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from restbench import proof
+from restbench.attempts import Group, why
+from restbench.cell import Cell
+from restbench.failures import EnvironmentProblem, NoService
+from restbench.records import Proof
+from restbench.session import Session, end_of_log, renew_if_spent
+from restbench.store import Run, write_json
+from restbench.warming import warm_all
+
+
+def prepare(group: Group, session: Session, proven: Callable[[Proof], None]) -> None:
+    """Prove and warm up what the service offers; `proven` is told each proof.
+
+    What cannot be is `unfit` in the session, with the reason: its cells fail, the others go on.
+    NoService where no service is left to go on with.
+    """
+    first_cells: dict[str, Cell] = {}
+    for each in group.cells:
+        first_cells.setdefault(each.cell.strategy, each.cell)
+    for cell in first_cells.values():
+        _prove(group, cell, session, proven)
+    warm_all(group.order, group.run, group.cells, session)
+
+
+def _prove(group: Group, cell: Cell, session: Session, proven: Callable[[Proof], None]) -> None:
+    if cell.strategy not in session.offered:
+        session.unfit[cell.strategy] = _not_offered(cell, session)
+        group.say(session.unfit[cell.strategy])
+        return
+    found = _look(group, cell, session)
+    if isinstance(found, str):  # once more, on a fresh service
+        found = _look(group, cell, session)
+    if isinstance(found, str):
+        session.unfit[cell.strategy] = found
+        return
+    _keep(group.run, found)
+    proven(found)
+
+
+def _look(group: Group, cell: Cell, session: Session) -> Proof | str:
+    """The proof, or why there is none; the service is not used again then."""
+    try:
+        renew_if_spent(group.run, group.cells[0], session)
+        found = proof.prove(session.service, cell.strategy, cell.placement, session.cores.service)
+        if not session.service.alive():
+            raise EnvironmentProblem(f"the service died{end_of_log(session)}")
+    except NoService:
+        raise
+    except Exception as error:  # the other strategies are not to blame
+        session.spent = True
+        return f"could not be looked at while it served: {why(error)}"
+    return found
+
+
+def _keep(run: Run, proven: Proof) -> None:
+    """One proof a service, strategy and placement: of several blocks the first that denies it."""
+    kept = {(each.service, each.strategy, each.placement): each for each in run.proofs()}
+    known = kept.get((proven.service, proven.strategy, proven.placement))
+    if known is None or known.does is not False:
+        kept[proven.service, proven.strategy, proven.placement] = proven
+    write_json(run.proofs_file, [each.model_dump() for each in kept.values()])
+
+
+def _not_offered(cell: Cell, session: Session) -> str:
+    return (
+        f"{cell.service} {cell.strategy}: not offered by this service on {session.runtime}; "
+        f"it offers {', '.join(session.offered)}"
+    )

@@ -1,0 +1,134 @@
+"""The place where results are written: what its errors mean, and whether it has room."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from restbench.failures import StorageProblem
+
+MIB = 1 << 20
+#: So much is left free while a run goes on: records, manifest and report can still be written then.
+#: A load writes at most a few MiB a second, and room is looked at ten times a second.
+RESERVE_BYTES = 16 * MIB
+#: What is written to see whether anything can be: more than any block that may happen to be left.
+TRIAL_BYTES = 64 * 1024
+
+#: Errors of the place, whoever meets them, with what mends them.
+_OF_THE_PLACE = {
+    errno.ENOSPC: "free some space on that disk",
+    errno.EDQUOT: "your disk quota is used up: free some space, or have it raised",
+    errno.EFBIG: "a file may not be larger here: raise the limit with 'ulimit -f unlimited'",
+    errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
+    errno.EIO: "the disk fails: 'dmesg' shows how",
+}
+#: Errors that only where something was to be written mean that it cannot be.
+_WHEN_WRITING = {
+    errno.EACCES: "give yourself the right to write there",
+    errno.EPERM: "give yourself the right to write there",
+    errno.EEXIST: "a file stands where a folder is needed: move it away",
+    errno.ENOTDIR: "a file stands where a folder is needed: move it away",
+    errno.EISDIR: "a folder stands where a file is needed: move it away",
+    errno.ELOOP: "its links lead in a circle: mend them",
+}
+
+
+def problem(error: BaseException, path: Path | None = None) -> StorageProblem | None:
+    """What to tell the user where an error says that a place cannot be written to; else None.
+
+    `path` is what was to be written, where it is known.
+    """
+    if not isinstance(error, OSError) or error.errno is None:
+        return None
+    known = _OF_THE_PLACE if path is None else _OF_THE_PLACE | _WHEN_WRITING
+    mend = known.get(error.errno)
+    if mend is None:
+        return None
+    place = path or error.filename or "a file of the run"
+    return StorageProblem(f"{place}: cannot be written: {os.strerror(error.errno)}: {mend}")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Around everything that writes there: StorageProblem with the mend where it cannot."""
+    try:
+        yield
+    except OSError as error:
+        raise problem(error, path) or error from error
+
+
+def free_bytes(folder: Path) -> int:
+    """What may still be written on the disk of a folder."""
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize
+
+
+def require_room(folder: Path, wanted_bytes: float, largest_bytes: float) -> None:
+    """StorageProblem where a folder's disk has no room for what is about to be written.
+
+    `largest_bytes` is the size of the largest single file.
+    """
+    with writing(folder):
+        free = free_bytes(folder)
+    if free < wanted_bytes + RESERVE_BYTES:
+        raise StorageProblem(
+            f"{folder}: about {_mib(wanted_bytes + RESERVE_BYTES)} MiB are to be written, "
+            f"{_mib(free)} MiB are free: free some space, or choose fewer cells or a shorter "
+            "profile (--cells, --profile)"
+        )
+    limit = _file_limit()
+    if limit is not None and limit < largest_bytes:
+        raise StorageProblem(
+            f"{folder}: a file may grow to {_mib(largest_bytes)} MiB, the limit of a file here is "
+            f"{_mib(limit)} MiB: raise it with 'ulimit -f unlimited'"
+        )
+
+
+def watch_room(folder: Path) -> None:
+    """StorageProblem where the disk of a folder is about to be full. Costs a system call."""
+    free = free_bytes(folder)
+    if free < RESERVE_BYTES:
+        raise StorageProblem(
+            f"{folder}: the disk is full ({_mib(free)} MiB are free, {_mib(RESERVE_BYTES)} are "
+            "kept for the records): free some space on it"
+        )
+
+
+def require_written(folder: Path, *written: Path) -> None:
+    """StorageProblem where what others wrote into a folder may be cut off: nothing more can be
+    written there now, or a file has reached the size that it may have.
+
+    JMeter does not say that a line of its JTL was lost: it has to be looked at from outside.
+    """
+    watch_room(folder)
+    trial = folder / ".trial"
+    with writing(folder):
+        try:
+            _write_through(trial)
+        finally:
+            trial.unlink(missing_ok=True)
+    limit = _file_limit()
+    for path in written:
+        if limit is not None and path.exists() and path.stat().st_size >= limit:
+            raise problem(OSError(errno.EFBIG, ""), path) or AssertionError
+
+
+def _write_through(path: Path) -> None:
+    with path.open("wb") as output:
+        output.write(b"\0" * TRIAL_BYTES)
+        output.flush()
+        os.fsync(output.fileno())
+
+
+def _file_limit() -> int | None:
+    """The largest size of a file that we and our children may write, bytes; None without limit."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _mib(size: float) -> str:
+    return f"{size / MIB:,.0f}"

@@ -1,0 +1,102 @@
+"""One run in which everything fails that can fail before a cell: the rest is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench, Ran
+
+from restbench import attempts
+from restbench.failures import EnvironmentProblem, StorageProblem
+
+pytestmark = pytest.mark.live
+
+FAULTS = {
+    "serial": "die-once",
+    "pipeline": "die-warming",
+    "shared-pool": "die-proving",
+    "python": "no-start",
+}
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    bench = Bench(tmp_path_factory.mktemp("attempts"))
+    java = ["serial", "pipeline", "shared-pool", "pinned"]
+    path = Path(bench.experiment({"java": java, "python": ["serial", "process-per-request"]}))
+    path.write_text(path.read_text().replace("java = 0.0", "java = 0.1"))
+    return Ran(bench, bench.restbench("run", str(path), "--profile", "p", faults=FAULTS))
+
+
+def test_every_planned_cell_has_a_record_and_the_run_is_complete(failing: Ran) -> None:
+    assert failing.done.returncode == 4, failing.done.stdout + failing.done.stderr
+    assert "4 cells failed" in failing.done.stderr
+    manifest = failing.bench.latest.manifest()
+    assert manifest.status == "complete"
+    assert {record.cell for record, _ in failing.bench.latest.cell_runs()} == {
+        planned.cell for planned in manifest.plan
+    }
+
+
+def test_a_cell_measured_at_the_second_attempt_says_so_and_why(failing: Ran) -> None:
+    record = failing.bench.record("java", "serial")
+    assert record.status == "measured"
+    assert {"retried", "service-restarted"} <= set(record.flags)
+    assert record.first_failure is not None
+    assert "stub: out of memory, giving up" in record.first_failure
+    row = failing.bench.row("serial", "java")
+    assert float(row["throughput_per_s"]) > 0
+    assert "retried" in row["flags"].split()
+
+
+@pytest.mark.parametrize(
+    ("service", "strategy", "reason"),
+    [
+        ("java", "pipeline", "the service died in its warm-up; its log ends:\n"),
+        ("java", "shared-pool", "could not be looked at while it served: the service died; its l"),
+        ("python", "serial", "ended at once; its log ends:\nstub: this machine is not good eno"),
+        ("python", "process-per-request", "stub: this machine is not good enough for me"),
+    ],
+)
+def test_a_failed_cell_has_its_reason_with_the_end_of_the_log_and_no_number(
+    failing: Ran, service: str, strategy: str, reason: str
+) -> None:
+    record = failing.bench.record(service, strategy)
+    assert record.status == "failed"
+    assert record.window is None
+    assert record.usage is None
+    assert reason in (record.reason or "")
+    row = failing.bench.row(strategy, service)
+    assert row["throughput_per_s"] == row["mean_ms"] == row["cpu_ms_per_request"] == ""
+    assert "failed" in row["flags"].split()
+
+
+def test_the_strategies_beside_a_fatal_one_are_measured(failing: Ran) -> None:
+    record = failing.bench.record("java", "pinned")
+    assert record.status == "measured"
+    assert record.first_failure is None
+    assert failing.bench.left_running() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (EnvironmentProblem("JMeter did not start a test"), "JMeter did not start a test"),
+        (FileNotFoundError(2, "No such file", "setpriv"), "an error that nobody expected:"),
+        (ValueError("could not convert string to float"), "ValueError: could not convert string"),
+    ],
+)
+def test_whatever_an_attempt_ends_with_becomes_words(error: Exception, told: str) -> None:
+    assert told in attempts.why(error)
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: OSError(28, "No space left on device"), lambda: StorageProblem("full")]
+)
+def test_what_makes_every_record_impossible_is_no_cells_failure(
+    make: Callable[[], Exception],
+) -> None:
+    with pytest.raises(StorageProblem):
+        attempts.why(make())
