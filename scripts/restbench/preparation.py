@@ -48,8 +48,8 @@ def _look(group: Group, cell: Cell, session: Session) -> Proof | str:
     try:
         renew_if_spent(group.run, group.cells[0], session)
         found = proof.prove(session.service, cell.strategy, cell.placement, session.cores.service)
-        if not session.service.alive():
-            raise EnvironmentProblem(f"the service died{end_of_log(session)}")
+        if not session.service.serves():
+            raise EnvironmentProblem(f"the service died of it{end_of_log(session)}")
     except NoService:
         raise
     except Exception as error:  # the other strategies are not to blame

@@ -83,6 +83,14 @@ class Service:
         """Whether none of its processes has ended."""
         return all(each.poll() is None for each in self.processes)
 
+    def serves(self) -> bool:
+        """Whether it still answers: a process that is just dying is alive for a moment more."""
+        try:
+            self.health()
+        except EnvironmentProblem:
+            return False
+        return self.alive()
+
     def get(self, path: str) -> httpx.Response:
         """GET a route; EnvironmentProblem when the service does not answer."""
         try:

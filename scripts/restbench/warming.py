@@ -29,7 +29,7 @@ def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Sess
     died: set[str] = set()
     while (strategy := _dies_of(order, group, session)) is not None:
         if strategy in died:
-            session.unfit[strategy] = f"the service died in its warm-up{end_of_log(session)}"
+            session.unfit[strategy] = f"the service died of its warm-up{end_of_log(session)}"
         died.add(strategy)
         session.spent = True
         renew_if_spent(run, group[0], session)
@@ -39,7 +39,7 @@ def _dies_of(order: Order, group: Sequence[PlannedCell], session: Session) -> st
     """Warm up what is fit; the strategy that the service died of, None where it lives."""
     for cell in _smallest(order, group, session):
         _warm(session.service, cell, order)
-        if not session.service.alive():
+        if not session.service.serves():
             return cell.strategy
     return None
 

@@ -54,8 +54,8 @@ def test_a_cell_measured_at_the_second_attempt_says_so_and_why(failing: Ran) -> 
 @pytest.mark.parametrize(
     ("service", "strategy", "reason"),
     [
-        ("java", "pipeline", "the service died in its warm-up; its log ends:\n"),
-        ("java", "shared-pool", "could not be looked at while it served: the service died; its l"),
+        ("java", "pipeline", "the service died of its warm-up; its log ends:\n"),
+        ("java", "shared-pool", "could not be looked at while it served: the service died of it;"),
         ("python", "serial", "ended at once; its log ends:\nstub: this machine is not good eno"),
         ("python", "process-per-request", "stub: this machine is not good enough for me"),
     ],
