@@ -17,10 +17,10 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench bench-analysis plan calibrate report serve stop test lint format lock audit jmeter-gui clean
+.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
@@ -42,7 +42,7 @@ serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl 
 stop: $(STAMPS)/venv ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(STAMPS)/dev $(STAMPS)/audit chromium lint ## every test of every part
+test: setup $(STAMPS)/dev $(STAMPS)/audit chromium wrk lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	cd python-service && ../$(BIN)/python -m pytest
 	$(BIN)/python -m pytest -q contract/tests
@@ -74,6 +74,9 @@ bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's 
 audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python -m restbench_audit
 
+bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
+	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
+
 jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
 
@@ -81,7 +84,7 @@ clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
-.PHONY: sysstat chromium tools-java tools-python
+.PHONY: sysstat chromium wrk tools-java tools-python
 tools-java:
 	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
 
@@ -121,14 +124,13 @@ $(STAMPS)/jmeter: jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell f
 	@$(PYTHON) jmeter-plans/archive_classes.py
 	@touch $@
 
-sysstat:
-	@command -v sar >/dev/null && exit 0; \
-	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq sysstat >/dev/null || { apt-get update -qq && apt-get install -y -qq sysstat >/dev/null; }; \
-	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq sysstat >/dev/null; \
-	else echo "sysstat is missing. Type: sudo apt-get install sysstat"; exit 3; fi
-
-chromium:
-	@command -v chromium >/dev/null && exit 0; \
-	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq chromium >/dev/null || { apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; \
-	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq chromium >/dev/null; \
-	else echo "chromium is missing. Type: sudo apt-get install chromium"; exit 3; fi
+# A Debian package by its program: installed where we may, else the line to type.
+define debian
+	@command -v $(1) >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq $(2) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(2) >/dev/null; }; \
+	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq $(2) >/dev/null; \
+	else echo "$(2) is missing. Type: sudo apt-get install $(2)"; exit 3; fi
+endef
+sysstat: ; $(call debian,sar,sysstat)
+chromium: ; $(call debian,chromium,chromium)
+wrk: ; $(call debian,wrk,wrk)

@@ -59,6 +59,7 @@ COMMANDS = {
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
     "bench-analysis": ("analysis", "bench_analysis"),
+    "bench-limit": ("limit", "bench_limit"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
 }

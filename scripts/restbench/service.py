@@ -34,12 +34,17 @@ PYTHON_SERVICE = ROOT / "python-service"
 #: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
 JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
 
-DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001}
-PORT_VARIABLES = {"java": "JAVA_PORT", "python": "PYTHON_PORT", "apache": "APACHE_PORT"}
+DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001, "limit": 8190}
+PORT_VARIABLES = {
+    "java": "JAVA_PORT",
+    "python": "PYTHON_PORT",
+    "apache": "APACHE_PORT",
+    "limit": "LIMIT_PORT",
+}
 
 
 def port(name: str) -> int:
-    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT or APACHE_PORT."""
+    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT, ...."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
     if not text.isdigit() or not 1 <= int(text) <= 65535:

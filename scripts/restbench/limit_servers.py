@@ -1,0 +1,99 @@
+"""Servers that do the same work: the practical limit (one thread, no framework), and the two
+services with the kernel `native` under `serial`; all on one core."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from restbench import process, service
+from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.payload import Payload
+
+LIMIT = "limit"
+SOURCE = "limit.cpp"
+READY_TIMEOUT_S = 10.0
+REQUEST_ID = 2019
+
+
+@dataclass(frozen=True)
+class Server:
+    """Something that answers matrix requests, on a core of its own."""
+
+    name: str
+    url: str
+    """Where the request goes, strategy and kernel included."""
+    running: subprocess.Popen[bytes]
+
+    def cpu_ms(self) -> float:
+        """CPU time of all its processes so far."""
+        return process.cpu_ms(process.tree(self.running.pid))
+
+
+def build(source: Path, folder: Path) -> Path:
+    """The limit's program from its C++ source. EnvironmentProblem where it cannot be had."""
+    program = folder / LIMIT
+    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(source)]
+    if shutil.which("g++") is None:
+        raise EnvironmentProblem("g++ is missing: apt-get install g++")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if " error: " in line]
+        raise EnvironmentProblem(f"{source} does not compile: {[*errors, done.stderr][0]}")
+    return program
+
+
+@contextmanager
+def servers(program: Path, core: int, folder: Path) -> Iterator[list[Server]]:
+    """All three at once on one core; who is not asked sleeps."""
+    with ExitStack() as stack:
+        port = service.port(LIMIT)
+        service.require_free(port, service.PORT_VARIABLES[LIMIT])
+        command = process.bound_to_us([str(program), str(port)], str(core))
+        limit = process.start(command, folder / "limit.log")
+        stack.callback(process.stop, limit)
+        found = [Server(LIMIT, f"http://{service.HOST}:{port}/", limit)]
+        for name in service.COMMANDS:
+            started = service.start(name, "none", str(core), folder / name)
+            stack.callback(started.stop)
+            url = f"{started.base_url}/matrix/serial?kernel=native"
+            found.append(Server(name, url, started.processes[0]))
+        yield found
+
+
+def require_right(server: Server, payload: Payload) -> None:
+    """WrongAnswers unless the server's answer is the product, byte for byte."""
+    answer = _post(server, payload)
+    if answer.content != payload.answer(REQUEST_ID):
+        raise WrongAnswers(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
+
+
+def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, float]:
+    """The medians of what `Server-Timing` tells, one request after the other; empty without it."""
+    told: dict[str, list[float]] = {}
+    for _ in range(requests):
+        header = _post(server, payload).headers.get("Server-Timing", "")
+        for name, value in re.findall(r"(\w+);dur=([0-9.]+)", header):
+            told.setdefault(name, []).append(float(value))
+    return {name: sorted(values)[len(values) // 2] for name, values in told.items()}
+
+
+def _post(server: Server, payload: Payload) -> httpx.Response:
+    headers = {"Content-Type": "application/json"}
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    with httpx.Client(trust_env=False, timeout=service.REQUEST_TIMEOUT_S) as client:
+        while True:
+            try:
+                return client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
+            except httpx.ConnectError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)

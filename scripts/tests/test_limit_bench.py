@@ -1,0 +1,134 @@
+"""How far from the limit: the sums by hand, the client and the servers for real."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ports import free_port
+from test_cli import restbench
+
+from restbench import limit_bench, limit_servers, process
+from restbench.cell import Shape
+from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
+from restbench.limit_bench import Client, Slice
+from restbench.limit_servers import Server
+from restbench.payload import make_payload
+
+needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
+PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)
+ECHOES_BYTES = """
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        answer = sys.argv[3].encode()
+        self.send_response(int(sys.argv[2]))
+        self.send_header("Server-Timing", "parse;dur=1.5, compute;dur=2.25")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+    def log_message(self, *_): pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+@pytest.fixture
+def answering(tmp_path: Path):
+    """Starts servers that give every request the same answer."""
+    started = []
+
+    def start(status: int, answer: bytes) -> Server:
+        port = free_port()
+        command = [sys.executable, "-c", ECHOES_BYTES, str(port), str(status), answer.decode()]
+        running = process.start(process.bound_to_us(command), tmp_path / "server.log")
+        started.append(running)
+        return Server("java", f"http://127.0.0.1:{port}/", running)
+
+    yield start
+    for each in started:
+        process.stop(each)
+
+
+def client(tmp_path: Path) -> Client:
+    body = tmp_path / "body.json"
+    body.write_bytes(PAYLOAD.body(limit_servers.REQUEST_ID))
+    return Client(body, 0, tmp_path)
+
+
+def test_the_ratio_is_paired_by_turn() -> None:
+    slices = {
+        "limit": [Slice("limit", "low", 100, 10.0), Slice("limit", "low", 100, 20.0)],
+        "java": [Slice("java", "low", 10, 3.0), Slice("java", "low", 10, 6.0)],
+    }
+    limit, java = limit_bench.standings(slices, {"limit": {}, "java": {"parse": 1.0}})
+    assert (limit.ratio.estimate, limit.ratio.low) == (1.0, 1.0)
+    assert java.ratio.estimate == pytest.approx(3.0)
+    assert java.ratio.high == pytest.approx(3.0)  # the machine's drift is not the servers'
+    assert limit.cpu_ms_per_request == pytest.approx(0.02**0.5)
+    assert java.requests_per_cpu_s == pytest.approx(1000 / java.cpu_ms_per_request)
+    assert java.stages_ms == {"parse": 1.0}
+
+
+def test_reads_the_requests_in_the_clients_own_words() -> None:
+    told = "Running 1s test\n  12345 requests in 1.00s, 2.1MB read\nRequests/sec: 12345\n"
+    assert limit_bench.answered("java", told) == 12345
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "  9 requests in 1.00s\n  Non-2xx or 3xx responses: 4\n",
+        "  9 requests in 1.00s\n  Socket errors: connect 0, read 3, write 0, timeout 0\n",
+        "  0 requests in 1.00s\n",
+        "unable to connect to 127.0.0.1:1 Connection refused",
+    ],
+)
+def test_a_load_with_errors_is_no_measurement(told: str) -> None:
+    with pytest.raises(CellsFailed, match=r"^java: "):
+        limit_bench.answered("java", told)
+
+
+def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answering) -> None:
+    server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
+    limit_servers.require_right(server, PAYLOAD)
+    found = client(tmp_path).slice(server, "low", 1.0)
+    assert found.requests > 10
+    assert 0 < found.cpu_ms < 10_000
+    assert limit_servers.stages_ms(server, PAYLOAD, 3) == {"parse": 1.5, "compute": 2.25}
+
+
+def test_a_wrong_product_is_never_timed(answering) -> None:
+    with pytest.raises(WrongAnswers, match="java: answered 200 "):
+        limit_servers.require_right(answering(200, b'{"requestId":"2019"}'), PAYLOAD)
+
+
+def test_a_refused_request_is_no_measurement(tmp_path: Path, answering) -> None:
+    server = answering(503, b"{}")
+    limit_servers._post(server, PAYLOAD)  # it is up
+    with pytest.raises(CellsFailed, match="Non-2xx"):
+        client(tmp_path).load(server, 1.0)
+
+
+def test_without_the_source_it_is_skipped_and_says_so(tmp_path: Path) -> None:
+    done = restbench("bench-limit", str(tmp_path))
+    assert done.returncode == 0
+    assert done.stdout.startswith("skipped: no limit.cpp in ")
+
+
+@needs_compiler
+def test_a_source_that_does_not_compile_is_said(tmp_path: Path) -> None:
+    source = tmp_path / "limit.cpp"
+    source.write_text("int main() { return nothing; }")
+    with pytest.raises(EnvironmentProblem, match=r"does not compile: .*nothing"):
+        limit_servers.build(source, tmp_path)
+
+
+@needs_compiler
+def test_a_source_that_compiles_is_run(tmp_path: Path) -> None:
+    source = tmp_path / "limit.cpp"
+    source.write_text("int main() { return 7; }")
+    program = limit_servers.build(source, tmp_path)
+    assert subprocess.run([str(program)], check=False).returncode == 7
