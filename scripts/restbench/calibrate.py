@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from restbench import load, machine, monitor, probe, service, watch
+from restbench import load, machine, machine_lock, monitor, probe, service, watch
 from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
 from restbench.failures import EnvironmentProblem
 from restbench.probe import Probe, window_of
@@ -21,6 +21,7 @@ Tell = Callable[[str], None]
 
 def require_tools() -> None:
     """EnvironmentProblem, with the mend, where the calibration could not go on."""
+    machine_lock.take()
     load.require_jmeter()
     watch.end_leftovers()
     service.COMMANDS["java"]()

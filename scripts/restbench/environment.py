@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from restbench import load, monitor, service, watch
+from restbench import load, machine_lock, monitor, service, watch
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.placement import allowed_cores, place
@@ -25,10 +25,12 @@ class Needs(Protocol):
 
 
 def check(order: Needs) -> list[str]:
-    """Look at everything a run needs before anything is started; returns notes for the user.
+    """Look at everything a run needs before anything is started; returns notes for the user. From
+    here on this process has the machine for itself.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
+    machine_lock.take()
     load.require_jmeter()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)

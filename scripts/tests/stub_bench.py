@@ -71,6 +71,7 @@ class Bench:
             "STUB_FAULTS": json.dumps(faults or {}),
             "JAVA_PORT": str(free_port()),
             "PYTHON_PORT": str(free_port()),
+            "RESTBENCH_LOCK": f"restbench-tests-{hash(self.folder):x}",
         }
         return subprocess.Popen(
             [sys.executable, str(CLI), *arguments],

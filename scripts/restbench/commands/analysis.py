@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from restbench import analysis_bench, machine, watch
+from restbench import analysis_bench, machine, machine_lock, watch
 from restbench.analysis_bench import Timed
 from restbench.commands.options import console
 from restbench.store import CellFolder
@@ -18,6 +18,7 @@ def bench_analysis(
     rows: Annotated[int, typer.Option(min=1_000, help="Samples in the file.")] = 5_000_000,
 ) -> None:
     """Time our analysis of a large JTL beside JMeter's."""
+    machine_lock.take()
     with tempfile.TemporaryDirectory(prefix="analysis-", dir=watch.begin()) as folder:
         console.print(f"writing {rows:,} samples")
         ours_s: float | None = None

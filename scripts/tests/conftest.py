@@ -1,0 +1,19 @@
+"""What every test starts from: a machine of its own, as far as the lock of benchmarks goes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from restbench import machine_lock
+
+os.environ[machine_lock.VARIABLE] = f"restbench-tests-{os.getpid()}"
+
+
+@pytest.fixture(autouse=True)
+def _lets_go_of_the_machine() -> Iterator[None]:
+    yield
+    while machine_lock._held:
+        machine_lock._held.popitem()[1].close()

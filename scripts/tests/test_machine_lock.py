@@ -1,0 +1,102 @@
+"""Two benchmarks at once: real processes, and the kernel between them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench import machine_lock
+from restbench.failures import EnvironmentProblem
+
+HOLDER = """
+import sys, time
+from restbench import machine_lock
+machine_lock.take()
+machine_lock.take()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+def holder(name: str) -> subprocess.Popen[str]:
+    started = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, "restbench", "run", "thesis"],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {machine_lock.VARIABLE: name},
+    )
+    assert started.stdout is not None
+    assert started.stdout.readline() == "held\n"
+    return started
+
+
+@pytest.fixture
+def name(monkeypatch: pytest.MonkeyPatch) -> str:
+    chosen = f"restbench-tests-{os.getpid()}-lock"
+    monkeypatch.setenv(machine_lock.VARIABLE, chosen)
+    return chosen
+
+
+def test_a_second_benchmark_is_refused_and_told_who_has_the_machine(name: str) -> None:
+    first = holder(name)
+    try:
+        with pytest.raises(EnvironmentProblem) as refused:
+            machine_lock.take()
+    finally:
+        first.kill()
+        first.wait()
+    assert f"(pid {first.pid} of user {os.getuid()}: restbench run thesis)" in str(refused.value)
+
+
+def test_the_kernel_takes_the_lock_back_from_a_process_that_is_killed(name: str) -> None:
+    first = holder(name)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    machine_lock.take()
+    machine_lock.take()  # what has it is not in its own way
+
+
+def test_what_a_benchmark_starts_does_not_keep_the_lock(name: str) -> None:
+    machine_lock.take()
+    child = subprocess.Popen(["sleep", "20"], close_fds=False)
+    try:
+        machine_lock._held.pop(name).close()
+        machine_lock.take()
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(machine_lock.VARIABLE, "x" * 200)
+    with pytest.raises(EnvironmentProblem, match="no name for a lock"):
+        machine_lock.take()
+
+
+@pytest.mark.parametrize("command", [("run",), ("calibrate",), ("bench-analysis",)])
+def test_what_measures_needs_the_machine_for_itself(
+    tmp_path: Path, name: str, command: tuple[str, ...]
+) -> None:
+    bench = Bench(tmp_path)
+    path = bench.experiment({"java": ["serial"]})
+    more = (path, "--profile", "p") if command == ("run",) else ()
+    first = holder(name)
+    try:
+        refused = bench.restbench(*command, *more, RESTBENCH_LOCK=name)
+        assert refused.returncode == 3, refused.stdout + refused.stderr
+        assert len(refused.stderr.strip().splitlines()) == 1
+        assert f"another benchmark runs on this machine (pid {first.pid}" in refused.stderr
+        planned = bench.restbench("plan", path, "--profile", "p", RESTBENCH_LOCK=name)
+        assert planned.returncode == 0, planned.stderr
+    finally:
+        first.kill()
+        first.wait()
+    assert list(tmp_path.glob("*/manifest.json")) == []
