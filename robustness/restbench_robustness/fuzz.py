@@ -1,0 +1,145 @@
+"""The command: starts both services, runs a campaign against them, and says what it found.
+
+    python -m restbench_robustness.fuzz --bodies 100000 --seed 1
+
+Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from restbench import service
+from restbench.cell import ServiceName
+from restbench.failures import Failure
+from restbench.store import ROOT
+
+from .campaign import Campaign, Tally
+from .findings import keep
+from .ports import free_port
+from .trial import Bench, Target
+
+BODY_LIMIT_BYTES = 8 * 1024 * 1024
+"""Low enough that 007 is reached often, high enough for numbers of several megabytes."""
+TIMEOUT_S = 60.0
+"""A service that is silent for so long hangs; a busy machine needs seconds for a large product."""
+PROGRESS_S = 5.0
+SERVICES: tuple[ServiceName, ...] = ("java", "python")
+FOLDER = ROOT / ".cache" / "fuzz"
+IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
+
+
+@contextmanager
+def running_services(folder: Path) -> Iterator[list[service.Service]]:
+    """Both services, on JAVA_PORT and PYTHON_PORT or on free ports; logs go to `folder`."""
+    os.environ["RESTBENCH_MAX_BODY_BYTES"] = str(BODY_LIMIT_BYTES)
+    with ExitStack() as stack:
+        started = []
+        for name in SERVICES:
+            os.environ.setdefault(service.PORT_VARIABLES[name], str(free_port()))
+            started.append(service.start(name, "none", None, folder / name))
+            stack.callback(started[-1].stop)
+        yield started
+
+
+def target(of: service.Service) -> Target:
+    """Where a running service is, and the strategies that it offers itself."""
+    host, port = of.address
+    return Target(of.name, host, port, tuple(of.strategies()))
+
+
+def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
+    """A campaign against running services; differences are printed as they are found."""
+    bench = Bench([target(it) for it in services], BODY_LIMIT_BYTES, TIMEOUT_S)
+    progress = _Progress(bench, bodies, FOLDER / f"seed-{seed}")
+    try:
+        return Campaign(bench, bodies, seed).run(after_batch=progress)
+    finally:
+        bench.close()
+
+
+def left_over(services: list[service.Service]) -> list[str]:
+    """What a service has not let go of when nothing is sent any more."""
+    found = []
+    for each in services:
+        told = IN_FLIGHT.search(each.get("/metrics").text)
+        if told is None or float(told["count"]) != 0:
+            found.append(
+                f"{each.name}: {told['count'] if told else 'no count of'} requests in flight"
+            )
+    return found
+
+
+class _Progress:
+    """A line from time to time, and each finding at once."""
+
+    def __init__(self, bench: Bench, bodies: int, folder: Path) -> None:
+        self._targets, self._bodies, self._folder = bench.targets, bodies, folder
+        self._shown_s, self._kept = time.monotonic(), 0
+
+    def __call__(self, tally: Tally) -> None:
+        for finding in tally.findings[self._kept :]:
+            print("\n".join(keep(finding, self._folder, self._targets)), flush=True)
+        self._kept = len(tally.findings)
+        if time.monotonic() - self._shown_s >= PROGRESS_S:
+            self._shown_s = time.monotonic()
+            rate = tally.bodies / tally.elapsed_s
+            left_s = (self._bodies - tally.bodies) / rate
+            print(
+                f"{tally.bodies} of {self._bodies} bodies, {self._kept} differences, "
+                f"{rate:.0f} a second, {left_s:.0f} s left",
+                flush=True,
+            )
+
+
+def summary(tally: Tally) -> str:
+    """Bodies by code, source and route, and the digest of them all."""
+    codes = ", ".join(f"{code} {count}" for code, count in sorted(tally.codes.items()))
+    sources = ", ".join(f"{name} {count}" for name, count in tally.sources.most_common())
+    routes = "\n".join(
+        f"  {name:7} {strategy:20} {kernel:7} {count}"
+        for (name, strategy, kernel), count in sorted(tally.routes.items())
+    )
+    return (
+        f"{tally.bodies} bodies in {tally.elapsed_s:.0f} s, {len(tally.findings)} differences\n"
+        f"by code: {codes}\nby source: {sources}\nby strategy:\n{routes}\n"
+        f"digest of all bodies: {tally.digest.hexdigest()[:16]}"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__.partition("\n")[0])
+    parser.add_argument("--bodies", type=int, default=100_000, help="how many (N)")
+    parser.add_argument(
+        "--seed", type=int, default=1, help="the same seed gives the same bodies (SEED)"
+    )
+    options = parser.parse_args(arguments)
+    try:
+        with tempfile.TemporaryDirectory(prefix="restbench-fuzz-") as folder:
+            return _run(Path(folder), options.bodies, options.seed)
+    except Failure as failure:
+        print(failure, file=sys.stderr)
+        return failure.exit_code
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(folder: Path, bodies: int, seed: int) -> int:
+    with running_services(folder) as services:
+        tally = fuzz(services, bodies, seed)
+        leaks = left_over(services)
+    print("\n".join([summary(tally), *leaks]))
+    return 1 if tally.findings or leaks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

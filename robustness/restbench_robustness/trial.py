@@ -1,0 +1,69 @@
+"""One message sent to every service, and everything that is wrong with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from .comparison import Reply, unlike_each_other, unlike_verdict
+from .message import Message, Route
+from .oracle import Oracle, Verdict
+from .wire import Connection
+
+
+@dataclass(frozen=True)
+class Target:
+    """A service under test."""
+
+    name: str
+    host: str
+    port: int
+    strategies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What each service answered, and what of it is wrong."""
+
+    verdict: Verdict | None
+    replies: dict[str, Reply]
+    differences: tuple[str, ...]
+
+
+class Bench:
+    """A kept connection to each service, and the oracle that judges what comes back."""
+
+    def __init__(self, targets: list[Target], body_limit_bytes: int, timeout_s: float) -> None:
+        """`body_limit_bytes` is what the services were started with."""
+        self.targets = targets
+        self._connections = {it.name: Connection(it.host, it.port, timeout_s) for it in targets}
+        self._oracles = {it.name: Oracle(it.strategies, body_limit_bytes) for it in targets}
+        self._senders = ThreadPoolExecutor(len(targets))
+
+    def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
+        """Send a message to every service at once, each on its route."""
+        sent = {
+            name: self._senders.submit(connection.exchange, message, routes[name])
+            for name, connection in self._connections.items()
+        }
+        verdicts = {
+            name: oracle.judge(message.as_received(routes[name]))
+            for name, oracle in self._oracles.items()
+        }
+        replies = {name: future.result() for name, future in sent.items()}
+        found = [
+            f"{name}: {difference}"
+            for name, reply in replies.items()
+            for difference in unlike_verdict(message, verdicts[name], reply)
+        ]
+        verdict = next(iter(verdicts.values()))
+        if message.is_http and verdict is not None:
+            found += unlike_each_other(replies)
+        return Outcome(verdict, replies, tuple(found))
+
+    def close(self) -> None:
+        """End every connection."""
+        self._senders.shutdown()
+        for connection in self._connections.values():
+            connection.close()

@@ -1,0 +1,64 @@
+"""The oracle says of every example of the contract what the example says."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from restbench_robustness.oracle import Oracle, Request, Verdict
+
+STRATEGIES = ("serial", "pinned")
+DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
+LIMITS_BYTES = {"body-limit-100": 100, "body-limit-1000": 1000}
+SITUATIONS_OF_THE_SERVICE = {"in-flight-limit-reached", "compute-fault"}
+FOLDER = Path(__file__).parents[2] / "contract" / "examples"
+EXAMPLES: dict[str, dict[str, Any]] = {
+    path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
+}
+JUDGED = [n for n, it in EXAMPLES.items() if it.get("given") not in SITUATIONS_OF_THE_SERVICE]
+
+
+def body_of(request: dict[str, Any]) -> bytes:
+    if "bodyBase64" in request:
+        return base64.b64decode(request["bodyBase64"])
+    if "bodyText" in request:
+        return str(request["bodyText"]).encode()
+    return json.dumps(request["body"]).encode() if "body" in request else b""
+
+
+def judged(example: dict[str, Any]) -> Verdict:
+    request = example["request"]
+    body = body_of(request)
+    content_type = {k.lower(): v for k, v in request["headers"].items()}.get("content-type")
+    target = request["path"].replace("{strategy}", "serial")
+    limit_bytes = LIMITS_BYTES.get(example.get("given", ""), DEFAULT_LIMIT_BYTES)
+    verdict = Oracle(STRATEGIES, limit_bytes).judge(
+        Request(request["method"], target, content_type, body, len(body))
+    )
+    assert verdict is not None
+    return verdict
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_the_oracle_agrees_with_the_example(name: str) -> None:
+    example = EXAMPLES[name]
+    verdict = judged(example)
+    assert verdict.status == example["status"]
+    if "responseText" in example:
+        assert verdict.product == example["responseText"].encode()
+        return
+    expected = example["response"]
+    assert verdict.code == expected["errorCode"]
+    assert verdict.request_id == expected["requestId"]
+    assert type(verdict.request_id) is type(expected["requestId"])
+    assert verdict.message == expected.get("errorMessage")
+    assert verdict.allow == example.get("responseHeaders", {}).get("Allow")
+
+
+@pytest.mark.parametrize("name", [n for n in JUDGED if EXAMPLES[n]["status"] in {400, 422}])
+def test_the_place_the_example_names_is_the_oracle_s(name: str) -> None:
+    where = EXAMPLES[name].get("where", "")
+    places = judged(EXAMPLES[name]).places
+    assert not where or any(where in place for place in places)
