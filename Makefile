@@ -17,10 +17,10 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit jmeter-gui clean
+.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
@@ -49,16 +49,18 @@ test: setup $(STAMPS)/dev $(STAMPS)/audit chromium wrk lint ## every test of eve
 	$(BIN)/python -m pytest -q jmeter-plans/tests
 	cd audit && ../.cache/audit/bin/python -m pytest
 	cd scripts && ../$(BIN)/python -m pytest
+	cd robustness && ../$(BIN)/python -m pytest
 
 lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
-	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit
-	$(BIN)/ruff check scripts python-service contract jmeter-plans audit
+	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
+	$(BIN)/ruff check scripts python-service contract jmeter-plans audit robustness
 	cd scripts && ../$(BIN)/mypy && ../$(BIN)/lint-imports
 	cd python-service && ../$(BIN)/mypy && ../$(BIN)/lint-imports
 	cd audit && ../$(BIN)/mypy
+	cd robustness && ../$(BIN)/mypy && ../$(BIN)/lint-imports
 
 format: $(STAMPS)/dev ## apply the formatters
-	$(BIN)/ruff format scripts python-service contract jmeter-plans audit
+	$(BIN)/ruff format scripts python-service contract jmeter-plans audit robustness
 	$(MVN) -f java-service/pom.xml spotless:apply
 
 lock: ## write the lock files again from the .in files (needs uv)
@@ -76,6 +78,9 @@ audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneD
 
 bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
+
+fuzz: $(STAMPS)/dev $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
+	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)
 
 jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx

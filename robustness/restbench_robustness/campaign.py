@@ -6,15 +6,16 @@ import hashlib
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.errors import Flaky
 
 from .bodies.sources import SOURCES, Source
 from .message import Message, Route
-from .trial import Bench, Outcome
+from .trial import Outcome, Target
 
 KERNELS = ("loops", "native")
 MOST_FINDINGS = 10
@@ -59,23 +60,40 @@ class Tally:
         self.sources[source] += 1
         self.codes[_outcome(message, found)] += 1
         self.routes.update((name, it.strategy, it.kernel) for name, it in routes.items())
-        sent = (message.method, message.path, message.query, message.headers, message.chunk_bytes)
-        self.digest.update(repr((*sent, message.missing_bytes)).encode())
-        self.digest.update(message.body)
+        self.digest.update(message.identity())
+
+
+class Judge(Protocol):
+    """What sends a message to services and judges their answers; `trial.Bench` is one."""
+
+    targets: list[Target]
+
+    def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
+        """Send a message to every service, each on its route."""
+        ...
 
 
 class Difference(AssertionError):
     """An answer is wrong; Hypothesis looks for a smaller message for which one is."""
 
 
+class Hang(BaseException):
+    """No answer came in time. Not made smaller: each attempt would cost that time again.
+
+    No Exception, so Hypothesis lets it through at once.
+    """
+
+
 class Campaign:
     """A seeded run over the table of sources."""
 
-    def __init__(self, bench: Bench, bodies: int, campaign_seed: int) -> None:
+    def __init__(
+        self, bench: Judge, bodies: int, campaign_seed: int, most_findings: int = MOST_FINDINGS
+    ) -> None:
         """`bodies` messages in all; the same number and seed give the same messages."""
         self.tally = Tally()
         self._bench = bench
-        self._wanted = bodies
+        self._wanted, self._most_findings = bodies, most_findings
         self._seed = campaign_seed
 
     def run(
@@ -83,9 +101,9 @@ class Campaign:
         sources: Sequence[Source] = SOURCES,
         after_batch: Callable[[Tally], None] = lambda _: None,
     ) -> Tally:
-        """Send them all, or stop after MOST_FINDINGS; `after_batch` may show how far it is."""
+        """Send them all, or stop after the most findings; `after_batch` may show how far it is."""
         for number, (source, routes) in enumerate(self._batches(sources)):
-            if self.tally.bodies >= self._wanted or len(self.tally.findings) >= MOST_FINDINGS:
+            if self.tally.bodies >= self._wanted or len(self.tally.findings) >= self._most_findings:
                 return self.tally
             bodies = min(source.batch_bodies, self._wanted - self.tally.bodies)
             self._batch(source, routes, bodies, f"{self._seed}/{number}")
@@ -128,12 +146,12 @@ class Campaign:
                 self.tally.count(source.name, message, routes, outcome)
             if outcome.differences:
                 wrong.append((message, outcome))
-                raise Difference
+                raise Hang if outcome.hangs else Difference
 
         try:
             every_answer_is_right()
-        except (Difference, Flaky) as error:
-            repeats = isinstance(error, Difference)
+        except (Difference, Hang, Flaky) as error:
+            repeats = not isinstance(error, Flaky)
             message, outcome = wrong[-1 if repeats else 0]
             self.tally.findings.append(Finding(source.name, message, routes, outcome, repeats))
 

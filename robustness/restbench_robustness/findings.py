@@ -21,7 +21,7 @@ MOST_LINE_BYTES = 2000
 def keep(finding: Finding, folder: Path, targets: list[Target]) -> list[str]:
     """Write what is needed to send it again to `folder`; the lines to print."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{_code(finding)}-fuzz-{hashlib.sha256(finding.message.body).hexdigest()[:8]}"
+    name = f"{_code(finding)}-fuzz-{_digest(finding.message)}"
     lines = [f"{finding.source}: {name}" + ("" if finding.repeats else " (not every time)")]
     lines += [f"  {difference}" for difference in finding.outcome.differences]
     for target in targets:
@@ -34,6 +34,10 @@ def keep(finding: Finding, folder: Path, targets: list[Target]) -> list[str]:
         path.write_text(json.dumps(example, indent=2, ensure_ascii=False) + "\n")
         lines.append(f"  candidate for contract/examples/: {path}")
     return lines
+
+
+def _digest(message: Message) -> str:
+    return hashlib.sha256(message.identity()).hexdigest()[:8]
 
 
 def _code(finding: Finding) -> str:

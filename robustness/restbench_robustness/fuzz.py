@@ -32,8 +32,11 @@ BODY_LIMIT_BYTES = 8 * 1024 * 1024
 TIMEOUT_S = 60.0
 """A service that is silent for so long hangs; a busy machine needs seconds for a large product."""
 PROGRESS_S = 5.0
+IDLE_S = 10.0
+"""After the last answer; a request whose client went away may take a moment to end."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 FOLDER = ROOT / ".cache" / "fuzz"
+WORKLOAD = "matrix"
 IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
 
 
@@ -51,9 +54,11 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
 
 
 def target(of: service.Service) -> Target:
-    """Where a running service is, and the strategies that it offers itself."""
+    """Where a running service is, and the strategies that it lists for the matrix."""
     host, port = of.address
-    return Target(of.name, host, port, tuple(of.strategies()))
+    listed = of.get("/strategies").json()["strategies"]
+    names = tuple(it["name"] for it in listed if WORKLOAD in it["workloads"])
+    return Target(of.name, host, port, names)
 
 
 def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
@@ -67,15 +72,18 @@ def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
 
 
 def left_over(services: list[service.Service]) -> list[str]:
-    """What a service has not let go of when nothing is sent any more."""
-    found = []
-    for each in services:
-        told = IN_FLIGHT.search(each.get("/metrics").text)
-        if told is None or float(told["count"]) != 0:
-            found.append(
-                f"{each.name}: {told['count'] if told else 'no count of'} requests in flight"
-            )
-    return found
+    """What a service has not let go of a while after the last message."""
+    return [f"{it.name}: requests are still in flight" for it in services if not _is_idle(it)]
+
+
+def _is_idle(of: service.Service) -> bool:
+    deadline = time.monotonic() + IDLE_S
+    while time.monotonic() < deadline:
+        told = IN_FLIGHT.search(of.get("/metrics").text)
+        if told is not None and float(told["count"]) == 0:
+            return True
+        time.sleep(0.1)
+    return False
 
 
 class _Progress:

@@ -41,6 +41,11 @@ class Message:
         """Short: a body may have megabytes."""
         return f"Message({self.method} {self.path}, {len(self.body)} bytes)"
 
+    def identity(self) -> bytes:
+        """Equal for equal messages."""
+        around = (self.method, self.path, self.query, self.headers)
+        return repr((*around, self.chunk_bytes, self.missing_bytes)).encode() + self.body
+
     def target(self, route: Route) -> str:
         """Path and query as they are sent."""
         query = f"kernel={route.kernel}" if self.query is None else self.query

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .comparison import Reply, unlike_each_other, unlike_verdict
 from .message import Message, Route
 from .oracle import Oracle, Verdict
-from .wire import Connection
+from .wire import Connection, NoAnswer
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,11 @@ class Outcome:
     verdict: Verdict | None
     replies: dict[str, Reply]
     differences: tuple[str, ...]
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a service was silent until the time was up."""
+        return any(isinstance(reply, NoAnswer) and reply.hang for reply in self.replies.values())
 
 
 class Bench:

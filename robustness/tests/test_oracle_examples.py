@@ -17,7 +17,13 @@ FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
 }
-JUDGED = [n for n, it in EXAMPLES.items() if it.get("given") not in SITUATIONS_OF_THE_SERVICE]
+#: The oracle knows the matrix; the NAS kernels have one request each and no arithmetic to guess.
+JUDGED = [
+    name
+    for name, example in EXAMPLES.items()
+    if example.get("given") not in SITUATIONS_OF_THE_SERVICE
+    and not example["request"]["path"].startswith("/npb-")
+]
 
 
 def body_of(request: dict[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ QUERIES = (
     "kernel=loops+", "kernel=%zz", "kernel=loops%", "KERNEL=x", "&&kernel=loops&",
     "kernel=loops;kernel=native", "=loops", "kernel==loops", "x=kernel=magic", "kernel=%6E%61tive",
     "kernel=lo%00ops", "kernel=%ff", "%6bernel=native&kernel", "kernel%3Dloops", "?kernel=magic",
-    "kernel[]=magic", "kernel=" + "x" * 200, "kernel=loops?", "kernel=loops/", "%zz=1",
+    "kernel%5B%5D=magic", "kernel=" + "x" * 200, "kernel=loops?", "kernel=loops/", "%zz=1",
     "kernel%zz=magic",
 )  # fmt: skip
 CONTENT_TYPES = (
