@@ -27,7 +27,9 @@ class Admission:
         with self._guard:
             if self._in_flight >= self._limit:
                 raise RefusedError(
-                    "008", f"{self._limit} requests are in flight already, retry later"
+                    "008",
+                    f"{self._limit} requests are in flight already, which is the limit "
+                    "(RESTBENCH_MAX_IN_FLIGHT), retry later",
                 )
             self._in_flight += 1
         try:

@@ -3,11 +3,16 @@
 import json
 from pathlib import Path
 
+import flask_swagger_ui
 import yaml
-from flask import Flask, Response
-from flask_swagger_ui import get_swaggerui_blueprint
+from flask import Flask, Response, send_from_directory
 
 CONTRACT = Path(__file__).parents[2] / "contract" / "openapi.yaml"
+PAGE = "/docs"
+OUR_FILES = Path(__file__).parent / "docs"
+"""The page and its script: those of flask-swagger-ui stand in one file, which would need a
+Content-Security-Policy that runs scripts from anywhere in a page."""
+SWAGGER_UI = Path(flask_swagger_ui.__file__).parent / "dist"
 
 
 def add_documentation(app: Flask) -> None:
@@ -18,4 +23,9 @@ def add_documentation(app: Flask) -> None:
         return Response(document, mimetype="application/json")
 
     app.add_url_rule("/openapi.json", "openapi", openapi)
-    app.register_blueprint(get_swaggerui_blueprint("/docs", "/openapi.json"))
+    app.add_url_rule(f"{PAGE}/", "docs", _file, defaults={"name": "index.html"})
+    app.add_url_rule(f"{PAGE}/<path:name>", "docs", _file)
+
+
+def _file(name: str) -> Response:
+    return send_from_directory(OUR_FILES if (OUR_FILES / name).exists() else SWAGGER_UI, name)

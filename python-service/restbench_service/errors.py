@@ -6,6 +6,7 @@ import logging
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
+from .execution.pool.fault import PoolFailedError, WorkerDiedError, places
 from .workloads.workload import InvalidRequestError
 
 STATUS_OF_CODE = {
@@ -21,6 +22,8 @@ STATUS_OF_CODE = {
 }
 """Status of each code that has one status; 009 has several."""
 MAX_MESSAGE_CHARACTERS = 300
+RETRY_AFTER = {"Retry-After": "1"}
+"""With every 008: requests take from milliseconds to seconds."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,12 +63,13 @@ def _invalid(error: InvalidRequestError) -> Response:
 def _refused(error: RefusedError) -> Response:
     response = _response(error.status, error.code, error.message)
     if error.code == "008":
-        response.headers["Retry-After"] = "1"
+        response.headers.update(RETRY_AFTER)
     return response
 
 
 def _fault(error: FaultError) -> Response:
-    _LOG.error("request %r failed", error.request_id, exc_info=error.__cause__)
+    # ascii() of an id, which has 128 characters at most, leaves no way to forge or break a line
+    _LOG.error("request %a failed: %s", error.request_id, described(error.__cause__))
     return _response(500, "099", "a fault of the service; its log says more", error.request_id)
 
 
@@ -83,17 +87,35 @@ def _http(error: HTTPException) -> Response:
 
 
 def _unforeseen(error: Exception) -> Response:
-    _LOG.error("request failed before its id was known", exc_info=error)
+    _LOG.error("request failed before its id was known: %s", described(error))
     return _response(500, "099", "a fault of the service; its log says more")
 
 
-def _response(
-    status: int, code: str, message: str, request_id: str | int | None = None
-) -> Response:
+def described(error: BaseException | None) -> str:
+    """What is wrong and where, for the log: types and lines of code.
+
+    Not the text of an error, in which there may be values of a request, except for our own.
+    """
+    links = []
+    while error is not None:
+        ours = isinstance(error, WorkerDiedError | PoolFailedError)
+        name = f"{type(error).__name__}: {error}" if ours else type(error).__name__
+        links.append(name + places(error))
+        error = error.__cause__
+    return "\ncaused by ".join(links)
+
+
+def error_body(code: str, message: str, request_id: str | int | None = None) -> bytes:
+    """The contract's JSON for an error."""
     members = {
         "requestId": request_id,
         "errorCode": code,
         "errorMessage": message[:MAX_MESSAGE_CHARACTERS],
     }
-    text = json.dumps(members, ensure_ascii=False, separators=(",", ":"))
-    return Response(text.encode(), status, mimetype="application/json")
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _response(
+    status: int, code: str, message: str, request_id: str | int | None = None
+) -> Response:
+    return Response(error_body(code, message, request_id), status, mimetype="application/json")

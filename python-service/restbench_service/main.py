@@ -2,12 +2,13 @@
 
 import logging
 import os
+from typing import Any
 
 from flask import Flask
 
 from .execution.strategies import start_strategies
 from .settings import Settings
-from .web import create_app
+from .web import METRICS, create_app
 
 PRELOADED = ("restbench_service.workloads.catalogue",)
 STRATEGIES = "restbench-strategies"
@@ -21,6 +22,17 @@ def application() -> Flask:
     app = create_app(settings, strategies)
     app.extensions[STRATEGIES] = strategies
     return app
+
+
+def show_server(app: Flask, worker: Any) -> None:
+    """Add what the server alone knows to the app's metrics; `worker` is a BoundedWorker."""
+    metrics = app.extensions[METRICS]
+    metrics.show("restbench_connections", "Connections open.", lambda: worker.nr_conns)
+    metrics.show(
+        "restbench_refused_by_server",
+        "Requests and connections refused before they were counted: a limit, or not HTTP.",
+        lambda: worker.refused,
+    )
 
 
 def close(app: Flask) -> None:

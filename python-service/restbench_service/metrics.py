@@ -20,8 +20,8 @@ class Metrics:
     The process is gunicorn's one worker; the pools' processes are seen in /proc, not here.
     """
 
-    def __init__(self, in_flight: Callable[[], int]) -> None:
-        """`in_flight` is asked at each scrape."""
+    def __init__(self) -> None:
+        """Requests and the process's own figures; others are added by show()."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -33,12 +33,10 @@ class Metrics:
             ["workload", "strategy", "status"],
             registry=self._registry,
         )
-        gauge = Gauge(
-            "restbench_requests_in_flight",
-            "Requests admitted and not yet answered.",
-            registry=self._registry,
-        )
-        gauge.set_function(in_flight)
+
+    def show(self, name: str, text: str, value: Callable[[], float]) -> None:
+        """A gauge whose value is asked at each scrape."""
+        Gauge(name, text, registry=self._registry).set_function(value)
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """One request was answered."""

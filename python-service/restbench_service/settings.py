@@ -3,23 +3,40 @@
 This module must not import numpy: gunicorn reads it before the BLAS thread count is set.
 """
 
-import ipaddress
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from .affinity import allowed_cores
+from .environment import Environment, InvalidSettingError
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+MEBIBYTE = 1024 * 1024
 
-LARGEST_BODY_LIMIT = 192 * 1024 * 1024
+LARGEST_BODY_LIMIT = 192 * MEBIBYTE
 """As in the Java service, where the answer to the largest product must fit one array."""
 
+SPARE_THREADS = 32
+"""Beside one for each request in flight: to read and refuse requests, and for /health."""
+REFUSED_AT_ONCE = 256
+"""Connections above the limit that are told so at a time; more wait in the kernel's queue."""
 
-class InvalidSettingError(Exception):
-    """A variable of the environment has a value that is not allowed; the text is one line."""
+ALLOWED = {
+    "port": (1, 65535),
+    "max_body_bytes": (1, LARGEST_BODY_LIMIT),
+    "max_in_flight": (1, 10_000),
+    "processes": (1, 1024),
+    "running": (1, 10_000),
+    "blas_threads": (1, 1024),
+    "memory_budget_bytes": (1, 2**40),
+    "max_connections": (1, 100_000),
+    "receive_timeout_seconds": (1, 3600),
+    "send_timeout_seconds": (1, 3600),
+    "keep_alive_seconds": (1, 3600),
+    "stop_timeout_seconds": (1, 3600),
+    "stuck_timeout_seconds": (1, 3600),
+}
+"""The lowest and the highest value of each setting that is an integer."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +47,7 @@ class Settings:
     """Address to listen on: an IP address or a host name."""
     port: int = 8000
     """TCP port to listen on."""
-    max_body_bytes: int = 64 * 1024 * 1024
+    max_body_bytes: int = 64 * MEBIBYTE
     """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
     """With so many requests in flight the next is error 008; more than the study's 60 users."""
@@ -43,51 +60,64 @@ class Settings:
     requests take turns, so that all of them finish at the end."""
     blas_threads: int = 1
     """Threads of numpy's matrix library, so that `native` is one core as `loops` is."""
+    memory_budget_bytes: int = 512 * MEBIBYTE
+    """Bodies and answers in memory at once; what does not fit is error 008. The study's largest
+    request has 0.5 MiB with its answer, so max_in_flight acts first; eight of the largest fit."""
+    max_connections: int = 2000
+    """Open at once; one more displaces the one idle longest, or is error 008. Idle ones cost a
+    descriptor and some KiB, so there may be many more than requests in flight."""
+    receive_timeout_seconds: int = 20
+    """From a request's first byte to its last, however they are spaced; then error 002. The
+    largest body needs 3.4 MB/s, the study's largest request 25 kB/s."""
+    send_timeout_seconds: int = 20
+    """For a client to take its answer; then the connection is closed."""
+    keep_alive_seconds: int = 300
+    """Until an idle connection is closed: a user keeps his for a whole run, and between runs."""
+    stop_timeout_seconds: int = 30
+    """For requests in flight when the service is told to stop; then they are cut off. Longer than
+    the receive timeout, so that a slow sender alone never is what ends it."""
+    stuck_timeout_seconds: int = 120
+    """Until gunicorn replaces a worker whose main thread does nothing: only a machine at a
+    standstill is this slow."""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str]) -> Self:
+    def from_environment(cls, variables: Mapping[str, str]) -> Self:
         """Raises InvalidSettingError naming the first wrong variable and the allowed values."""
-        read = _Reader(environment)
-        return cls(
-            host=read.host("RESTBENCH_HOST", cls.host),
-            port=read.integer("RESTBENCH_PORT", cls.port, 1, 65535),
-            max_body_bytes=read.integer(
-                "RESTBENCH_MAX_BODY_BYTES", cls.max_body_bytes, 1, LARGEST_BODY_LIMIT
-            ),
-            max_in_flight=read.integer("RESTBENCH_MAX_IN_FLIGHT", cls.max_in_flight, 1, 10_000),
-            processes=read.integer("RESTBENCH_PROCESSES", len(allowed_cores()), 1, 1024),
-            running=read.integer("RESTBENCH_RUNNING", 0, 1, 10_000) or None,
-            blas_threads=read.integer("RESTBENCH_BLAS_THREADS", cls.blas_threads, 1, 1024),
-        )
+        environment = Environment(variables)
+        defaults = {name: getattr(cls, name) for name in ALLOWED}
+        defaults.update(processes=len(allowed_cores()))
+        values: dict[str, Any] = {
+            name: environment.integer(_variable(name), defaults[name], *bounds)
+            for name, bounds in ALLOWED.items()
+        }
+        settings = cls(host=environment.host("RESTBENCH_HOST", cls.host), **values)
+        settings.check_budget()
+        return settings
+
+    def check_budget(self) -> None:
+        """Raises InvalidSettingError if a body that is allowed could never be held."""
+        if self.memory_budget_bytes < self.max_body_bytes:
+            raise InvalidSettingError(
+                f"{_variable('memory_budget_bytes')}={self.memory_budget_bytes}: must be at least "
+                f"{_variable('max_body_bytes')}, which is {self.max_body_bytes}"
+            )
 
     @property
     def most_product_elements(self) -> int:
         """Of the largest product: an element takes at least two bytes of the answer."""
         return max(1, self.max_body_bytes // 2)
 
+    @property
+    def threads(self) -> int:
+        """Requests that the web process handles at once, waiting ones included."""
+        return self.max_in_flight + SPARE_THREADS
 
-class _Reader:
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = environment
-
-    def integer(self, name: str, default: int, low: int, high: int) -> int:
-        text = self._environment.get(name)
-        if text is None:
-            return default
-        if re.fullmatch("[0-9]{1,10}", text) and low <= int(text) <= high:
-            return int(text)
-        raise InvalidSettingError(f"{name}={text!r}: must be an integer from {low} to {high}")
-
-    def host(self, name: str, default: str) -> str:
-        text = self._environment.get(name, default)
-        if _is_address(text) or (HOST_NAME.fullmatch(text) and not text[-1].isdigit()):
-            return text
-        raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
+    @property
+    def descriptors(self) -> int:
+        """Files and sockets that the web process may have open at once."""
+        pools = 2 * self.processes + 16 * (self.running or 1)  # sockets, shared arrays
+        return self.max_connections + REFUSED_AT_ONCE + pools + 128
 
 
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
+def _variable(field: str) -> str:
+    return f"RESTBENCH_{field.upper()}"

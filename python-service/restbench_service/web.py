@@ -2,29 +2,35 @@
 
 import json
 import platform
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import flask
-from flask import Flask, Response
+from flask import Flask, Request, Response
 
 from . import VERSION
 from .admission import Admission
 from .affinity import allowed_cores
 from .client import client_waits
-from .documentation import add_documentation
+from .documentation import PAGE, add_documentation
 from .errors import FaultError, RefusedError, handle_errors
 from .execution.clock import StageClock
 from .execution.gate import AbandonedError
 from .execution.strategy import Strategy
+from .memory_budget import Hold, MemoryBudget
 from .metrics import Metrics
 from .request_body import check_declared_length, read_body
+from .security_headers import add_security_headers
 from .settings import Settings
 from .workloads.catalogue import Factory, workloads
 from .workloads.native_library import native_library
 from .workloads.workload import InvalidRequestError, Workload
 
+METRICS = "restbench-metrics"
+"""Where in the app's extensions the server finds the metrics, to add what it alone knows."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -39,7 +45,9 @@ def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     app.add_url_rule("/health", view_func=service.health)
     app.add_url_rule("/strategies", "strategies", service.list_strategies)
     app.add_url_rule("/metrics", "metrics", service.show_metrics)
+    app.extensions[METRICS] = service.metrics
     add_documentation(app)
+    add_security_headers(app, PAGE)
     handle_errors(app)
     return app
 
@@ -50,14 +58,30 @@ class _Service:
         self._strategies = strategies
         self.workloads = workloads(settings.most_product_elements)
         self._admission = Admission(settings.max_in_flight)
-        self._metrics = Metrics(lambda: self._admission.in_flight)
+        self._budget = MemoryBudget(settings.memory_budget_bytes)
+        self.metrics = Metrics()
+        for name, (value, text) in self._measured().items():
+            self.metrics.show(name, text, value)
+
+    def _measured(self) -> dict[str, tuple[Callable[[], float], str]]:
+        """What is limited: how much of it there is now."""
+        return {
+            "restbench_requests_in_flight": (
+                lambda: self._admission.in_flight,
+                "Requests admitted and not yet answered.",
+            ),
+            "restbench_memory_held_bytes": (
+                lambda: self._budget.held_bytes,
+                "Bodies and answers in memory, of RESTBENCH_MEMORY_BUDGET_BYTES.",
+            ),
+        }
 
     def add_route(self, app: Flask, workload: str, factory: Factory, strategy: str) -> None:
         """POST /{workload}/{strategy}; a route each, so that an unknown name is an unknown path."""
 
         def view() -> Response:
             response = app.make_response(self._answer(app, factory, self._strategies[strategy]))
-            self._metrics.count(workload, strategy, response.status_code)
+            self.metrics.count(workload, strategy, response.status_code)
             return response
 
         app.add_url_rule(
@@ -82,7 +106,7 @@ class _Service:
 
     def show_metrics(self) -> Response:
         """Prometheus text."""
-        return Response(self._metrics.text(), content_type=METRICS_TYPE)
+        return Response(self.metrics.text(), content_type=METRICS_TYPE)
 
     def _answer(self, app: Flask, factory: Factory, strategy: Strategy) -> Any:
         """Errors become responses here rather than in Flask, so that they are counted by status."""
@@ -97,11 +121,20 @@ class _Service:
             raise RefusedError("009", "Content-Type must be application/json", 415)
         limit_bytes = self._settings.max_body_bytes
         check_declared_length(request, limit_bytes)
-        early = read_body(request, limit_bytes) if request.content_length is None else None
-        with self._admission.admitted():
-            body = read_body(request, limit_bytes) if early is None else early
-            workload = factory(request.args.to_dict(flat=False))
-            return _execute(workload, strategy, body)
+        with ExitStack() as until_sent:
+            hold = until_sent.enter_context(self._budget.hold())
+            early = _read_early(request, limit_bytes, hold)
+            with self._admission.admitted():
+                body = read_body(request, limit_bytes, hold) if early is None else early
+                response = _execute(factory(request.args.to_dict(flat=False)), strategy, body)
+            hold.resize(len(body) + (response.content_length or 0))
+            response.call_on_close(until_sent.pop_all().close)
+        return response
+
+
+def _read_early(request: Request, limit_bytes: int, hold: Hold) -> bytes | None:
+    """A body of unknown length: whether it is too large (007) goes before the limit in flight."""
+    return read_body(request, limit_bytes, hold) if request.content_length is None else None
 
 
 def _execute(workload: Workload[Any, Any], strategy: Strategy, body: bytes) -> Response:

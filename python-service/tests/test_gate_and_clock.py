@@ -8,6 +8,7 @@ from live_service import wait_until
 from restbench_service.client import client_waits
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.gate import AbandonedError, Gate
+from restbench_service.server.timed_socket import TimedSocket
 
 
 def test_a_gate_lets_waiting_threads_in_by_order_of_arrival() -> None:
@@ -69,7 +70,7 @@ def test_a_request_whose_client_is_gone_gives_its_turn_to_the_next() -> None:
 
 def test_a_client_that_waits_is_told_from_one_that_is_gone() -> None:
     ours, theirs = socket.socketpair()
-    environ = {"gunicorn.socket": ours}
+    environ = {"gunicorn.socket": TimedSocket(ours, 1.0)}
     assert client_waits(environ)
     theirs.send(b"the next request")
     assert client_waits(environ)

@@ -1,30 +1,47 @@
+import subprocess
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from live_service import start
+from live_service import SERVICE, start
 
 from restbench_service.affinity import allowed_cores
-from restbench_service.settings import InvalidSettingError, Settings
+from restbench_service.environment import InvalidSettingError
+from restbench_service.settings import Settings
 
 
 def test_the_defaults_hold_when_nothing_is_set() -> None:
     settings = Settings.from_environment({})
-    assert settings == Settings("127.0.0.1", 8000, 67_108_864, 256, len(allowed_cores()), None, 1)
+    assert settings == Settings(processes=len(allowed_cores()))
 
 
 def test_every_setting_is_read_from_its_variable() -> None:
-    values = ["::1", "8123", "1000", "7", "3", "5", "2"]
-    names = [
-        "HOST",
-        "PORT",
-        "MAX_BODY_BYTES",
-        "MAX_IN_FLIGHT",
-        "PROCESSES",
-        "RUNNING",
-        "BLAS_THREADS",
-    ]
-    environment = {f"RESTBENCH_{name}": value for name, value in zip(names, values, strict=True)}
-    assert Settings.from_environment(environment) == Settings("::1", 8123, 1000, 7, 3, 5, 2)
+    values = {
+        "host": "::1",
+        "port": 8123,
+        "max_body_bytes": 1000,
+        "max_in_flight": 7,
+        "processes": 3,
+        "running": 5,
+        "blas_threads": 2,
+        "memory_budget_bytes": 4000,
+        "max_connections": 90,
+        "receive_timeout_seconds": 11,
+        "send_timeout_seconds": 12,
+        "keep_alive_seconds": 13,
+        "stop_timeout_seconds": 14,
+        "stuck_timeout_seconds": 15,
+    }
+    environment = {f"RESTBENCH_{name.upper()}": str(value) for name, value in values.items()}
+    assert asdict(Settings.from_environment(environment)) == values
+
+
+def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
+    with pytest.raises(InvalidSettingError, match="at least RESTBENCH_MAX_BODY_BYTES, which is 10"):
+        Settings.from_environment(
+            {"RESTBENCH_MEMORY_BUDGET_BYTES": "9", "RESTBENCH_MAX_BODY_BYTES": "10"}
+        )
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1"])  # noqa: S104
@@ -46,6 +63,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_PROCESSES", "0", "from 1 to 1024"),
         ("RESTBENCH_RUNNING", "0", "from 1 to 10000"),
         ("RESTBENCH_BLAS_THREADS", "1.5", "from 1 to 1024"),
+        ("RESTBENCH_MAX_CONNECTIONS", "0", "from 1 to 100000"),
+        ("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "3601", "from 1 to 3600"),
         ("RESTBENCH_HOST", "", "an IP address or a host name"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address or a host name"),
         ("RESTBENCH_HOST", "a b", "an IP address or a host name"),
@@ -66,3 +85,13 @@ def test_a_bad_value_ends_the_start_with_one_line_and_code_2(tmp_path: Path) -> 
     process = start({"RESTBENCH_PORT": "eight"}, log)
     assert process.wait(60) == 2
     assert log.read_text() == "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"
+
+
+def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:
+    program = 'ulimit -n 500; exec "$0" -m gunicorn -c gunicorn.conf.py'
+    result = subprocess.run(
+        ["bash", "-c", program, sys.executable], cwd=SERVICE, capture_output=True, check=False
+    )
+    assert result.returncode == 2
+    assert b"RESTBENCH_MAX_CONNECTIONS=2000" in result.stderr
+    assert result.stderr.count(b"\n") == 1

@@ -1,18 +1,16 @@
 """A process of a pool: python -m restbench_service.execution.pool KIND NAME SOCKET MODULE..."""
 
-import ctypes
 import importlib
 import os
 import signal
 import socket
 import sys
 
+from ...process import die_with_parent, set_name
 from . import elements, requests
 
 KINDS = {"elements": elements.serve, "requests": requests.serve}
 READY = b"R"
-
-_PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
 
 def main(kind: str, name: str, descriptor: str, *modules: str) -> None:
@@ -36,11 +34,8 @@ def _live_and_die_with_the_service(name: str, parent: int) -> None:
     """
     for stop in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop, signal.SIG_IGN)
-    libc = ctypes.CDLL(None)
-    libc.prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
-    libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:
-        sys.exit("the service ended before this process began")
+    set_name(name)
+    die_with_parent(parent)
 
 
 if __name__ == "__main__":

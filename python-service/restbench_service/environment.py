@@ -1,0 +1,43 @@
+"""Values read from the environment and checked; a wrong one is named with what is allowed."""
+
+import ipaddress
+import re
+from collections.abc import Mapping
+
+HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+
+
+class InvalidSettingError(Exception):
+    """A variable of the environment has a value that is not allowed; the text is one line."""
+
+
+class Environment:
+    """Typed access to the variables. Each method raises InvalidSettingError."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        """Usually os.environ."""
+        self._variables = variables
+
+    def integer(self, name: str, default: int, low: int, high: int) -> int:
+        """An integer from `low` to `high`; the default, which is not checked, when unset."""
+        text = self._variables.get(name)
+        if text is None:
+            return default
+        if re.fullmatch("[0-9]{1,12}", text) and low <= int(text) <= high:
+            return int(text)
+        raise InvalidSettingError(f"{name}={text!r}: must be an integer from {low} to {high}")
+
+    def host(self, name: str, default: str) -> str:
+        """An IP address or a host name."""
+        text = self._variables.get(name, default)
+        if _is_address(text) or (HOST_NAME.fullmatch(text) and not text[-1].isdigit()):
+            return text
+        raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

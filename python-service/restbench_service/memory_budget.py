@@ -1,0 +1,68 @@
+"""How much memory requests may hold together."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from .errors import RefusedError
+
+
+class MemoryBudget:
+    """Bytes that requests say they hold, never more in all than the limit.
+
+    It refuses instead of letting wait: who waits would hold what it has already.
+    """
+
+    def __init__(self, limit_bytes: int) -> None:
+        """`limit_bytes` for all holds together."""
+        self._limit_bytes = limit_bytes
+        self._guard = Lock()
+        self._held_bytes = 0
+
+    @property
+    def held_bytes(self) -> int:
+        """What is held now."""
+        return self._held_bytes
+
+    @contextmanager
+    def hold(self, size_bytes: int = 0) -> Iterator["Hold"]:
+        """Hold so many bytes in the with-block; more or fewer later through Hold.resize.
+
+        Raises RefusedError 008 if they do not fit.
+        """
+        hold = Hold(self)
+        hold.resize(size_bytes)
+        try:
+            yield hold
+        finally:
+            hold.resize(0)
+
+    def change(self, before_bytes: int, after_bytes: int) -> None:
+        """Replace one hold's bytes. A hold that is the only one may have any size.
+
+        Otherwise an answer larger than the whole budget could never be given. Raises RefusedError.
+        """
+        with self._guard:
+            others_bytes = self._held_bytes - before_bytes
+            total_bytes = others_bytes + after_bytes
+            if after_bytes > before_bytes and others_bytes and total_bytes > self._limit_bytes:
+                raise RefusedError(
+                    "008",
+                    f"requests hold {others_bytes} bytes already, the limit is "
+                    f"{self._limit_bytes} (RESTBENCH_MEMORY_BUDGET_BYTES), retry later",
+                )
+            self._held_bytes = total_bytes
+
+
+class Hold:
+    """What one request holds of a budget."""
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        """Nothing yet. Made by MemoryBudget.hold, which also ends it."""
+        self._budget = budget
+        self._size_bytes = 0
+
+    def resize(self, size_bytes: int) -> None:
+        """Hold so many bytes in all. Raises RefusedError 008; what was held stays held then."""
+        self._budget.change(self._size_bytes, size_bytes)
+        self._size_bytes = size_bytes
