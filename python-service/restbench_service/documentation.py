@@ -7,8 +7,9 @@ import flask_swagger_ui
 import yaml
 from flask import Flask, Response, send_from_directory
 
+from . import security_headers
+
 CONTRACT = Path(__file__).parents[2] / "contract" / "openapi.yaml"
-PAGE = "/docs"
 OUR_FILES = Path(__file__).parent / "docs"
 """The page and its script: those of flask-swagger-ui stand in one file, which would need a
 Content-Security-Policy that runs scripts from anywhere in a page."""
@@ -23,9 +24,12 @@ def add_documentation(app: Flask) -> None:
         return Response(document, mimetype="application/json")
 
     app.add_url_rule("/openapi.json", "openapi", openapi)
-    app.add_url_rule(f"{PAGE}/", "docs", _file, defaults={"name": "index.html"})
-    app.add_url_rule(f"{PAGE}/<path:name>", "docs", _file)
+    app.add_url_rule("/docs/", "docs", _file, defaults={"name": "index.html"})
+    app.add_url_rule("/docs/<path:name>", "docs", _file)
 
 
 def _file(name: str) -> Response:
-    return send_from_directory(OUR_FILES if (OUR_FILES / name).exists() else SWAGGER_UI, name)
+    folder = OUR_FILES if (OUR_FILES / name).exists() else SWAGGER_UI
+    response = send_from_directory(folder, name)
+    response.headers.update(security_headers.PAGE)
+    return response

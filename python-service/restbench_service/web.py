@@ -15,7 +15,7 @@ from . import VERSION
 from .admission import Admission
 from .affinity import allowed_cores
 from .client import client_waits
-from .documentation import PAGE, add_documentation
+from .documentation import add_documentation
 from .errors import FaultError, RefusedError, handle_errors
 from .execution.clock import StageClock
 from .execution.gate import AbandonedError
@@ -23,7 +23,6 @@ from .execution.strategy import Strategy
 from .memory_budget import Hold, MemoryBudget
 from .metrics import Metrics
 from .request_body import check_declared_length, read_body
-from .security_headers import add_security_headers
 from .settings import Settings
 from .workloads.catalogue import Factory, workloads
 from .workloads.native_library import native_library
@@ -47,7 +46,6 @@ def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     app.add_url_rule("/metrics", "metrics", service.show_metrics)
     app.extensions[METRICS] = service.metrics
     add_documentation(app)
-    add_security_headers(app, PAGE)
     handle_errors(app)
     return app
 
