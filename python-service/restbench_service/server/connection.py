@@ -37,7 +37,7 @@ class Connection:
         """`parser` is gunicorn's for `sock`; `client` and `server` are addresses."""
         self._connection = connection
         self.sock, self.parser, self.client, self.server = sock, parser, client, server
-        self.deadline = 0.0
+        self.waits_since = self.deadline = 0.0
         self.is_idle = self.lingers = False
         self._head = bytearray()
 

@@ -9,6 +9,9 @@ from .connection import Connection
 SWEEP_SECONDS = 0.25
 """Between two looks at all deadlines: one would cost more than most requests do."""
 
+IDLE_SECONDS = 2.0
+"""A connection that was used since then may have its client's next request on the way."""
+
 
 class WaitingRoom:
     """The connections on the loop's selector, in the order they came here.
@@ -31,7 +34,7 @@ class WaitingRoom:
 
     def enter(self, connection: Connection, deadline: float) -> None:
         """Wait for the client until the deadline, on the monotonic clock."""
-        connection.deadline = deadline
+        connection.waits_since, connection.deadline = monotonic(), deadline
         self._waiting[connection] = None
         self._selector.register(connection, selectors.EVENT_READ, self._on_readable)
 
@@ -41,8 +44,10 @@ class WaitingRoom:
         self._selector.unregister(connection)
 
     def longest_idle(self) -> Connection | None:
-        """The one between two requests that came here first, if there is one."""
-        return next((each for each in self._waiting if each.is_idle), None)
+        """The one that has been idle for longest, if that is long enough to be closed."""
+        idle = next((each for each in self._waiting if each.is_idle), None)
+        is_long = idle is not None and monotonic() - idle.waits_since >= IDLE_SECONDS
+        return idle if is_long else None
 
     def expired(self) -> list[Connection]:
         """Those whose deadline has passed; a few moments late, and empty in between."""
