@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from restbench import clock, load, machine
+from restbench.failures import StorageProblem
 from restbench.payload import Drawn, payload_of
 from restbench.records import Manifest, PlannedCell
 from restbench.store import Run, write_json, write_model, write_text
@@ -81,6 +83,12 @@ def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
     finished = manifest.model_copy(update={**found, "finished": clock.now_text()})
     write_model(run.manifest_file, finished)
     return finished
+
+
+def interrupted(run: Run, manifest: Manifest) -> None:
+    """Write that the run ended too early. Where the disk is why, it still says `running`."""
+    with suppress(StorageProblem):
+        finish(run, manifest, status="interrupted")
 
 
 def _hash(text: str | None) -> str | None:

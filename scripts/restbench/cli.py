@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from restbench import storage
 from restbench.failures import ExitCode, Failure, Interrupted
 
 HELP = """Measure parallel execution techniques of web services.
@@ -126,8 +127,17 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except (Failure, Interrupted) as failure:
-        errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
-        sys.exit(failure.exit_code)
+        _end(failure)
+    except OSError as error:
+        # Whatever writes a figure or a dashboard may meet a full disk.
+        if (found := storage.problem(error)) is None:
+            raise
+        _end(found)
+
+
+def _end(failure: Failure | Interrupted) -> NoReturn:
+    errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
+    sys.exit(failure.exit_code)
 
 
 __all__ = ["app", "main"]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from restbench import load, machine_lock, monitor, service, watch
+from restbench import load, machine_lock, monitor, service, store, watch
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.placement import allowed_cores, place
 from restbench.records import PlannedCell
+from restbench.volume import Volume
 
 
 class Needs(Protocol):
@@ -24,13 +25,14 @@ class Needs(Protocol):
         """The services that others run, with their addresses."""
 
 
-def check(order: Needs) -> list[str]:
+def check(order: Needs, written: Volume) -> list[str]:
     """Look at everything a run needs before anything is started; returns notes for the user. From
-    here on this process has the machine for itself.
+    here on this process has the machine for itself. `written` is what the run is to write.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
     machine_lock.take()
+    store.require_room(written.whole, written.largest_file)
     load.require_jmeter()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)

@@ -69,6 +69,9 @@ class Profile(Strict):
     """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
     warmup_s: Annotated[float, Field(gt=0)]
     """Load on the cell itself, before its window opens."""
+    warmup_max_s: Annotated[float, Field(gt=0)] | None = None
+    """Where a user has had no answer by then, warm-up goes on until all had one, so long at most;
+    if it is not given, no longer than `warmup_s`."""
     window_min_s: Annotated[float, Field(gt=0)]
     window_max_s: Annotated[float, Field(gt=0)]
     """A window with enough for a mean, but not `enough_completions`, is capped here."""
@@ -83,6 +86,8 @@ class Profile(Strict):
     def _windows_grow(self) -> Self:
         if not self.window_min_s <= self.window_max_s <= self.slow_window_max_s:
             raise ValueError("need window_min_s <= window_max_s <= slow_window_max_s")
+        if self.longest_warmup_s < self.warmup_s:
+            raise ValueError("need warmup_s <= warmup_max_s")
         return self
 
     @model_validator(mode="after")
@@ -96,6 +101,11 @@ class Profile(Strict):
     def measures(self, cell: Cell) -> bool:
         """Whether the cell belongs to this profile."""
         return not self.only or any(where.matches(cell) for where in self.only)
+
+    @property
+    def longest_warmup_s(self) -> float:
+        """How long a cell's warm-up can be."""
+        return self.warmup_s if self.warmup_max_s is None else self.warmup_max_s
 
     @property
     def most_blocks(self) -> int:

@@ -29,7 +29,9 @@ START_TIMEOUT_S = 60.0
 #: JMeter's own log says this when its users begin to send.
 STARTED = "All thread groups have been started"
 #: Where a JTL line has its columns (jtl.properties).
-TIMESTAMP, ELAPSED, SUCCESS = 0, 1, 7
+TIMESTAMP, ELAPSED, THREAD, SUCCESS = 0, 1, 5, 7
+#: How the plan calls its threads, which are the users.
+USER = b"user "
 
 
 def require_jmeter() -> None:
@@ -93,6 +95,8 @@ class Follower:
     """Their response times, in the same order."""
     others: int = 0
     """Samples that were not correct."""
+    users: set[bytes] = field(default_factory=set)
+    """The users who have had an answer, right or not."""
 
     def poll(self) -> None:
         """Take in the whole lines that are new."""
@@ -110,12 +114,19 @@ class Follower:
         # The header, and the later lines of a message that spans several, do not start with a time.
         if len(columns) <= SUCCESS or not columns[TIMESTAMP].isdigit():
             return
+        # A status message may have a comma: everything after it is one place further then.
+        self.users.update(each for each in columns[THREAD : THREAD + 2] if each.startswith(USER))
         if b"true" in columns[SUCCESS : SUCCESS + 2]:
             elapsed_ms = int(columns[ELAPSED])
             self.ends_ms.append(int(columns[TIMESTAMP]) + elapsed_ms)
             self.elapsed_ms.append(elapsed_ms)
         else:
             self.others += 1
+
+    def users_answered(self) -> int:
+        """How many users have had an answer so far."""
+        self.poll()
+        return len(self.users)
 
     def correct_since(self, start_ms: int) -> int:
         """How many correct responses ended at or after a moment."""

@@ -11,6 +11,7 @@ import httpx
 
 from restbench import load, monitor, process, quiet
 from restbench.cell import Cell
+from restbench.conditions import Conditions
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.live import Gauge, Live, Phase
@@ -109,14 +110,17 @@ def measure(
     before = quiet.look(service.pids())
     verify(service, task)
     counted_before = monitor.answered_requests(service, task.cell.strategy)
+    conditions = Conditions(folder.path)
     jmeter = _start_load(service, task, run, folder)
     try:
         with monitor.collectors(service, jmeter.pid, folder) as monitors:
-            course = Course(service, jmeter, Gauge(jmeter.follower, service.pids()), watch)
-            window, opened, closed = _cut_window(course, task.profile)
+            gauge = Gauge(jmeter.follower, service.pids())
+            course = Course(service, jmeter, conditions, gauge, watch)
+            window, opened, closed = _cut_window(course, task)
             jmeter.stop()  # first: the load would go on while the collectors end
     finally:
         jmeter.stop()
+    conditions.check_end()
     counted_after = (
         monitor.answered_requests(service, task.cell.strategy) if drained(service) else None
     )
@@ -140,7 +144,7 @@ def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> l
         cell=task.cell,
         address=service.address,
         payload=run.payload(task.cell.complexity),
-        duration_s=task.profile.warmup_s + task.profile.slow_window_max_s + SPARE_S,
+        duration_s=task.profile.longest_warmup_s + task.profile.slow_window_max_s + SPARE_S,
     )
     return load.start(target, folder, core_list(task.cores.load))
 
@@ -151,12 +155,15 @@ class Course:
 
     service: Service
     jmeter: load.LoadRun
+    conditions: Conditions
     gauge: Gauge
     watch: Callable[[Live], None] | None
 
     def wait(self, seconds: float, phase: Phase, elapsed_s: float) -> None:
-        """Let it go on; EnvironmentProblem when one of the two has ended."""
+        """Let it go on; EnvironmentProblem when one of the two has ended, or what it is measured
+        by does not hold any more."""
         time.sleep(seconds)
+        self.conditions.check()
         if not self.jmeter.running():
             why = self.jmeter.why_ended()
             raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{why}")
@@ -166,11 +173,9 @@ class Course:
             self.watch(now)
 
 
-def _cut_window(course: Course, profile: Profile) -> tuple[Window, Snapshot, Snapshot]:
+def _cut_window(course: Course, task: Task) -> tuple[Window, Snapshot, Snapshot]:
     course.jmeter.await_started()
-    begun = time.monotonic()
-    while (left_s := begun + profile.warmup_s - time.monotonic()) > 0:
-        course.wait(min(left_s, POLL_S), "warm-up", profile.warmup_s - left_s)
+    _warm_up(course, task)
     opened = _snapshot(course.service, course.jmeter)
     ended: Ended | None = None
     elapsed_s = 0.0
@@ -178,9 +183,28 @@ def _cut_window(course: Course, profile: Profile) -> tuple[Window, Snapshot, Sna
         course.wait(POLL_S, "window", elapsed_s)
         elapsed_s = time.time() - opened.at_ms / 1000
         completions = course.jmeter.follower.correct_since(opened.at_ms)
-        ended = window_over(elapsed_s, completions, profile)
+        ended = window_over(elapsed_s, completions, task.profile)
     closed = _snapshot(course.service, course.jmeter)
     return Window(start_ms=opened.at_ms, end_ms=closed.at_ms, ended=ended), opened, closed
+
+
+def _warm_up(course: Course, task: Task) -> None:
+    """As long as the profile says, and on until every user has had an answer: users begin all at
+    once, and a window of their first requests would hold none of those that take longest."""
+    begun = time.monotonic()
+    elapsed_s = 0.0
+    while not _is_warm(course, task, elapsed_s):
+        left_s = task.profile.warmup_s - elapsed_s
+        course.wait(min(left_s, POLL_S) if left_s > 0 else POLL_S, "warm-up", elapsed_s)
+        elapsed_s = time.monotonic() - begun
+
+
+def _is_warm(course: Course, task: Task, elapsed_s: float) -> bool:
+    if elapsed_s < task.profile.warmup_s:
+        return False
+    if elapsed_s >= task.profile.longest_warmup_s:
+        return True
+    return course.jmeter.follower.users_answered() >= task.cell.users
 
 
 def _end_of_log(service: Service) -> str:

@@ -87,15 +87,17 @@ def _start_collectors(
 def _convert(folder: CellFolder) -> None:
     command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
     with folder.sar_json.open("wb") as output:
-        subprocess.run(command, stdout=output, check=False)
+        # A file that sadf cannot read has no samples: the cell's flag `no-sar` tells it.
+        subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
 
 
 @contextmanager
 def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
     stopped = threading.Event()
+    lost: list[OSError] = []
 
     def sample() -> None:
-        with path.open("w", encoding="utf-8") as output:
+        with _told_later(lost), path.open("w", encoding="utf-8") as output:
             while not stopped.is_set():
                 values = _scrape(service)
                 if values:
@@ -110,6 +112,17 @@ def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
     finally:
         stopped.set()
         sampler.join()
+    if lost:
+        raise lost[0]
+
+
+@contextmanager
+def _told_later(lost: list[OSError]) -> Iterator[None]:
+    """A thread's error is its own: who waits for the thread has to raise it."""
+    try:
+        yield
+    except OSError as error:
+        lost.append(error)
 
 
 def _scrape(service: Service) -> dict[str, float]:

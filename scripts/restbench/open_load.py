@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from restbench.begin import begin, finish
+from restbench.begin import begin, finish, interrupted
 from restbench.failures import Failure, WrongAnswers
 from restbench.open_experiment import OpenOrder
 from restbench.open_records import Walk
@@ -20,14 +20,14 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
     What is started is stopped, however this ends.
     """
     manifest = begin(order, run)
-    status = "interrupted"
     try:
         for planned in order.plan:
             say(f"{planned.order}/{len(order.plan)}  {planned.cell.id}")
             write_model(run.walk_record(planned.cell.id), _walk_cell(order, run, planned, say))
-        status = "complete"
-    finally:
-        finish(run, manifest, status=status)
+    except BaseException:
+        interrupted(run, manifest)
+        raise
+    finish(run, manifest, status="complete")
 
 
 def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:

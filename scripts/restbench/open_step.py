@@ -11,6 +11,7 @@ from typing import Literal
 from restbench import arrivals, load, process, quiet
 from restbench.arrivals import ArrivalProcess, Phases
 from restbench.cell import Cell
+from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem
 from restbench.open_records import OpenStep
 from restbench.service import Service
@@ -55,19 +56,23 @@ class Way:
 def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenStep:
     """Send the schedule and wait for its end; the record is written last.
 
-    EnvironmentProblem when JMeter does not start or the service dies under the load.
+    EnvironmentProblem when JMeter does not start, the service dies under the load or the clock
+    jumps; StorageProblem when the disk is full.
     """
     folder.path.mkdir(parents=True, exist_ok=True)
     offsets = arrivals.schedule(rate.arrivals, rate.per_s, rate.phases, rate.schedule_seed)
     write_text(folder.arrivals, arrivals.as_text(offsets))
     before = quiet.look(service.pids())
+    conditions = Conditions(folder.path)
     jmeter = load.start(target(service, rate, way, folder), folder, way.load_cores)
     try:
         jmeter.await_started()
-        end = _await_end(service, jmeter, LEAD_S + rate.phases.seconds + DRAIN_S)
+        bound_s = LEAD_S + rate.phases.seconds + DRAIN_S
+        end = _await_end(service, jmeter, conditions, bound_s)
         _check_ended_well(jmeter)
     finally:
         jmeter.stop()
+    conditions.check_end()
     step = OpenStep(
         cell=rate.cell,
         number=rate.number,
@@ -109,12 +114,15 @@ class _End:
     load_cpu_pct: float
 
 
-def _await_end(service: Service, jmeter: load.LoadRun, seconds: float) -> _End:
+def _await_end(
+    service: Service, jmeter: load.LoadRun, conditions: Conditions, seconds: float
+) -> _End:
     """Wait until JMeter has ended by itself, so long at most."""
     begun = looked = time.monotonic()
     first_ms = last_ms = process.cpu_ms((jmeter.pid,))
     while jmeter.running() and looked < begun + seconds:
         time.sleep(POLL_S)
+        conditions.check()
         if not service.alive():
             shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
             raise EnvironmentProblem(f"the service died under load{shown}")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from restbench import jtl, load, open_step, proof, walk
 from restbench.cell import Cell
+from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.measure import drained
 from restbench.open_experiment import OpenOrder
@@ -94,6 +95,7 @@ class Walker:
         users = {"users": self._order.experiment.rates.closed_users}
         cell = self._cell.model_copy(update=users)
         wanted = load.Target(cell, address, self._way.payload, seconds + SPARE_S)
+        conditions = Conditions(folder.path)
         jmeter = load.start(wanted, folder, self._way.load_cores)
         try:
             jmeter.await_started()
@@ -103,6 +105,7 @@ class Walker:
             end_ms = round(time.time() * 1000)
         finally:
             jmeter.stop()
+        conditions.check_end()
         return Window(start_ms=half_ms, end_ms=end_ms, ended="capped")
 
     def _take_steps(self, closed_per_s: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from restbench import measures, stopping
 from restbench.attempts import Group, fail, measure_cell, why
-from restbench.begin import begin, finish
+from restbench.begin import begin, finish, interrupted
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.live import Live
 from restbench.order import Order
@@ -61,7 +61,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             for _, group in itertools.groupby(cells, key=group_key):
                 _measure_group(order, run, list(group), estimator, view)
     except BaseException:
-        finish(run, manifest, status="interrupted")
+        interrupted(run, manifest)
         raise
     return finish(run, manifest, status="complete", **_measured_plan(order, run, estimator))
 

@@ -48,8 +48,7 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
     mend = known.get(error.errno)
     if mend is None:
         return None
-    place = path or error.filename or "a file of the run"
-    return StorageProblem(f"{place}: cannot be written: {os.strerror(error.errno)}: {mend}")
+    return StorageProblem(_told(path or error.filename or "a file", error.errno, mend))
 
 
 @contextmanager
@@ -72,8 +71,7 @@ def require_room(folder: Path, wanted_bytes: float, largest_bytes: float) -> Non
 
     `largest_bytes` is the size of the largest single file.
     """
-    with writing(folder):
-        free = free_bytes(folder)
+    free = free_bytes(folder)
     if free < wanted_bytes + RESERVE_BYTES:
         raise StorageProblem(
             f"{folder}: about {_mib(wanted_bytes + RESERVE_BYTES)} MiB are to be written, "
@@ -114,7 +112,7 @@ def require_written(folder: Path, *written: Path) -> None:
     limit = _file_limit()
     for path in written:
         if limit is not None and path.exists() and path.stat().st_size >= limit:
-            raise problem(OSError(errno.EFBIG, ""), path) or AssertionError
+            raise StorageProblem(_told(path, errno.EFBIG, _OF_THE_PLACE[errno.EFBIG]))
 
 
 def _write_through(path: Path) -> None:
@@ -128,6 +126,10 @@ def _file_limit() -> int | None:
     """The largest size of a file that we and our children may write, bytes; None without limit."""
     soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _told(place: Path | str, number: int, mend: str) -> str:
+    return f"{place}: cannot be written: {os.strerror(number)}: {mend}"
 
 
 def _mib(size: float) -> str:

@@ -288,6 +288,17 @@ class Run:
         return [Proof.model_validate(entry) for entry in json.loads(self.proofs_file.read_text())]
 
 
+def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:
+    """StorageProblem where the folder of all runs cannot be written to, or has no room for so much.
+
+    `largest_bytes` is the size of the largest single file.
+    """
+    with storage.writing(results):
+        results.mkdir(parents=True, exist_ok=True)
+    storage.require_written(results)
+    storage.require_room(results, wanted_bytes, largest_bytes)
+
+
 def create_run(name: str, results: Path = RESULTS) -> Run:
     """A new, empty run folder; a name that is taken gets a number behind it.
 

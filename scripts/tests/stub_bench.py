@@ -68,6 +68,7 @@ class Bench:
         given = {
             "STUB_RESULTS": str(self.folder),
             "STUB_DIED": str(self.folder / "died"),
+            "STUB_CLOCK": str(self.folder / "clock"),
             "STUB_FAULTS": json.dumps(faults or {}),
             "JAVA_PORT": str(free_port()),
             "PYTHON_PORT": str(free_port()),

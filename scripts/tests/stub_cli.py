@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from restbench import cli, proof, service, store
+from restbench import cli, clock, proof, service, store
 from restbench.cell import Shape
+from restbench.clock import read
 
+#: An hour back, as a summer that ends.
+STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 
 
@@ -19,8 +23,15 @@ def stub_command(name: str) -> list[str]:
     return [sys.executable, str(STUB), name]
 
 
+def read_clocks() -> clock.Reading:
+    """The wall clock as the stub has set it (`clock` of its faults)."""
+    now, stepped = read(), Path(os.environ["STUB_CLOCK"])
+    return replace(now, wall_ns=now.wall_ns + STEP_NS) if stepped.exists() else now
+
+
 if __name__ == "__main__":
-    for each in (store.create_run, store.open_run):
+    clock.read = read_clocks
+    for each in (store.create_run, store.open_run, store.require_room):
         each.__defaults__ = (Path(os.environ["STUB_RESULTS"]),)
     service.COMMANDS |= {
         "java": lambda: stub_command("java"),

@@ -6,7 +6,8 @@ Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-l
 (every third request of a load), `hang` (no answer), `slow` (50 ms), `queue` (one request after the
 other, 10 ms each), `slower` (each request of a load takes longer than the one before), `die` (in
 the middle of every load), `die-once` (of the first: the file STUB_DIED remembers), `die-warming`,
-`die-proving`. The fault `no-start` of a service's name: it never comes up.
+`die-proving`, `clock` (in its first load the clock is set), `late` (0.6 s a request of a load). The
+fault `no-start` of a service's name: it never comes up.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from restbench.cell import STRATEGIES
 
 HANG_S = 60.0
 SLOW_S = 0.05
+LATE_S = 0.6
 QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 20
@@ -121,10 +123,14 @@ class Handler(BaseHTTPRequestHandler):
             die(once=fault == "die-once")
         if fault == "hang":
             time.sleep(HANG_S)
+        if fault == "late" and under_load:
+            time.sleep(LATE_S)
         if fault == "slow":
             time.sleep(SLOW_S)
         if fault == "slower":
             time.sleep(SLOWER_S * number)
+        if fault == "clock" and number == DIES_AT:
+            Path(os.environ["STUB_CLOCK"]).touch()
         if fault == "queue":
             with self.server.turn:
                 time.sleep(QUEUE_S)

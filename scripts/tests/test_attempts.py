@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,10 @@ pytestmark = pytest.mark.live
 
 FAULTS = {
     "serial": "die-once",
+    "thread-pool": "clock",
     "pipeline": "die-warming",
     "shared-pool": "die-proving",
+    "virtual-threads": "late",
     "python": "no-start",
 }
 
@@ -24,9 +28,10 @@ FAULTS = {
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     bench = Bench(tmp_path_factory.mktemp("attempts"))
-    java = ["serial", "pipeline", "shared-pool", "pinned"]
+    java = ["serial", "thread-pool", "pipeline", "shared-pool", "pinned", "virtual-threads"]
     path = Path(bench.experiment({"java": java, "python": ["serial", "process-per-request"]}))
-    path.write_text(path.read_text().replace("java = 0.0", "java = 0.1"))
+    text = path.read_text().replace("java = 0.0", "java = 0.1")
+    path.write_text(text.replace("warmup_s = 0.3", "warmup_s = 0.3\nwarmup_max_s = 3.0"))
     return Ran(bench, bench.restbench("run", str(path), "--profile", "p", faults=FAULTS))
 
 
@@ -49,6 +54,31 @@ def test_a_cell_measured_at_the_second_attempt_says_so_and_why(failing: Ran) -> 
     row = failing.bench.row("serial", "java")
     assert float(row["throughput_per_s"]) > 0
     assert "retried" in row["flags"].split()
+
+
+def test_a_cell_during_which_the_clock_was_set_is_measured_again(failing: Ran) -> None:
+    record = failing.bench.record("java", "thread-pool")
+    assert record.status == "measured"
+    assert record.first_failure is not None
+    assert record.first_failure.startswith("the clock was set by -3,600.")
+    assert "let the time service slew" in record.first_failure
+    manifest = failing.bench.latest.manifest()
+    begun, ended = (datetime.fromisoformat(str(t)) for t in (manifest.started, manifest.finished))
+    assert 0 < (ended - begun).total_seconds() < 300
+
+
+def test_warm_up_goes_on_until_every_user_has_had_an_answer(failing: Ran) -> None:
+    record = failing.bench.record("java", "virtual-threads")
+    assert record.window is not None
+    folder = failing.bench.latest.cell(1, record.cell.id)
+    with folder.samples.open() as samples:
+        lines = [line for line in csv.DictReader(samples) if line["success"] == "true"]
+    ends_ms = [
+        (each["threadName"], int(each["timeStamp"]) + int(each["elapsed"])) for each in lines
+    ]
+    answered = {user for user, end_ms in ends_ms if end_ms <= record.window.start_ms}
+    assert len(answered) == record.cell.users
+    assert min(int(each["timeStamp"]) for each in lines) + 600 <= record.window.start_ms
 
 
 @pytest.mark.parametrize(

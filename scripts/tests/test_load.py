@@ -90,3 +90,16 @@ def test_without_java_or_jmeter_nothing_begins_and_the_mend_is_named(
 def test_without_its_payload_no_load_is_sent(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentProblem, match=r"body-rest\.json is missing"):
         start(target(tmp_path), CellFolder(tmp_path), None)
+
+
+def test_the_users_who_have_had_an_answer_are_counted_whatever_it_was(tmp_path: Path) -> None:
+    jtl = tmp_path / "samples.jtl"
+    follower = Follower(jtl)
+    assert follower.users_answered() == 0
+    jtl.write_bytes(
+        HEADER
+        + b"1700000000000,5,cell,200,OK,user 1-1,text,true\n"
+        + b"1700000000005,5,cell,200,OK,user 1-1,text,true\n"
+        + b'1700000000000,9,cell,Non HTTP,"refused, at once",user 1-2,text,false\n'
+    )
+    assert follower.users_answered() == 2

@@ -22,6 +22,7 @@ from restbench.commands import ordering
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.records import CellRun
 from restbench.store import Run
+from restbench.volume import Volume
 
 
 @pytest.fixture
@@ -276,7 +277,7 @@ def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
     path = bench.experiment({name: ["serial"]}, placement)
     given = attach.format(free=free_port(), stub=attached.url).split()
     with pytest.raises(type(refusal), match=re.escape(str(refusal))):
-        environment.check(ordering.order_for(path, "p", "", given))
+        environment.check(ordering.order_for(path, "p", "", given), Volume(0, 0))
 
 
 def test_without_sar_a_run_does_not_begin(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from restbench import environment, estimate, measures, runner, store
+from restbench import environment, estimate, measures, runner, store, volume
 from restbench.commands import open_load, planning, results, running
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
@@ -65,7 +65,8 @@ def run_experiment(
         return
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])
-    for note in environment.check(order):
+    written = volume.of(order.certain, order.experiment, order.profile)
+    for note in environment.check(order, written):
         console.print(f"note   {note}", soft_wrap=True)
     run = running.new_run(order.experiment.name, profile)
     console.print(_cost(order))

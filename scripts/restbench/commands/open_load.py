@@ -14,6 +14,7 @@ from restbench import (
     open_load,
     open_report,
     open_results,
+    volume,
 )
 from restbench.cell import Cell
 from restbench.commands import running
@@ -38,7 +39,8 @@ def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> N
     """Walk every cell and print what each one's highest rate is."""
     begun = time.monotonic()
     order = _order(path, profile, cells, attach)
-    for note in environment.check(order):
+    written = volume.of_walks(order.plan, order.experiment, order.profile)
+    for note in environment.check(order, written):
         console.print(f"note   {note}", soft_wrap=True)
     run = running.new_run(order.experiment.name, profile)
     console.print(_cost(order))

@@ -1,0 +1,80 @@
+"""How much a plan writes: a bound of its raw data, before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from restbench.cell import Cell, Shape
+from restbench.costs import window_seconds
+from restbench.experiment import Experiment, Profile
+from restbench.open_experiment import OpenExperiment, OpenProfile
+from restbench.placement import allowed_cores
+from restbench.records import PlannedCell
+
+# Sizes of the files of measured cells, on two cores.
+#: One line of a JTL with the longest names; a failed sample's is longer, but comes slower.
+SAMPLE_BYTES = 300
+#: A second of sar's file, its JSON, pidstat's and the service's metrics together.
+SECOND_BYTES = 20_000
+#: What a cell writes whatever its length: JMeter's log, its record, its part of the report.
+CELL_BYTES = 64_000
+#: A dashboard, beside a copy of the window's samples that it is made from.
+DASHBOARD_BYTES = 2_000_000
+#: The fastest strategies took so long a request on two cores (results/reference): a constant, and
+#: a part for each multiplication of two elements.
+FASTEST_MS = {"java": 0.27, "python": 3.0}
+FASTEST_MS_A_PRODUCT = 2.2e-6
+CORES_OF_FASTEST = 2
+#: Another machine's cores may be faster.
+FASTER = 2.0
+
+
+class Sized(Protocol):
+    """What an experiment of any kind says of its operands."""
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a complexity level."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Bytes on disk."""
+
+    whole: float
+    largest_file: float
+
+
+def of(plan: Sequence[PlannedCell], experiment: Experiment, profile: Profile) -> Volume:
+    """What a plan of closed loads writes on a machine like this; rather more than less."""
+    samples = {each.key: _closed_bytes(each.cell, experiment, profile) for each in plan}
+    shown = {each.cell: samples[each.key] for each in plan if each.test_ids}
+    beside = CELL_BYTES + SECOND_BYTES * (profile.warmup_s + profile.window_max_s)
+    whole = sum(samples.values()) + len(plan) * beside
+    whole += sum(shown.values()) + len(shown) * DASHBOARD_BYTES
+    return Volume(whole, max(samples.values(), default=0.0))
+
+
+def of_walks(
+    plan: Sequence[PlannedCell], experiment: OpenExperiment, profile: OpenProfile
+) -> Volume:
+    """The same of walks: most of their steps are near the highest rate there is."""
+    samples = [
+        SAMPLE_BYTES * profile.walk_max_s * _fastest_per_s(each.cell, experiment) for each in plan
+    ]
+    beside = CELL_BYTES + SECOND_BYTES * profile.walk_max_s
+    return Volume(sum(samples) + len(plan) * beside, max(samples, default=0.0))
+
+
+def _closed_bytes(cell: Cell, experiment: Experiment, profile: Profile) -> float:
+    per_s = _fastest_per_s(cell, experiment)
+    return SAMPLE_BYTES * per_s * (profile.warmup_s + window_seconds(per_s, profile))
+
+
+def _fastest_per_s(cell: Cell, experiment: Sized) -> float:
+    """Requests per second that no strategy is expected to exceed here."""
+    shape = experiment.shape(cell.complexity)
+    products = shape.rows * shape.inner * shape.columns
+    cores = max(1.0, len(allowed_cores()) / CORES_OF_FASTEST)
+    return FASTER * cores * 1000 / (FASTEST_MS[cell.service] + FASTEST_MS_A_PRODUCT * products)

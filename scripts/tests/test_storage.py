@@ -1,0 +1,166 @@
+"""A disk that is full, too small, read-only or no folder at all: real ones, in memory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench import storage
+from restbench.failures import StorageProblem
+
+MIB = 1 << 20
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from restbench import storage
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+folder = Path(sys.argv[1])
+with (folder / "samples.jtl").open("wb", buffering=0) as jtl:
+    jtl.write(b"x" * int(sys.argv[2]))
+storage.require_written(folder, folder / "samples.jtl")
+"""
+
+
+@contextmanager
+def mounted(folder: Path, size_mib: int) -> Iterator[Path]:
+    """A disk of a few MiB; a test is left out, and says so, where none can be had."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size_mib}m", "tmpfs", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"no small disk to be filled: mounting needs root: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with mounted(tmp_path / "disk", 64) as folder:
+        yield folder
+
+
+def refused(bench: Bench, *arguments: str) -> str:
+    """The one line of a command that ends with exit code 3, having started nothing."""
+    done = bench.restbench(*arguments)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert bench.left_running() == []
+    return done.stderr
+
+
+def test_a_run_does_not_begin_on_a_disk_without_room_for_it(tmp_path: Path) -> None:
+    with mounted(tmp_path / "small", 18) as folder:
+        bench = Bench(folder)
+        line = refused(bench, "run", bench.experiment({"java": ["serial"]}), "--profile", "p")
+        assert "MiB are to be written" in line
+        assert "free some space, or choose fewer cells" in line
+        assert list(folder.glob("*/manifest.json")) == []
+
+
+@pytest.mark.live
+def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
+    disk: Path,
+) -> None:
+    bench = Bench(disk)
+    path = bench.experiment({"java": ["serial", "pinned"]})
+    started = bench.start("run", path, "--profile", "p")
+    filler = disk / "filler"
+    try:
+        await_second_cell(disk, started)
+        with filler.open("wb") as output:
+            os.posix_fallocate(output.fileno(), 0, storage.free_bytes(disk))
+        _, err = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode == 3, err
+    assert len(err.strip().splitlines()) == 1, err
+    assert "disk is full" in err or "No space left" in err
+    assert bench.left_running() == []
+    filler.unlink()
+    run = bench.latest.path
+    assert bench.restbench("report", str(run)).returncode == 0
+    assert len(list(run.glob("raw/*/*/cell.json"))) == 1, "the cell in flight is no result"
+    rows = (run / "tables" / "test-matrix.csv").read_text().splitlines()[1:]
+    assert sorted("not-measured" in row for row in rows) == [False, True]
+
+
+def await_second_cell(folder: Path, started: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and started.poll() is None:
+        loads = [path.stat().st_size for path in folder.glob("*/raw/block-1/*/samples.jtl")]
+        if len(list(folder.glob("*/raw/*/*/cell.json"))) == 1 and len(loads) == 2 and min(loads):
+            return
+        time.sleep(0.02)
+    raise AssertionError("there was no second cell")
+
+
+def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_folder(
+    disk: Path,
+) -> None:
+    bench = Bench(disk)
+    path = bench.experiment({"java": ["serial"]})
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    assert "Read-only file system: mount it writable" in refused(
+        bench, "run", path, "--profile", "p"
+    )
+
+
+def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "results")
+    experiment = Bench(tmp_path).experiment({"java": ["serial"]})
+    bench.folder.write_text("")
+    line = refused(bench, "run", experiment, "--profile", "p")
+    assert f"{bench.folder}: cannot be written" in line
+    assert "a file stands where a folder is needed" in line
+
+
+@pytest.mark.parametrize(("size", "whole"), [(99_999, True), (200_000, False)])
+def test_a_raw_file_that_met_the_limit_of_its_size_is_not_taken_for_whole(
+    tmp_path: Path, size: int, whole: bool
+) -> None:
+    command = [sys.executable, "-c", LIMITED, str(tmp_path), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == whole, done.stderr
+    assert ("StorageProblem" in done.stderr and "ulimit -f" in done.stderr) == (not whole)
+
+
+def test_a_limit_of_file_sizes_below_what_a_load_may_write_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage.resource, "getrlimit", lambda _which: (5 * MIB, 5 * MIB))
+    storage.require_room(tmp_path, 0, 4 * MIB)
+    with pytest.raises(StorageProblem, match="the limit of a file here is 5 MiB"):
+        storage.require_room(tmp_path, 0, 6 * MIB)
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.ENOSPC, "free some space"),
+        (errno.EDQUOT, "quota"),
+        (errno.EROFS, "mount it writable"),
+        (errno.EIO, "dmesg"),
+    ],
+)
+def test_an_error_of_the_place_is_one_wherever_it_is_met(number: int, told: str) -> None:
+    found = storage.problem(OSError(number, "", "figure.svg"))
+    assert found is not None
+    assert str(found).startswith("figure.svg: cannot be written: ")
+    assert told in str(found)
+
+
+def test_a_missing_command_or_a_lost_connection_is_no_error_of_the_place() -> None:
+    assert storage.problem(FileNotFoundError(errno.ENOENT, "", "setpriv")) is None
+    assert storage.problem(PermissionError(errno.EACCES, "", "jmeter.sh")) is None
+    assert storage.problem(ConnectionResetError(errno.ECONNRESET, "")) is None
