@@ -61,8 +61,14 @@ def post_fork(server: Any, _worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """The app learns what only the server knows."""
-    import_module("restbench_service.main").show_server(worker.wsgi, worker)
+    """The app learns what only the server knows; the first worker serves when its pools are ready.
+
+    One that replaces another serves at once, and only requests for a pool wait for it.
+    """
+    main = import_module("restbench_service.main")
+    main.show_server(worker.wsgi, worker)
+    if worker.age == 1:
+        main.await_pools(worker.wsgi)
 
 
 def worker_exit(_server: Any, worker: Any) -> None:

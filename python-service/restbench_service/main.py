@@ -15,13 +15,19 @@ STRATEGIES = "restbench-strategies"
 
 
 def application() -> Flask:
-    """The app with its pools started: after the fork, which their threads would not survive."""
+    """The app with its pools starting: after the fork, which their threads would not survive."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     settings = Settings.from_environment(os.environ)
     strategies = start_strategies(settings.processes, settings.running, PRELOADED)
     app = create_app(settings, strategies)
     app.extensions[STRATEGIES] = strategies
     return app
+
+
+def await_pools(app: Flask) -> None:
+    """Return when every strategy can run. Raises PoolFailedError."""
+    for strategy in app.extensions[STRATEGIES].values():
+        strategy.await_ready()
 
 
 def show_server(app: Flask, worker: Any) -> None:

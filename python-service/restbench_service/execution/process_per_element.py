@@ -37,6 +37,10 @@ class ProcessPerElement:
         with self._gate.entered(clock), _loop(self._pool, clock) as loop:
             return run_stages(workload, body, loop, clock)
 
+    def await_ready(self) -> None:
+        """See Strategy."""
+        self._pool.await_ready()
+
     def close(self) -> None:
         """End the processes."""
         self._pool.close()

@@ -28,6 +28,10 @@ class ProcessPerRequest:
         with self._gate.entered(clock), self._pool.one(clock) as channel:
             return ask(channel, workload, body, clock)
 
+    def await_ready(self) -> None:
+        """See Strategy."""
+        self._pool.await_ready()
+
     def close(self) -> None:
         """End the processes."""
         self._pool.close()

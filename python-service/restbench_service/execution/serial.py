@@ -26,5 +26,8 @@ class Serial:
         with self._gate.entered(clock):
             return run_stages(workload, body, InOrderLoop(), clock)
 
+    def await_ready(self) -> None:
+        """Nothing has to be started."""
+
     def close(self) -> None:
         """Nothing is kept running."""

@@ -12,7 +12,7 @@ from .strategy import Strategy
 def start_strategies(
     processes: int, running: int | None, modules: tuple[str, ...]
 ) -> dict[str, Strategy]:
-    """Every technique by its name, its processes running. To be called after gunicorn's fork.
+    """Every technique by its name, its processes starting. To be called after gunicorn's fork.
 
     `processes` is the size of each pool, `running` the limit of requests at once under a technique
     (None: its own), `modules` what the processes import before their first request.

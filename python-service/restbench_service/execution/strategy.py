@@ -27,6 +27,9 @@ class Strategy(Protocol):
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """The response body. Raises what a stage raises, and WorkerDiedError."""
 
+    def await_ready(self) -> None:
+        """Return when its processes are ready, if it has some. Raises PoolFailedError."""
+
     def close(self) -> None:
         """End what the strategy keeps running."""
 

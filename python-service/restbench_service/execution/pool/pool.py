@@ -11,7 +11,7 @@ from .process import PooledProcess
 
 
 class ProcessPool:
-    """`size` processes, started together and ready when the constructor returns.
+    """`size` processes, started together; who asks for one waits until it is ready.
 
     An idle process sleeps in a read and costs no time.
     """
@@ -24,19 +24,22 @@ class ProcessPool:
         size: int,
         modules: tuple[str, ...],
     ) -> None:
-        """Processes are named restbench-<name>-0 and so on. Raises PoolFailedError."""
+        """Processes are named restbench-<name>-0 and so on."""
         names = [f"restbench-{name}-{number}" for number in range(size)]
         self._processes = [PooledProcess(kind, n, socket_type, modules) for n in names]
         self._idle = deque(self._processes)
         self._one = Gate(size)
         self._all = Gate(1)
-        for process in self._processes:
-            process.channel()
 
     @property
     def size(self) -> int:
         """How many processes there are."""
         return len(self._processes)
+
+    def await_ready(self) -> None:
+        """Return when all processes are ready. Raises PoolFailedError."""
+        for process in self._processes:
+            process.channel()
 
     @contextmanager
     def one(self, clock: StageClock) -> Iterator[socket.socket]:
