@@ -7,10 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from live_service import JSON, SERVICE, LiveService, answers, free_port, request, wait_until
+from live_service import JSON, SERVICE, Answer, LiveService, free_port, request, wait_until
+from raw_client import answer_of, connected
 
 APACHE = shutil.which("apache2", path=f"{os.environ['PATH']}:/usr/sbin")
 BODY = (
@@ -22,28 +24,44 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(scope="module")
-def front(
-    service: LiveService, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[int, Path]]:
-    """The front's port and the directory it runs in."""
-    port, folder = free_port(), tmp_path_factory.mktemp("apache")
+@contextmanager
+def fronting(service_port: int, folder: Path) -> Iterator[int]:
+    """Apache before a service's port; the front's own."""
+    port = free_port()
     settings = {
         "RESTBENCH_FRONT_RUN": str(folder),
         "RESTBENCH_FRONT_PORT": str(port),
-        "RESTBENCH_PORT": str(service.port),
+        "RESTBENCH_PORT": str(service_port),
     }
     process = subprocess.Popen(
         [str(APACHE), "-f", str(SERVICE / "apache" / "httpd.conf"), "-DFOREGROUND"],
         env={**os.environ, **settings},
     )
     try:
-        wait_until(lambda: process.poll() is not None or answers(port))
-        yield port, folder
+        wait_until(lambda: process.poll() is not None or listens(port))
+        yield port
     finally:
         process.terminate()
         assert process.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def front(
+    service: LiveService, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[int, Path]]:
+    """The front's port and the directory it runs in."""
+    folder = tmp_path_factory.mktemp("apache")
+    with fronting(service.port, folder) as port:
+        yield port, folder
     assert "error" not in (folder / "error.log").read_text()
+
+
+def listens(port: int) -> bool:
+    try:
+        request(port, "GET", "/health")
+    except OSError:
+        return False
+    return True
 
 
 def established(port: int) -> int:
@@ -85,3 +103,44 @@ def test_sixty_users_are_served_at_once(front: tuple[int, Path]) -> None:
 
 def test_nothing_is_written_but_the_error_log_and_the_pid(front: tuple[int, Path]) -> None:
     assert {path.name for path in front[1].iterdir()} == {"error.log", "httpd.pid"}
+
+
+def check_closed(answer: Answer, status: int, code: str) -> None:
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert json.loads(answer.body)["errorCode"] == code
+    for name in ("X-Content-Type-Options", "Cache-Control", "Content-Security-Policy"):
+        assert len(answer.headers.get_all(name) or []) == 1
+    assert answer.headers["Server"] == "Apache"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GET / HTTP/1.1\r\nbad\r\n\r\n", 400),
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 9000 + b"\r\n\r\n", 400),
+    ],
+    ids=["malformed", "long path", "long header"],
+)
+def test_its_own_errors_have_the_form_of_the_contract(
+    front: tuple[int, Path], sent: bytes, status: int
+) -> None:
+    with connected(front[0]) as client:
+        client.sendall(sent)
+        check_closed(answer_of(client), status, "002")
+
+
+def test_the_service_s_headers_pass_once(front: tuple[int, Path]) -> None:
+    check_closed(request(front[0], "POST", "/matrix/no"), 404, "009")
+    page = request(front[0], "GET", "/docs/").headers
+    assert page.get_all("Cache-Control") == ["no-store"]
+    assert "script-src" in page["Content-Security-Policy"]
+
+
+def test_a_service_that_is_down_is_error_008_and_trace_is_refused(tmp_path: Path) -> None:
+    with fronting(free_port(), tmp_path) as port:
+        down = request(port, "GET", "/health")
+        check_closed(down, 503, "008")
+        assert down.headers["Retry-After"] == "1"
+        check_closed(request(port, "TRACE", "/health"), 405, "009")
