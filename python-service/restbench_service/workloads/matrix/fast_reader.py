@@ -6,6 +6,7 @@ It never says what is wrong. Whatever it is not sure of is None, and the validat
 import msgspec
 import numpy as np
 
+from . import digits
 from .operands import INT64_MAX, INT64_MIN, Matrix, Operands
 
 Value = str | list[int]
@@ -68,29 +69,10 @@ def _matrix(matrix: _Matrix) -> Matrix | None:
     if not values or matrix.columnCount < 1:
         return None
     if all(isinstance(value, str) for value in values):
-        return _from_strings(values, matrix.columnCount)  # type: ignore[arg-type]
+        return digits.matrix_of(values, matrix.columnCount)  # type: ignore[arg-type]
     if all(isinstance(value, list) for value in values):
         return _from_arrays(values, matrix.columnCount)  # type: ignore[arg-type]
     return None
-
-
-def _from_strings(values: list[str], columns: int) -> Matrix | None:
-    if {value.count(",") for value in values} != {columns - 1}:
-        return None
-    text = ",".join(values)
-    if not _is_plain(text):
-        return None
-    elements = np.fromstring(text, dtype=np.int64, sep=",")
-    saturated = elements.max() == INT64_MAX or elements.min() == INT64_MIN
-    return None if saturated else elements.reshape(len(values), columns)
-
-
-def _is_plain(text: str) -> bool:
-    """Whether text is -?[0-9]+(,-?[0-9]+)*, ten times as fast as by a regular expression."""
-    fenced = f",{text},".encode()
-    if fenced.translate(None, b"0123456789,-") or b",," in fenced:
-        return False
-    return b"-" not in fenced or (b"-," not in fenced and fenced.count(b"-") == fenced.count(b",-"))
 
 
 def _from_arrays(values: list[list[int]], columns: int) -> Matrix | None:

@@ -1,0 +1,62 @@
+"""The vectorised reader against Python's own integers: right, or not sure."""
+
+import random
+
+import pytest
+
+from restbench_service.workloads.matrix.digits import matrix_of
+
+
+def rows_of(table: list[list[int]]) -> list[str]:
+    return [",".join(map(str, row)) for row in table]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_reads_any_table_of_numbers_with_up_to_18_digits(seed: int) -> None:
+    draw = random.Random(seed)
+    columns, digits = draw.randint(1, 9), draw.randint(1, 18)
+    lowest = -(10**digits) + 1 if draw.random() < 0.5 else 0
+    table = [
+        [draw.randint(lowest, 10**digits - 1) for _ in range(columns)]
+        for _ in range(draw.randint(1, 9))
+    ]
+    read = matrix_of(rows_of(table), columns)
+    assert read is not None
+    assert read.tolist() == table
+
+
+def test_reads_leading_zeros_and_a_negative_zero() -> None:
+    read = matrix_of(["007,-0", "-010,0"], 2)
+    assert read is not None
+    assert read.tolist() == [[7, 0], [-10, 0]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["1,2", "3"],
+        ["1", "2,3,4"],
+        ["1,2,3", "4"],
+        ["1,,2", "3,4"],
+        [",1", "2,3"],
+        ["1,", "2,3"],
+        ["", "1,2,3"],
+        ["1;2", "3,4"],
+        ["1,2;3", "4"],
+        ["1 ,2", "3,4"],
+        ["+1,2", "3,4"],
+        ["--1,2", "3,4"],
+        ["1-,2", "3,4"],
+        ["1-2,3", "4,5"],
+        ["-,2", "3,4"],
+        ["1.0,2", "3,4"],
+        ["1e3,2", "3,4"],
+        ["0x1,2", "3,4"],
+        ["\u0661,2", "3,4"],
+        ["1,2\x00", "3,4"],
+        ["1000000000000000000,2", "3,4"],
+        ["9223372036854775808,2", "3,4"],
+    ],
+)
+def test_is_not_sure_of_anything_else(rows: list[str]) -> None:
+    assert matrix_of(rows, 2) is None
