@@ -7,6 +7,7 @@ from typing import Any
 from flask import Flask
 
 from .execution.strategies import start_strategies
+from .memory import keep_freed_memory
 from .settings import Settings
 from .web import METRICS, create_app
 
@@ -17,6 +18,7 @@ STRATEGIES = "restbench-strategies"
 def application() -> Flask:
     """The app with its pools starting: after the fork, which their threads would not survive."""
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    keep_freed_memory()
     settings = Settings.from_environment(os.environ)
     strategies = start_strategies(settings.processes, settings.running, PRELOADED)
     app = create_app(settings, strategies)

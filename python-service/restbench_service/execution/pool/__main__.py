@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 
+from ...memory import keep_freed_memory
 from ...process import die_with_parent, set_name
 from . import elements, requests
 
@@ -19,6 +20,7 @@ def main(kind: str, name: str, descriptor: str, *modules: str) -> None:
     `modules` are imported first, so that no request pays for it.
     """
     _live_and_die_with_the_service(name, os.getppid())
+    keep_freed_memory()
     for module in modules:
         importlib.import_module(module)
     with socket.socket(fileno=int(descriptor)) as channel:

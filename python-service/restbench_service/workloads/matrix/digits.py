@@ -8,7 +8,8 @@ from .operands import Matrix
 SURELY_FIT_DIGITS = 18
 """Any number of so many digits fits 64 bits; longer ones are for the validator to judge."""
 
-_ZERO, _MINUS, _COMMA, _END_OF_ROW = b"0-,;"
+_ZERO, _MINUS = b"0-"
+_BETWEEN, _END_OF_ROW = b",", b";"
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
@@ -16,45 +17,39 @@ Offsets = NDArray[np.int64]
 def matrix_of(rows: list[str], columns: int) -> Matrix | None:
     """The elements of `-?[0-9]+` between commas, rows x columns; None where it is not sure."""
     try:
-        text = np.frombuffer((";".join(rows) + ";").encode("ascii"), np.uint8)
+        fenced = f";{';'.join(rows)};".encode("ascii")
     except UnicodeEncodeError:
         return None
+    text = np.frombuffer(fenced, np.uint8)
     digits = text - _ZERO  # what is no digit wraps to 10 and more
-    others = np.flatnonzero(digits > 9)
-    signs = others[text[others] == _MINUS]
-    ends = others[text[others] != _MINUS] if signs.size else others
-    if ends.size != len(rows) * columns or not _are_right_ends(text[ends], columns):
-        return None
-    starts = np.empty_like(ends)
-    starts[0], starts[1:] = 0, ends[:-1] + 1
-    negative = text[starts] == _MINUS if signs.size else None
-    if negative is not None:
-        if np.count_nonzero(negative) != signs.size:
+    fences = np.flatnonzero(digits > 9)
+    negative = None
+    if b"-" in fenced:
+        signs = text[fences] == _MINUS
+        fences = fences[~signs]
+        negative = text[fences[:-1] + 1] == _MINUS
+        if np.count_nonzero(negative) != np.count_nonzero(signs):
             return None
-        starts += negative
-    values = _values(digits, starts, ends)
-    if values is None:
+    expected = _END_OF_ROW + (_BETWEEN * (columns - 1) + _END_OF_ROW) * len(rows)
+    if text[fences].tobytes() != expected:
         return None
-    if negative is not None:
-        np.negative(values, out=values, where=negative)
-    return values.reshape(len(rows), columns)
+    values = _values(digits, fences, negative)
+    return None if values is None else values.reshape(len(rows), columns)
 
 
-def _are_right_ends(ends: Bytes, columns: int) -> bool:
-    """Whether each row has its commas, and its end behind the last element."""
-    table = ends.reshape(-1, columns)
-    return bool((table[:, :-1] == _COMMA).all() and (table[:, -1] == _END_OF_ROW).all())
-
-
-def _values(digits: Bytes, starts: Offsets, ends: Offsets) -> Matrix | None:
+def _values(digits: Bytes, fences: Offsets, negative: NDArray[np.bool] | None) -> Matrix | None:
     """From the last place to the first; None where an element has no digit, or too many."""
-    lengths = ends - starts
-    longest = int(lengths.max())
+    ends = fences[1:]
+    lengths = ends - fences[:-1]
+    lengths -= 1 if negative is None else 1 + negative
+    longest = lengths.max()
     if lengths.min() < 1 or longest > SURELY_FIT_DIGITS:
         return None
     values = digits[ends - 1].astype(np.int64)
     for place in range(2, longest + 1):
-        # in front of a shorter element stands a separator, or nothing: not one of its digits
+        # in front of a shorter element stands a fence or a sign: not one of its digits
         digit = digits[ends - place] * (lengths >= place)
         values += digit * np.int64(10 ** (place - 1))
+    if negative is not None:
+        np.negative(values, out=values, where=negative)
     return values
