@@ -60,3 +60,7 @@ def test_reads_leading_zeros_and_a_negative_zero() -> None:
 )
 def test_is_not_sure_of_anything_else(rows: list[str]) -> None:
     assert matrix_of(rows, 2) is None
+
+
+def test_a_huge_count_of_columns_costs_nothing() -> None:
+    assert matrix_of(["1,2", "3,4"], 2**63 - 1) is None

@@ -30,11 +30,17 @@ def matrix_of(rows: list[str], columns: int) -> Matrix | None:
         negative = text[fences[:-1] + 1] == _MINUS
         if np.count_nonzero(negative) != np.count_nonzero(signs):
             return None
-    expected = _END_OF_ROW + (_BETWEEN * (columns - 1) + _END_OF_ROW) * len(rows)
-    if text[fences].tobytes() != expected:
+    if fences.size != len(rows) * columns + 1 or not _are_of(text[fences], len(rows), columns):
         return None
     values = _values(digits, fences, negative)
     return None if values is None else values.reshape(len(rows), columns)
+
+
+def _are_of(fences: Bytes, rows: int, columns: int) -> bool:
+    """Whether each row has its commas. Only for as many as there are: what `columns` says is as
+    large as the client likes."""
+    expected = _END_OF_ROW + (_BETWEEN * (columns - 1) + _END_OF_ROW) * rows
+    return fences.tobytes() == expected
 
 
 def _values(digits: Bytes, fences: Offsets, negative: NDArray[np.bool] | None) -> Matrix | None:
