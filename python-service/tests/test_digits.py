@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from restbench_service.workloads.matrix import digits
 from restbench_service.workloads.matrix.digits import matrix_of
 
 
@@ -21,6 +22,18 @@ def test_reads_any_table_of_numbers_with_up_to_18_digits(seed: int) -> None:
         for _ in range(draw.randint(1, 9))
     ]
     read = matrix_of(rows_of(table), columns)
+    assert read is not None
+    assert read.tolist() == table
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 2, 3, 7, 50, 1000])
+def test_a_table_may_be_read_in_pieces_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, piece_bytes: int
+) -> None:
+    monkeypatch.setattr(digits, "PIECE_BYTES", piece_bytes)
+    draw = random.Random(piece_bytes)
+    table = [[draw.randint(-(10**5), 10**5) for _ in range(7)] for _ in range(9)]
+    read = matrix_of(rows_of(table), 7)
     assert read is not None
     assert read.tolist() == table
 

@@ -1,4 +1,6 @@
-"""Rows of decimal integers read a digit's place at a time: numpy sees all elements at once."""
+"""Rows of decimal integers read a digit's place at a time: numpy sees many elements at once."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +9,10 @@ from .operands import Matrix
 
 SURELY_FIT_DIGITS = 18
 """Any number of so many digits fits 64 bits; longer ones are for the validator to judge."""
+PIECE_BYTES = 256 * 1024
+"""Of text at a time: what is made of it, twenty times as much, stays small beside a large matrix."""
 
 _ZERO, _MINUS = b"0-"
-_BETWEEN, _END_OF_ROW = b",", b";"
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
@@ -20,34 +23,55 @@ def matrix_of(rows: list[str], columns: int) -> Matrix | None:
         fenced = f";{';'.join(rows)};".encode("ascii")
     except UnicodeEncodeError:
         return None
-    text = np.frombuffer(fenced, np.uint8)
+    if not _has_shape(fenced, len(rows), columns):
+        return None
+    values, read, has_signs = np.empty(len(rows) * columns, np.int64), 0, b"-" in fenced
+    for piece in _pieces(fenced):
+        elements = _read(np.frombuffer(piece, np.uint8), has_signs)
+        if elements is None:
+            return None
+        values[read : read + elements.size] = elements
+        read += elements.size
+    return values.reshape(len(rows), columns)
+
+
+def _has_shape(fenced: bytes, rows: int, columns: int) -> bool:
+    """Whether all but digits and signs are the right fences, in the right order."""
+    fences = fenced.translate(None, b"0123456789-")
+    if len(fences) != rows * columns + 1:  # as many as the client likes: not to be built below
+        return False
+    return fences == b";" + (b"," * (columns - 1) + b";") * rows
+
+
+def _pieces(fenced: bytes) -> Iterator[memoryview]:
+    """Parts from one fence to another, which is the first of the next part."""
+    start, last = 0, len(fenced) - 1
+    while start < last:
+        stop = min(start + PIECE_BYTES, last)
+        while fenced[stop] not in b",;":
+            stop += 1
+        yield memoryview(fenced)[start : stop + 1]
+        start = stop
+
+
+def _read(text: Bytes, has_signs: bool) -> Offsets | None:
+    """The elements between the first fence and the last; None where one has no digit, too many, or
+    a sign inside."""
     digits = text - _ZERO  # what is no digit wraps to 10 and more
     fences = np.flatnonzero(digits > 9)
-    negative = None
-    if b"-" in fenced:
-        signs = text[fences] == _MINUS
-        fences = fences[~signs]
-        negative = text[fences[:-1] + 1] == _MINUS
-        if np.count_nonzero(negative) != np.count_nonzero(signs):
-            return None
-    if fences.size != len(rows) * columns + 1 or not _are_of(text[fences], len(rows), columns):
+    if not has_signs:
+        return _values(digits, fences[1:], fences[1:] - fences[:-1] - 1)
+    is_sign = text[fences] == _MINUS
+    fences = fences[~is_sign]
+    negative = text[fences[:-1] + 1] == _MINUS
+    if np.count_nonzero(negative) != np.count_nonzero(is_sign):
         return None
-    values = _values(digits, fences, negative)
-    return None if values is None else values.reshape(len(rows), columns)
+    values = _values(digits, fences[1:], fences[1:] - fences[:-1] - 1 - negative)
+    return None if values is None else np.negative(values, out=values, where=negative)
 
 
-def _are_of(fences: Bytes, rows: int, columns: int) -> bool:
-    """Whether each row has its commas. Only for as many as there are: what `columns` says is as
-    large as the client likes."""
-    expected = _END_OF_ROW + (_BETWEEN * (columns - 1) + _END_OF_ROW) * rows
-    return fences.tobytes() == expected
-
-
-def _values(digits: Bytes, fences: Offsets, negative: NDArray[np.bool] | None) -> Matrix | None:
-    """From the last place to the first; None where an element has no digit, or too many."""
-    ends = fences[1:]
-    lengths = ends - fences[:-1]
-    lengths -= 1 if negative is None else 1 + negative
+def _values(digits: Bytes, ends: Offsets, lengths: Offsets) -> Offsets | None:
+    """Of elements with so many digits before each end: from the last place to the first."""
     longest = lengths.max()
     if lengths.min() < 1 or longest > SURELY_FIT_DIGITS:
         return None
@@ -56,6 +80,4 @@ def _values(digits: Bytes, fences: Offsets, negative: NDArray[np.bool] | None) -
         # in front of a shorter element stands a fence or a sign: not one of its digits
         digit = digits[ends - place] * (lengths >= place)
         values += digit * np.int64(10 ** (place - 1))
-    if negative is not None:
-        np.negative(values, out=values, where=negative)
     return values
