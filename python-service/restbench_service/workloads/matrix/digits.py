@@ -10,7 +10,7 @@ from .operands import Matrix
 SURELY_FIT_DIGITS = 18
 """Any number of so many digits fits 64 bits; longer ones are for the validator to judge."""
 PIECE_BYTES = 256 * 1024
-"""Of text at a time: what is made of it, twenty times as much, stays small beside a large matrix."""
+"""Of text at a time: what is made of it, twenty times as much, is small beside a large matrix."""
 
 _ZERO, _MINUS = b"0-"
 Bytes = NDArray[np.uint8]
