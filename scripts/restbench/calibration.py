@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -32,7 +31,7 @@ def adopt(run: Run, folder: Path = store.CALIBRATIONS) -> None:
     """
     if not run.machine_file.exists():
         return
-    described = json.loads(run.machine_file.read_text(encoding="utf-8"))
+    described = run.machine()
     newest = newest_for(machine.identity(described), folder)
     if newest is not None:
         store.write_model(run.calibration_file, newest)

@@ -3,7 +3,6 @@ interval, and whether the second run is really worse."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -124,8 +123,7 @@ def _change(one: Row, two: Row, metric: str, found: Comparison) -> Change:
 def _machine(run: Run) -> dict[str, Any]:
     if not run.machine_file.exists():
         raise BadConfiguration(f"{run.machine_file}: is missing: the run's machine is not known")
-    described: dict[str, Any] = json.loads(run.machine_file.read_text(encoding="utf-8"))
-    return described
+    return run.machine()
 
 
 def _differences(

@@ -13,8 +13,11 @@ from restbench.store import CellFolder, Run
 
 
 def write_study(run: Run) -> list[Path]:
-    """The dashboards of every measured cell of the study's tables; returns their pages."""
-    return _write(run, [each for each in run.cell_runs() if each[0].test_ids])
+    """The dashboards of every measured cell of the study's tables; returns their pages.
+
+    A cell whose samples cannot be read has none: its row says why.
+    """
+    return _write(run, [each for each in run.cell_runs() if each[0].test_ids], skip=True)
 
 
 def write(run: Run, cell_id: str) -> list[Path]:
@@ -23,14 +26,14 @@ def write(run: Run, cell_id: str) -> list[Path]:
     if not found:
         known = sorted({record.cell.id for record, _ in run.cell_runs()})
         raise BadConfiguration(f"run {run.name} has no cell '{cell_id}'; it has {', '.join(known)}")
-    pages = _write(run, found)
+    pages = _write(run, found, skip=False)
     if not pages:
         why = next((record.reason for record, _ in found if record.reason), "no sample ended in it")
         raise BadConfiguration(f"cell '{cell_id}' has no window to show: {why}")
     return pages
 
 
-def _write(run: Run, cells: list[tuple[CellRun, CellFolder]]) -> list[Path]:
+def _write(run: Run, cells: list[tuple[CellRun, CellFolder]], *, skip: bool) -> list[Path]:
     """One JVM makes them all. Of several blocks the first is shown; a window without a single
     sample has no dashboard."""
     pairs: dict[Path, Path] = {}
@@ -38,7 +41,12 @@ def _write(run: Run, cells: list[tuple[CellRun, CellFolder]]) -> list[Path]:
         target = run.dashboard(record.cell.id)
         if record.window is None or target in pairs:
             continue
-        jtl.write_window(folder.samples, folder.window_samples, record.window)
+        try:
+            jtl.write_window(folder.samples, folder.window_samples, record.window)
+        except BadConfiguration:
+            if not skip:
+                raise
+            continue
         if _has_samples(folder.window_samples):
             pairs[target] = folder.window_samples
     for target in pairs:

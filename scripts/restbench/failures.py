@@ -46,6 +46,10 @@ class BadConfiguration(Failure):
     exit_code = ExitCode.BAD_CONFIGURATION
 
 
+class Unreadable(BadConfiguration):
+    """A file of a run is missing, cut off, or of a form that this version does not know."""
+
+
 class EnvironmentProblem(Failure):
     """The machine lacks something: a tool, a free port, a service that comes up."""
 

@@ -15,6 +15,10 @@ class Flag:
 
 FLAGS: dict[str, Flag] = {
     "failed": Flag("A block of the cell could not be measured; its record tells why.", True),
+    "unreadable": Flag(
+        "The record or the raw data of a block cannot be read: whatever it was, it is no result.",
+        True,
+    ),
     "not-measured": Flag("Planned, but the run ended before a block of it.", True),
     "wrong-answers": Flag("A product was wrong: the run is void, only counts are shown.", True),
     "errors": Flag("Some requests failed; they are no throughput, but they cost CPU time.", True),

@@ -24,6 +24,8 @@ def document(run: Run, rows: Sequence[Row]) -> str:
     parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
     for section in study.sections(rows):
         parts += [f"## {section.title}", _section(section)]
+    if failed := study.failures(rows):
+        parts += ["## What failed", "\n".join(f"- {each}" for each in failed)]
     parts += ["## What the flags mean", _bullets(study.flag_meanings(rows))]
     parts += ["## What the columns mean", _bullets(study.column_meanings())]
     return "\n\n".join(parts) + "\n"

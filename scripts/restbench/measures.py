@@ -18,6 +18,7 @@ from restbench import (
     within_run,
 )
 from restbench.cell import FACTORS, Cell, Shape
+from restbench.failures import BadConfiguration
 from restbench.jtl import Completions
 from restbench.measurement import NOTHING, Known, Measurement
 from restbench.records import CellRun, Usage, Window
@@ -96,12 +97,31 @@ def rows(run: Run) -> list[Row]:
     )
     blocks: dict[Cell, list[Measurement]] = {}
     for record, folder in run.cell_runs():
-        blocks.setdefault(record.cell, []).append(measurement(record, folder, known))
+        blocks.setdefault(record.cell, []).append(_measured(record, folder, known))
+    for each, why in run.unreadable():
+        blocks.setdefault(each.cell, []).append(_unreadable(each.block, why))
+    for found in blocks.values():
+        found.sort(key=lambda measured: measured.block)
     return [
         Row(cell, definition.shape(cell.complexity), planned[cell], tuple(blocks.get(cell, ())))
         for cell in definition.all_cells()
         if cell in planned
     ]
+
+
+def _measured(record: CellRun, folder: CellFolder, known: Known) -> Measurement:
+    """What cannot be read is no result, and keeps no other cell from its own."""
+    try:
+        return measurement(record, folder, known)
+    except BadConfiguration as error:
+        return _unreadable(record.block, str(error))
+    except (ValueError, LookupError, TypeError) as error:
+        told = f"{folder.path}: its raw data cannot be read: {type(error).__name__}: {error}"
+        return _unreadable(record.block, told)
+
+
+def _unreadable(block: int, why: str) -> Measurement:
+    return Measurement(block=block, flags=("failed", "unreadable"), reason=why)
 
 
 def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> Measurement:

@@ -11,9 +11,12 @@ import numpy as np
 from restbench import audit, open_experiment, open_samples, walk
 from restbench.audit import FOREIGN_LIMIT_PCT, LOAD_CORES_SHARE
 from restbench.cell import Cell
+from restbench.failures import BadConfiguration
 from restbench.objective import Objective, Outcome, shortfalls
+from restbench.open_experiment import OpenExperiment
 from restbench.open_records import OpenStep, Walk
 from restbench.open_samples import Answered
+from restbench.records import PlannedCell
 from restbench.store import CellFolder, Run, read_model
 from restbench.walk import Bracket, Search, Tried
 
@@ -124,9 +127,27 @@ def results(run: Run) -> list[WalkResult]:
     for planned in manifest.plan:
         path = run.walk_record(planned.cell.id)
         if path.exists():
-            record = read_model(path, Walk)
-            found.append(_walk_result(run, record, experiment.objective, search))
+            found.append(_result(run, planned, experiment, search))
     return found
+
+
+def _result(
+    run: Run, planned: PlannedCell, experiment: OpenExperiment, search: Search
+) -> WalkResult:
+    """One walk; what cannot be read is no result, and keeps no other walk from its own."""
+    try:
+        record = read_model(run.walk_record(planned.cell.id), Walk)
+        return _walk_result(run, record, experiment.objective, search)
+    except BadConfiguration as error:
+        broken = Walk(
+            cell=planned.cell,
+            shape=experiment.shape(planned.cell.complexity),
+            order=planned.order,
+            status="failed",
+            reason=str(error),
+            flags=("unreadable",),
+        )
+        return WalkResult(broken, (), walk.bracket([], search))
 
 
 def _walk_result(run: Run, record: Walk, objective: Objective, search: Search) -> WalkResult:

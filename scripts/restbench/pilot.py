@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -69,9 +68,7 @@ def newest(name: str, identity: Mapping[str, str | int], results: Path = store.R
 
 def _runs_of(name: str, identity: Mapping[str, str | int], results: Path) -> Iterator[Run]:
     for run in store.runs(results):
-        same = run.machine_file.exists() and machine.same(
-            identity, machine.identity(json.loads(run.machine_file.read_text(encoding="utf-8")))
-        )
+        same = run.machine_file.exists() and machine.same(identity, machine.identity(run.machine()))
         if same and run.manifest().experiment == name:
             yield run
 

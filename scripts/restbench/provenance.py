@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
     }
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
     if run.machine_file.exists():
-        described = json.loads(run.machine_file.read_text(encoding="utf-8"))
+        described = run.machine()
         told |= {_heading(name): _plain(value) for name, value in described.items()}
     return told
 

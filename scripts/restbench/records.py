@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.cell import Cell, Shape
 
-SCHEMA_VERSION = 1
+#: The form of every record (`forms` says what each was, and which are read).
+SCHEMA_VERSION = 2
 
 
 class Record(BaseModel):

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from restbench import storage
-from restbench.failures import BadConfiguration
-from restbench.records import Calibration, CellRun, Manifest, Proof
+from restbench import forms, storage
+from restbench.failures import BadConfiguration, Unreadable
+from restbench.records import Calibration, CellRun, Manifest, PlannedCell, Proof
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -61,12 +61,18 @@ def write_model(path: Path, model: BaseModel) -> None:
     write_text(path, model.model_dump_json(indent=1) + "\n")
 
 
+#: What to do about a file that cannot be read, by what it should have been.
+_MENDS: dict[type[BaseModel], str] = {
+    Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
+    CellRun: "remove its folder; --resume measures it again",
+    Calibration: "remove it, and make another with 'restbench calibrate'",
+}
+_MEND = "restore it from a copy, or measure again"
+
+
 def read_model(path: Path, kind: type[M]) -> M:
-    """Read one record; BadConfiguration where the file is missing or of another form."""
-    try:
-        return kind.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadConfiguration(f"{path}: not a readable {kind.__name__}: {error}") from error
+    """Read one record; Unreadable where the file is missing, cut off or of another form."""
+    return forms.read_record(path, kind, _MENDS.get(kind, _MEND))
 
 
 @dataclass(frozen=True)
@@ -271,10 +277,25 @@ class Run:
 
     def cell_runs(self) -> Iterator[tuple[CellRun, CellFolder]]:
         """The finished measurements, in the order of the plan."""
+        for planned, found in self._records():
+            if isinstance(found, CellRun):
+                yield found, self.cell(planned.block, planned.cell.id)
+
+    def unreadable(self) -> Iterator[tuple[PlannedCell, str]]:
+        """The measurements whose record is none, with the reason: they are no results."""
+        for planned, found in self._records():
+            if isinstance(found, Unreadable):
+                yield planned, str(found)
+
+    def _records(self) -> Iterator[tuple[PlannedCell, CellRun | Unreadable]]:
         for planned in self.manifest().plan:
-            folder = self.cell(planned.block, planned.cell.id)
-            if folder.record.exists():
-                yield read_model(folder.record, CellRun), folder
+            path = self.cell(planned.block, planned.cell.id).record
+            if path.exists():
+                yield planned, _record_of(planned, path)
+
+    def machine(self) -> dict[str, Any]:
+        """What is known of the machine; Unreadable where the file is missing or broken."""
+        return forms.read_object(self.machine_file, _MEND)
 
     def calibration(self) -> Calibration | None:
         """The calibration beside the run, if there is one."""
@@ -285,7 +306,21 @@ class Run:
         """The proofs made before the benchmark; none for a run that made none."""
         if not self.proofs_file.exists():
             return []
-        return [Proof.model_validate(entry) for entry in json.loads(self.proofs_file.read_text())]
+        told = forms.read_json(self.proofs_file, _MEND)
+        try:
+            return [Proof.model_validate(entry) for entry in told]
+        except (TypeError, ValueError) as error:
+            raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
+
+
+def _record_of(planned: PlannedCell, path: Path) -> CellRun | Unreadable:
+    try:
+        record = read_model(path, CellRun)
+    except Unreadable as error:
+        return error
+    if (record.block, record.cell) != (planned.block, planned.cell):
+        return Unreadable(f"{path}: the record of another cell: {_MENDS[CellRun]}")
+    return record
 
 
 def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:

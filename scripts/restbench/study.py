@@ -3,7 +3,6 @@ printed (Markdown, terminal, page)."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -121,11 +120,21 @@ def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
     }
 
 
+def failures(rows: Iterable[Row]) -> list[str]:
+    """Each block without a result, with the first line of the reason: the rest is in its record."""
+    return [
+        f"{row.cell.id}, block {each.block}: {each.reason.partition(chr(10))[0]}"
+        for row in rows
+        for each in row.measurements
+        if each.reason
+    ]
+
+
 def machine_line(run: Run) -> str:
     """The machine in one line."""
     if not run.machine_file.exists():
         return "not recorded"
-    return machine.one_line(json.loads(run.machine_file.read_text(encoding="utf-8")))
+    return machine.one_line(run.machine())
 
 
 def _blocks_line(manifest: Manifest, rows: Sequence[Row]) -> str:

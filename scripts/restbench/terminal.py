@@ -43,6 +43,7 @@ def render(
     for table in [*(_table(section, marks) for section in listed), *_proofs(proofs)]:
         parts += [table, ""]
     parts += [Text(f"{marks[flag]}  {flag}: {meaning}") for flag, meaning in meanings.items()]
+    parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(rows)]
     left_out = sum(len(section.rows) for section in everything if section not in listed)
     if left_out:
         parts.append(Text(f"{left_out} more cells: tables/test-matrix.md", style="dim"))

@@ -141,6 +141,25 @@ def test_a_walk_that_failed_is_shown_and_judged(tmp_path: Path) -> None:
         open_report.judge(found)
 
 
+@pytest.mark.parametrize("broken", ["walk", "step", "samples"])
+def test_a_walk_whose_files_are_broken_is_no_result_and_the_others_are_told(
+    run: Run, broken: str
+) -> None:
+    write_model(run.walk_record(OTHER.id), walk_of(OTHER))
+    manifest = run.manifest()
+    other = PlannedCell(cell=OTHER, block=2, order=2, test_ids=())
+    plan = {"plan": (*manifest.plan, other)}
+    write_model(run.manifest_file, manifest.model_copy(update=plan))
+    step = run.walk_step(CELL.id, 1)
+    files = {"walk": run.walk_record(CELL.id), "step": step.step_record, "samples": step.samples}
+    files[broken].write_bytes(b"\xff half a line")
+    first, second = results(run)
+    assert first.notes == ("failed", "unreadable")
+    assert first.bracket.met_per_s is None
+    assert str(files[broken].parent) in (first.walk.reason or "")
+    assert second.walk.status == "walked"
+
+
 def test_a_walk_that_is_not_over_is_left_out(run: Run) -> None:
     run.walk_record(CELL.id).unlink()
     assert results(run) == []
