@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -175,16 +175,18 @@ def start(
     folder: Path,
     *,
     outlives_us: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
-    `cores` as `taskset -c` takes them; logs go to `folder`. EnvironmentProblem, with the mend,
-    when a port is taken or the service does not come up; no process is left then.
+    `cores` as `taskset -c` takes them; logs go to `folder`; `settings` are further variables of
+    its environment. EnvironmentProblem, with the mend, when a port is taken or the service does not
+    come up; no process is left then.
     """
     own_port = port(name)
     require_free(own_port, PORT_VARIABLES[name])
     command = COMMANDS[name]()
-    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port)}
+    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port), **(settings or {})}
     log = folder / "service.log"
     line = command if outlives_us else process.bound_to_us(command, cores)
     started = process.start(line, log, environment, outlives_us=outlives_us)

@@ -1,0 +1,1 @@
+"""Overload, bad clients and dying processes: what the services promise, held against them live."""

@@ -1,0 +1,112 @@
+"""Request bodies of many kinds, drawn from a seed, each with its only right answer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from restbench.cell import Shape
+from restbench.payload import make_payload
+from restbench_robustness.overload.answers import Right
+
+SEED = 2019
+LOW = Shape(rows=30, inner=20, columns=20)
+HIGH = Shape(rows=2000, inner=50, columns=20)
+#: A row times a column: a body of some 3 MB for a product of one element.
+LARGE = Shape(rows=1, inner=500_000, columns=1)
+#: What most requests of a load ask for, from little work to much. Narrow operands make much work of
+#: few bytes to send, so that a client can offer ten times what the service can do.
+WORK = (
+    LOW,
+    Shape(rows=200, inner=10, columns=200),
+    Shape(rows=400, inner=10, columns=400),
+    Shape(rows=400, inner=60, columns=400),
+)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A body for a path's query, and the judge of its answer."""
+
+    kind: str
+    query: str
+    body: bytes
+    right: Right
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Requests that differ in their id only. `rest` follows the id in the body."""
+
+    name: str
+    rest: bytes
+    status: int = 200
+    code: str = ""
+    rows: bytes = b""
+    query: str = ""
+
+    def request(self, number: int) -> Request:
+        """The request with this id."""
+        body = b"".join((b'{"requestId":%d,' % number, self.rest))
+        right = Right(self.status, number, self.code, self.rows)
+        return Request(self.name, self.query, body, right)
+
+
+def valid(name: str, shape: Shape, query: str = "") -> Kind:
+    """Two random matrices and their exact product."""
+    payload = make_payload(shape, SEED, 0, 50)
+    rest, rows = payload.body_rest.encode(), payload.rows.encode()
+    return Kind(name, rest, rows=rows, query=query)
+
+
+def ones(name: str, shape: Shape) -> Kind:
+    """Matrices of ones: as much work as any, and the product is known without doing it."""
+    left, right = _ones(shape.rows, shape.inner), _ones(shape.inner, shape.columns)
+    row = b"[" + b",".join([b"%d" % shape.inner] * shape.columns) + b"]"
+    rows = b"[" + b",".join([row] * shape.rows) + b"]"
+    return Kind(name, b'"matrixOne":%b,"matrixTwo":%b}' % (left, right), rows=rows)
+
+
+def _ones(rows: int, columns: int) -> bytes:
+    row = b'{"value":"' + b",".join([b"1"] * columns) + b'"}'
+    return b'{"columnCount":%d,"rows":[%b]}' % (columns, b",".join([row] * rows))
+
+
+def invalid() -> list[Kind]:
+    """Bodies that deserve an error, found early, late, and in the middle."""
+    rest = valid("low", LOW).rest
+    inner = b'"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
+    one = b'"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}'
+    return [
+        Kind("unequal", inner + one, 422, "001"),
+        Kind("cut off", rest[:-40], 400, "002"),
+        Kind("letters", rest[:-5] + b'x"}]}}', 422, "005"),
+    ]
+
+
+def overload_mix(work: Shape) -> list[tuple[Kind, int]]:
+    """Kinds and their weights: mostly `work`, some low, a few high, large and invalid."""
+    return [
+        (valid("work", work), 850),
+        (valid("low", LOW), 80),
+        (valid("high", HIGH, "?kernel=native"), 8),
+        (valid("large", LARGE), 2),
+        *((kind, 20) for kind in invalid()),
+    ]
+
+
+def work_mix(work: Shape) -> list[tuple[Kind, int]]:
+    """Nothing but valid requests of one shape."""
+    return [(valid("work", work), 1)]
+
+
+def draw(mix: list[tuple[Kind, int]], seed: int) -> Iterator[Request]:
+    """Requests without end, each with an id of its own; same mix and seed, same requests."""
+    chance = random.Random(seed)  # noqa: S311 - a load, no secret
+    kinds, weights = [kind for kind, _ in mix], [weight for _, weight in mix]
+    number = 0
+    while True:
+        for kind in chance.choices(kinds, weights, k=256):
+            number += 1
+            yield kind.request(number)
