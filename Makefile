@@ -17,7 +17,7 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz jmeter-gui clean
+.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
@@ -78,6 +78,10 @@ audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneD
 
 bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
+
+overload: $(STAMPS)/dev $(JAR) ## press the services beyond what they can do, kill and stop them: what held? (SECONDS, CONNECTIONS, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(LOAD_SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
+	  --service $(or $(SERVICE),both) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 
 fuzz: $(STAMPS)/dev $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)

@@ -115,12 +115,12 @@ def _judge_answers(findings: Findings, outcome: Outcome, plan: Plan) -> None:
 
 
 def _judge_offer(findings: Findings, outcome: Outcome, capacity: Outcome, plan: Plan) -> None:
-    times = outcome.sent_per_s / capacity.sent_per_s
+    times = outcome.offered_per_s / capacity.sent_per_s
     findings.judge(
         "it really was that much",
         f"{TIMES} times {capacity.sent_per_s:.0f} a second, most of {WORK[plan.work]}",
-        f"{outcome.sent_per_s:.0f} a second, {times:.1f} times; {outcome.held_back} held back: "
-        "no connection was free",
+        f"{times:.1f} times; {outcome.sent_per_s:.0f} a second sent, for the rest all "
+        f"{plan.connections} connections waited for their answers",
         times >= TIMES * OFFERED,
     )
 

@@ -16,7 +16,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -74,10 +74,11 @@ class Load:
         self._idle = deque(Connection(address) for _ in range(plan.connections))
         self._under_way: set[asyncio.Task[None]] = set()
 
-    async def run(self) -> Outcome:
-        """Send, wait for what is due, tell."""
+    async def run(self, begun: Callable[[], object]) -> Outcome:
+        """Send, wait for what is due, tell; `begun` is called when all are connected."""
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._stop.set)
         await self._connect()
+        begun()
         self._outcome.began_s = time.monotonic()
         await (self._send_closed() if self._plan.per_s is None else self._send_open())
         await asyncio.gather(*self._under_way)
@@ -90,9 +91,9 @@ class Load:
         everyone = list(self._idle)
         for start in range(0, len(everyone), CONNECT_AT_ONCE):
             opening = (each.open() for each in everyone[start : start + CONNECT_AT_ONCE])
-            await asyncio.wait_for(
-                asyncio.gather(*opening, return_exceptions=True), self._plan.timeout_s
-            )
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._plan.timeout_s):
+                    await asyncio.gather(*opening, return_exceptions=True)
 
     async def _send_open(self) -> None:
         assert self._plan.per_s is not None  # noqa: S101 - for the type checker
@@ -160,7 +161,12 @@ def main(plan: Path, outcome: Path) -> None:
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     load = Load(read_plan(plan))
-    asyncio.run(load.run()).write(outcome)
+    asyncio.run(load.run(begun_file(outcome).touch)).write(outcome)
+
+
+def begun_file(outcome: Path) -> Path:
+    """Is there from when the load has begun to send."""
+    return outcome.with_suffix(".begun")
 
 
 if __name__ == "__main__":

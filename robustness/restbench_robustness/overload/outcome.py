@@ -44,9 +44,9 @@ class Outcome:
         return self.sent / max(self.last_sent_s - self.began_s, 1e-3)
 
     @property
-    def answered_per_s(self) -> float:
-        """Right answers a second, until the last of them."""
-        return self.counts[Verdict.RIGHT] / max(self.last_answer_s - self.began_s, 1e-3)
+    def offered_per_s(self) -> float:
+        """Requests a second that were due, those that found every connection waiting included."""
+        return (self.sent + self.held_back) / max(self.last_sent_s - self.began_s, 1e-3)
 
     def note(self, request: Request, verdict: Verdict, took_s: float, shown: str) -> None:
         """Count one request; `shown` says what came where that is worth to be seen."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import Counter
@@ -82,10 +83,10 @@ class Probes:
         return f"{counted or 'none asked'}, the slowest in {self.slowest_s():.1f} s"
 
     def _until_stopped(self) -> None:
-        number = 0
-        while not self._stop.wait(PERIOD_S):
-            number += 1
+        for number in itertools.count(1):
             self._threads.submit(self._one, number)
+            if self._stop.wait(PERIOD_S):
+                return
 
     def _one(self, number: int) -> None:
         began = time.monotonic()

@@ -21,9 +21,9 @@ from restbench_robustness.overload.promises import Findings
 from restbench_robustness.overload.under_test import UnderTest
 from restbench_robustness.overload.waiting import seconds_until
 
-#: About a second each, so that they are in flight when the signal comes.
+#: A good part of a second each, so that they are in flight when the signal comes.
 LONG = {
-    "java": Shape(rows=800, inner=1500, columns=800),
+    "java": Shape(rows=700, inner=700, columns=700),
     "python": Shape(rows=600, inner=200, columns=50),
 }
 REQUESTS = 4
@@ -120,7 +120,7 @@ def _judge_refusals(findings: Findings, probes: Probes, since_s: float) -> None:
 def _judge_end(
     findings: Findings, under: UnderTest, everyone: list[psutil.Process], ended_s: float | None
 ) -> None:
-    findings.within("ended", ended_s, under.health["settings"].get("stopTimeoutSeconds",30) + MARGIN_S)
+    findings.within("ended", ended_s, under.limit("stopTimeoutSeconds") + MARGIN_S)
     code = under.service.processes[0].poll()
     findings.judge("exit code", "0", str(code), code == 0)
     gone_s = seconds_until(lambda: not any(each.is_running() for each in everyone), MARGIN_S)
