@@ -79,8 +79,8 @@ audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneD
 bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
 
-overload: $(STAMPS)/dev $(JAR) ## press the services beyond what they can do, kill and stop them: what held? (SECONDS, CONNECTIONS, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
-	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(LOAD_SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
+overload: $(STAMPS)/dev $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
 	  --service $(or $(SERVICE),both) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 
 fuzz: $(STAMPS)/dev $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)

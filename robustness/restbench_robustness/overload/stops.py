@@ -47,6 +47,7 @@ STOPS = (
     Stop("SIGTERM", (signal.SIGTERM,)),
     Stop("SIGTERM, SIGTERM, SIGINT", (signal.SIGTERM, signal.SIGTERM, signal.SIGINT)),
     Stop("SIGTERM beside slow senders", (signal.SIGTERM,), slow_senders=3),
+    Stop("all of these", (signal.SIGTERM, signal.SIGTERM, signal.SIGINT), slow_senders=3),
 )
 
 
