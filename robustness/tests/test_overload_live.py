@@ -12,7 +12,7 @@ from restbench_robustness.overload import kills, restarts, slow_clients
 from restbench_robustness.overload.flood import Force, overloaded
 from restbench_robustness.overload.kills import Killing, pool_killed, worker_killed
 from restbench_robustness.overload.promises import Findings, broken
-from restbench_robustness.overload.slow_clients import HARDSHIPS, beyond_limit, endured
+from restbench_robustness.overload.slow_clients import beyond_limit, endured, every_kind
 from restbench_robustness.overload.stops import STOPS, stopped
 from restbench_robustness.overload.under_test import UnderTest, started
 from restbench_robustness.ports import free_port
@@ -70,7 +70,7 @@ def flood(strategy: str) -> Callable[[UnderTest], Findings]:
 
 
 def bad_clients(strategy: str) -> Callable[[UnderTest], Findings]:
-    return lambda under: endured(under, strategy, (*HARDSHIPS, beyond_limit(under)))
+    return lambda under: endured(under, strategy, (every_kind(), beyond_limit(under)))
 
 
 def stop(strategy: str) -> Callable[[UnderTest], Findings]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import time
 from dataclasses import dataclass
 
@@ -65,6 +66,17 @@ def beyond_limit(under: UnderTest) -> Hardship:
         "receiveTimeoutSeconds",
         under.limit("maxInFlight") + SOME,
         (Verdict.RIGHT, Verdict.REFUSED),
+    )
+
+
+def every_kind() -> Hardship:
+    """Some of each kind at once: quicker than one after the other, and it does not say which."""
+    makes = itertools.cycle(hardship.make for hardship in HARDSHIPS)
+    return Hardship(
+        "every kind",
+        lambda address, path: next(makes)(address, path),
+        "receiveTimeoutSeconds",
+        3 * len(HARDSHIPS),
     )
 
 
