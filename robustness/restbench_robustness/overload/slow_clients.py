@@ -72,12 +72,11 @@ def beyond_limit(under: UnderTest) -> Hardship:
 def every_kind() -> Hardship:
     """Some of each kind at once: quicker than one after the other, and it does not say which."""
     makes = itertools.cycle(hardship.make for hardship in HARDSHIPS)
-    return Hardship(
-        "every kind",
-        lambda address, path: next(makes)(address, path),
-        "receiveTimeoutSeconds",
-        3 * len(HARDSHIPS),
-    )
+
+    def next_kind(address: bad_clients.Address, path: str) -> Client:
+        return next(makes)(address, path)
+
+    return Hardship("every kind", next_kind, "receiveTimeoutSeconds", 3 * len(HARDSHIPS))
 
 
 def _endure(findings: Findings, under: UnderTest, strategy: str, hardship: Hardship) -> None:
