@@ -168,7 +168,7 @@ COMMANDS: dict[ServiceName, Callable[[], list[str]]] = {
 }
 
 
-def start(
+def start(  # noqa: PLR0913 - the last two are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
