@@ -1,0 +1,75 @@
+package org.restbench.workload.npb;
+
+import org.restbench.workload.ParallelLoop;
+
+/**
+ * A range of units cut into blocks, each worth a task of its own. Where the cuts are follows from the work alone, not
+ * from the strategy: sums are taken block by block and then in the blocks' order, so that a kernel's result is the same
+ * to the last bit whoever computes it, and however many do.
+ */
+public final class Blocks {
+    /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */
+    private static final int WORTH_A_TASK = 1 << 14;
+
+    private final int units;
+    private final int unitsPerBlock;
+
+    private Blocks(int units, int unitsPerBlock) {
+        this.units = units;
+        this.unitsPerBlock = unitsPerBlock;
+    }
+
+    /** @param workPerUnit in point updates or multiplications */
+    public static Blocks of(int units, long workPerUnit) {
+        return ofSize(units, (int) Math.max(1, Math.min(units, WORTH_A_TASK / Math.max(1, workPerUnit))));
+    }
+
+    /** Blocks of a given size; the last may be smaller. */
+    public static Blocks ofSize(int units, int unitsPerBlock) {
+        return new Blocks(units, unitsPerBlock);
+    }
+
+    /** Work on the units of one block, from inclusive to exclusive. */
+    @FunctionalInterface
+    public interface Body {
+        void run(int from, int to);
+    }
+
+    /** A sum over the units of one block, from inclusive to exclusive. */
+    @FunctionalInterface
+    public interface Sum {
+        double of(int from, int to);
+    }
+
+    public int count() {
+        return (units + unitsPerBlock - 1) / unitsPerBlock;
+    }
+
+    /** Runs the body once for each block; a single one on the caller, as there is nothing to share. */
+    public void forEach(ParallelLoop loop, Body body) {
+        if (count() == 1) {
+            body.run(0, units);
+            return;
+        }
+        loop.forEach(count(), 1, (from, to) -> {
+            for (int block = from; block < to; block++) {
+                body.run(start(block), start(block + 1));
+            }
+        });
+    }
+
+    /** The sum over all units. */
+    public double sum(ParallelLoop loop, Sum sum) {
+        double[] partial = loop.doubles(count());
+        forEach(loop, (from, to) -> partial[from / unitsPerBlock] = sum.of(from, to));
+        double total = 0;
+        for (double part : partial) {
+            total += part;
+        }
+        return total;
+    }
+
+    private int start(int block) {
+        return (int) Math.min(units, (long) block * unitsPerBlock);
+    }
+}

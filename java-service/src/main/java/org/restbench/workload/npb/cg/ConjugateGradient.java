@@ -1,0 +1,85 @@
+package org.restbench.workload.npb.cg;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.Value;
+
+/**
+ * CG: estimates an eigenvalue of a sparse matrix by the inverse power method.
+ *
+ * @param sizes the class
+ * @param steps of the conjugate gradient in each iteration, {@link #STEPS} but in tests
+ * @param seed NPB's, but in tests
+ */
+public record ConjugateGradient(GradientClass sizes, int steps, long seed) implements Problem<SparseMatrix> {
+    static final int STEPS = 25;
+    private static final double EPSILON = 1e-10;
+
+    /** The kernel with all its classes. */
+    public static Kernel kernel() {
+        List<Problem<?>> problems = Stream.of(
+                        GradientClass.S, GradientClass.W, GradientClass.A, GradientClass.B, GradientClass.C)
+                .<Problem<?>>map(sizes -> new ConjugateGradient(sizes, STEPS, LinearCongruential.SEED))
+                .toList();
+        return new Kernel("CG", problems);
+    }
+
+    @Override
+    public String name() {
+        return sizes.name();
+    }
+
+    @Override
+    public SparseMatrix input(boolean kept, ParallelLoop loop) {
+        return MatrixBuilder.build(sizes, seed, loop);
+    }
+
+    @Override
+    public Outcome run(SparseMatrix matrix, ParallelLoop loop) {
+        Solver solver = new Solver(matrix, steps, loop);
+        solver.reset();
+        solver.iterate(sizes.shift());
+        solver.reset();
+        double zeta = 0;
+        long start = System.nanoTime();
+        for (int iteration = 0; iteration < sizes.iterations(); iteration++) {
+            zeta = solver.iterate(sizes.shift());
+        }
+        long nanos = System.nanoTime() - start;
+        return outcome(zeta, solver.products(), nanos);
+    }
+
+    private Outcome outcome(double zeta, int products, long nanos) {
+        return new Outcome(
+                verifies(zeta, products),
+                new Value.Real(zeta),
+                new Value.Real(sizes.zeta()),
+                sizes.iterations(),
+                nanos,
+                sizes.millionOperations());
+    }
+
+    /** Zeta alone would also be right with a fifth of the steps. */
+    boolean verifies(double zeta, int products) {
+        boolean right = Math.abs(zeta - sizes.zeta()) <= EPSILON * sizes.zeta();
+        return right && products == sizes.iterations() * (STEPS + 1);
+    }
+
+    /** The matrix, the sparse vectors it is built from, and a few vectors. */
+    @Override
+    public long workingBytes() {
+        long order = sizes.order();
+        long vectorEntries = order * (sizes.nonzeros() + 1);
+        return keptBytes() + vectorEntries * (2L * Integer.BYTES + Double.BYTES) + 10 * order * Double.BYTES;
+    }
+
+    @Override
+    public long keptBytes() {
+        return sizes.mostEntries() * (Integer.BYTES + Double.BYTES);
+    }
+}

@@ -1,0 +1,29 @@
+package org.restbench.workload.npb.cg;
+
+/**
+ * The constants of one class of CG.
+ *
+ * @param order rows of the matrix
+ * @param nonzeros drawn for each of the sparse vectors whose outer products make the matrix
+ * @param iterations of the power method
+ * @param shift of the diagonal
+ * @param zeta what the last iteration must estimate
+ */
+record GradientClass(String name, int order, int nonzeros, int iterations, double shift, double zeta) {
+    static final GradientClass S = new GradientClass("S", 1400, 7, 15, 10, 8.5971775078648);
+    static final GradientClass W = new GradientClass("W", 7000, 8, 15, 12, 10.362595087124);
+    static final GradientClass A = new GradientClass("A", 14000, 11, 15, 20, 17.130235054029);
+    static final GradientClass B = new GradientClass("B", 75000, 13, 75, 60, 22.712745482631);
+    static final GradientClass C = new GradientClass("C", 150000, 15, 75, 110, 28.973605592845);
+
+    /** Entries of the outer products, before those at the same place are added up. */
+    long mostEntries() {
+        return (long) order * (nonzeros + 1) * (nonzeros + 1);
+    }
+
+    /** NPB's count of the timed region, in millions. */
+    double millionOperations() {
+        double perVector = nonzeros * (nonzeros + 1.0);
+        return 2e-6 * iterations * order * (3 + perVector + ConjugateGradient.STEPS * (5 + perVector) + 3);
+    }
+}

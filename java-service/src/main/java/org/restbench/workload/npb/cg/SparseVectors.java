@@ -1,0 +1,99 @@
+package org.restbench.workload.npb.cg;
+
+import org.restbench.workload.npb.LinearCongruential;
+
+/**
+ * As many sparse vectors as the matrix has rows; vector i has 0.5 at place i and a few random entries. They are kept
+ * row-major, {@code stride} places each, and once more by place: which vectors have an entry there.
+ */
+final class SparseVectors {
+    private static final double AT_OWN_PLACE = 0.5;
+
+    final int order;
+    final int stride;
+    /** order × stride: places and values of vector i's entries from {@code i * stride}, {@code length[i]} of them. */
+    final int[] places;
+
+    final double[] values;
+    final int[] length;
+    /** Vectors with an entry at place j: {@code owners[ownersFrom[j]]} to before {@code ownersFrom[j + 1]}. */
+    final int[] ownersFrom;
+
+    final int[] owners;
+
+    private SparseVectors(int order, int nonzeros) {
+        this.order = order;
+        this.stride = nonzeros + 1;
+        this.places = new int[order * stride];
+        this.values = new double[order * stride];
+        this.length = new int[order];
+        this.ownersFrom = new int[order + 1];
+        this.owners = new int[order * stride];
+    }
+
+    /** One stream of random numbers for all, whose use depends on what is drawn: in order, so. */
+    static SparseVectors draw(int order, int nonzeros, long seed) {
+        SparseVectors vectors = new SparseVectors(order, nonzeros);
+        LinearCongruential random = new LinearCongruential(seed);
+        random.nextBits(); // NPB's first number is for nobody
+        for (int i = 0; i < order; i++) {
+            vectors.draw(i, nonzeros, random);
+            vectors.set(i, i, AT_OWN_PLACE);
+        }
+        vectors.indexByPlace();
+        return vectors;
+    }
+
+    private void draw(int vector, int nonzeros, LinearCongruential random) {
+        int placeBits = Integer.SIZE - Integer.numberOfLeadingZeros(order - 1);
+        while (length[vector] < nonzeros) {
+            double value = random.next();
+            int place = (int) (random.nextBits() >> LinearCongruential.BITS - placeBits);
+            if (place < order && find(vector, place) < 0) {
+                set(vector, place, value);
+            }
+        }
+    }
+
+    /** Where vector i has its entry at a place; negative where it has none. */
+    private int find(int vector, int place) {
+        for (int at = vector * stride; at < vector * stride + length[vector]; at++) {
+            if (places[at] == place) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private void set(int vector, int place, double value) {
+        int at = find(vector, place);
+        if (at < 0) {
+            at = vector * stride + length[vector]++;
+        }
+        places[at] = place;
+        values[at] = value;
+    }
+
+    private void indexByPlace() {
+        int[] next = new int[order + 1];
+        eachEntry((vector, at) -> ownersFrom[places[at] + 1]++);
+        for (int place = 0; place < order; place++) {
+            ownersFrom[place + 1] += ownersFrom[place];
+        }
+        System.arraycopy(ownersFrom, 0, next, 0, order);
+        eachEntry((vector, at) -> owners[next[places[at]]++] = at);
+    }
+
+    @FunctionalInterface
+    private interface Entry {
+        void at(int vector, int index);
+    }
+
+    private void eachEntry(Entry entry) {
+        for (int vector = 0; vector < order; vector++) {
+            for (int at = vector * stride; at < vector * stride + length[vector]; at++) {
+                entry.at(vector, at);
+            }
+        }
+    }
+}

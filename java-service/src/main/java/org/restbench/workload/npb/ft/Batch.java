@@ -1,0 +1,94 @@
+package org.restbench.workload.npb.ft;
+
+/**
+ * Neighbouring lines of a field, side by side, twice: what a stage of a transform reads and what it writes. Point e of
+ * line l stands at {@code e * LANES + l} of a part. Belongs to one task.
+ */
+final class Batch {
+    /** Lines in a batch: enough for long inner loops, few enough for 512 points to stay in a core's cache. */
+    static final int WIDTH = 32;
+
+    /**
+     * Places for a point of all lines, two of them unused. Without them, everything that a stage touches at once would
+     * lie a multiple of 4 KiB apart, which is one set of the first cache and takes three times as long.
+     */
+    static final int LANES = WIDTH + 2;
+
+    /** Between the parts, for the same reason. */
+    private static final int GAP = 32;
+
+    /** All four parts. */
+    final double[] data;
+    /** Where each part begins. */
+    int re;
+
+    int im;
+    int nextRe;
+    int nextIm;
+
+    /** @param points most of a line */
+    Batch(int points) {
+        int part = points * LANES + GAP;
+        data = new double[4 * part];
+        im = part;
+        nextRe = 2 * part;
+        nextIm = 3 * part;
+    }
+
+    /** What was written is read next. */
+    void swap() {
+        int doneRe = re;
+        re = nextRe;
+        nextRe = doneRe;
+        int doneIm = im;
+        im = nextIm;
+        nextIm = doneIm;
+    }
+
+    /**
+     * Reads lines that stand beside each other in the field.
+     *
+     * @param first offset of the first line's first point
+     * @param stride from a point of a line to the next
+     */
+    void readAcross(Field field, int first, int stride, int points) {
+        for (int e = 0; e < points; e++) {
+            System.arraycopy(field.re(), first + e * stride, data, re + e * LANES, WIDTH);
+            System.arraycopy(field.im(), first + e * stride, data, im + e * LANES, WIDTH);
+        }
+    }
+
+    void writeAcross(Field field, int first, int stride, int points) {
+        for (int e = 0; e < points; e++) {
+            System.arraycopy(data, re + e * LANES, field.re(), first + e * stride, WIDTH);
+            System.arraycopy(data, im + e * LANES, field.im(), first + e * stride, WIDTH);
+        }
+    }
+
+    /** Reads lines that stand one behind the other in the field, each whole. */
+    void readAlong(Field field, int first, int points) {
+        for (int l = 0; l < WIDTH; l++) {
+            spread(field.re(), first + l * points, points, re + l);
+            spread(field.im(), first + l * points, points, im + l);
+        }
+    }
+
+    private void spread(double[] line, int from, int points, int to) {
+        for (int e = 0; e < points; e++) {
+            data[to + e * LANES] = line[from + e];
+        }
+    }
+
+    void writeAlong(Field field, int first, int points) {
+        for (int l = 0; l < WIDTH; l++) {
+            gather(re + l, field.re(), first + l * points, points);
+            gather(im + l, field.im(), first + l * points, points);
+        }
+    }
+
+    private void gather(int from, double[] line, int to, int points) {
+        for (int e = 0; e < points; e++) {
+            line[to + e] = data[from + e * LANES];
+        }
+    }
+}

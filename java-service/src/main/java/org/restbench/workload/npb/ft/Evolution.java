@@ -1,0 +1,46 @@
+package org.restbench.workload.npb.ft;
+
+/**
+ * One step in time of the spectrum: each component fades by {@code exp(-4 alpha pi² |k|²)}. The factor of a component
+ * is the product of one factor for each axis.
+ */
+final class Evolution {
+    private static final double ALPHA = 1e-6;
+
+    private final double[] alongX;
+    private final double[] alongY;
+    private final double[] alongZ;
+
+    Evolution(FourierClass sizes) {
+        alongX = factors(sizes.nx());
+        alongY = factors(sizes.ny());
+        alongZ = factors(sizes.nz());
+    }
+
+    private static double[] factors(int points) {
+        double[] factors = new double[points];
+        for (int k = 0; k < points; k++) {
+            double wave = (k + points / 2) % points - points / 2;
+            factors[k] = Math.exp(-4 * ALPHA * Math.PI * Math.PI * wave * wave);
+        }
+        return factors;
+    }
+
+    /** One plane of the spectrum fades, and is copied. */
+    void fade(Field spectrum, Field copy, int z) {
+        for (int y = 0; y < spectrum.ny(); y++) {
+            int row = z * spectrum.plane() + y * spectrum.nx();
+            double factor = alongZ[z] * alongY[y];
+            fade(spectrum.re(), copy.re(), row, factor);
+            fade(spectrum.im(), copy.im(), row, factor);
+        }
+    }
+
+    private void fade(double[] part, double[] copy, int row, double factor) {
+        for (int x = 0; x < alongX.length; x++) {
+            double faded = part[row + x] * (factor * alongX[x]);
+            part[row + x] = faded;
+            copy[row + x] = faded;
+        }
+    }
+}

@@ -1,0 +1,112 @@
+package org.restbench.workload.npb.ft;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.Value;
+
+/**
+ * FT: solves a diffusion equation in three dimensions by Fourier transforms.
+ *
+ * @param sizes the class
+ * @param seed NPB's, but in tests
+ */
+public record FourierTransform(FourierClass sizes, long seed) implements Problem<Start> {
+    private static final double EPSILON = 1e-12;
+    private static final int CHECKED_POINTS = 1024;
+
+    /** The kernel with all its classes. */
+    public static Kernel kernel() {
+        List<Problem<?>> problems = Stream.of(
+                        FourierClass.S, FourierClass.W, FourierClass.A, FourierClass.B, FourierClass.C)
+                .<Problem<?>>map(sizes -> new FourierTransform(sizes, LinearCongruential.SEED))
+                .toList();
+        return new Kernel("FT", problems);
+    }
+
+    @Override
+    public String name() {
+        return sizes.name();
+    }
+
+    @Override
+    public Start input(boolean kept, ParallelLoop loop) {
+        Start drawn = Start.drawn(seed);
+        if (!kept) {
+            return drawn;
+        }
+        Field field = Field.zero(sizes, loop);
+        drawn.fill(field, loop);
+        return Start.kept(field);
+    }
+
+    @Override
+    public Outcome run(Start start, ParallelLoop loop) {
+        Field spectrum = Field.zero(sizes, loop);
+        Field solution = Field.zero(sizes, loop);
+        start.fill(spectrum, loop);
+        new BoxTransform(sizes).forward(spectrum, loop);
+        long startNanos = System.nanoTime();
+        double[] checksums = solve(start, spectrum, solution, loop);
+        boolean verified = verified(checksums);
+        long nanos = System.nanoTime() - startNanos;
+        return new Outcome(
+                verified,
+                new Value.Checksums(checksums),
+                sizes.checksums(),
+                sizes.iterations(),
+                nanos,
+                sizes.millionOperations());
+    }
+
+    private double[] solve(Start start, Field spectrum, Field solution, ParallelLoop loop) {
+        Evolution evolution = new Evolution(sizes);
+        BoxTransform transform = new BoxTransform(sizes);
+        start.fill(spectrum, loop);
+        transform.forward(spectrum, loop);
+        double[] checksums = new double[2 * sizes.iterations()];
+        for (int iteration = 0; iteration < sizes.iterations(); iteration++) {
+            transform.inverse(solution, z -> evolution.fade(spectrum, solution, z), loop);
+            checksums[2 * iteration] = sum(solution, solution.re());
+            checksums[2 * iteration + 1] = sum(solution, solution.im());
+        }
+        return checksums;
+    }
+
+    /** Over some points on a diagonal, as if the solution were normalised. */
+    private static double sum(Field field, double[] part) {
+        double sum = 0;
+        for (int j = 1; j <= CHECKED_POINTS; j++) {
+            int z = 5 * j % field.nz();
+            int y = 3 * j % field.ny();
+            sum += part[(z * field.ny() + y) * field.nx() + j % field.nx()];
+        }
+        return sum / field.size();
+    }
+
+    private boolean verified(double[] checksums) {
+        double[] expected = sizes.checksums().reIm();
+        for (int i = 0; i < expected.length; i += 2) {
+            double distance = Math.hypot(checksums[i] - expected[i], checksums[i + 1] - expected[i + 1]);
+            if (!(distance <= EPSILON * Math.hypot(expected[i], expected[i + 1]))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The spectrum and the solution. */
+    @Override
+    public long workingBytes() {
+        return 2 * keptBytes();
+    }
+
+    @Override
+    public long keptBytes() {
+        return 2L * Double.BYTES * sizes.size();
+    }
+}

@@ -1,0 +1,68 @@
+package org.restbench.workload.npb.is;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.LinearCongruential;
+import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.Value;
+
+/**
+ * IS: ranks integer keys ten times, two keys changing before each, and sorts them by the last ranks.
+ *
+ * @param sizes the class
+ * @param seed NPB's, but in tests
+ */
+public record IntegerSort(SortClass sizes, long seed) implements Problem<Keys> {
+    private static final int ITERATIONS = 10;
+    private static final int TEST_KEYS = 5;
+    private static final int CHECKS = ITERATIONS * TEST_KEYS + 1;
+
+    /** The kernel with all its classes. */
+    public static Kernel kernel() {
+        List<Problem<?>> problems = Stream.of(SortClass.S, SortClass.W, SortClass.A, SortClass.B, SortClass.C)
+                .<Problem<?>>map(sizes -> new IntegerSort(sizes, LinearCongruential.SEED))
+                .toList();
+        return new Kernel("IS", problems);
+    }
+
+    @Override
+    public String name() {
+        return sizes.name();
+    }
+
+    @Override
+    public Keys input(boolean kept, ParallelLoop loop) {
+        return Keys.generate(sizes.keys(), sizes.rangeBits(), seed, kept, loop);
+    }
+
+    @Override
+    public Outcome run(Keys input, ParallelLoop loop) {
+        Ranking ranking = new Ranking(sizes, input.own(), loop);
+        ranking.rank(1);
+        int passed = 0;
+        long start = System.nanoTime();
+        for (int iteration = 1; iteration <= ITERATIONS; iteration++) {
+            passed += ranking.rank(iteration);
+        }
+        long nanos = System.nanoTime() - start;
+        passed += ranking.sortsKeys() ? 1 : 0;
+        double millionOperations = 1e-6 * ITERATIONS * sizes.keys();
+        Value value = new Value.Count(passed);
+        return new Outcome(passed == CHECKS, value, new Value.Count(CHECKS), ITERATIONS, nanos, millionOperations);
+    }
+
+    /** Keys, their sorted copy, and the histograms. */
+    @Override
+    public long workingBytes() {
+        long histograms = (long) Histogram.mostTasks(sizes.keys(), sizes.range()) * sizes.range();
+        return Integer.BYTES * (2L * sizes.keys() + histograms);
+    }
+
+    @Override
+    public long keptBytes() {
+        return (long) Integer.BYTES * sizes.keys();
+    }
+}

@@ -1,0 +1,62 @@
+package org.restbench.workload.npb.mg;
+
+import java.util.Arrays;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Blocks;
+import org.restbench.workload.npb.LinearCongruential;
+
+/**
+ * The right-hand side: +1 where the ten largest of a grid's random numbers stand, -1 where the ten smallest do.
+ *
+ * @param positive positions in the interior, axis 1 fastest, from 0
+ * @param negative likewise
+ */
+record Charges(int[] positive, int[] negative) {
+    private static final int EACH = 10;
+
+    static Charges place(Grid grid, long seed, ParallelLoop loop) {
+        int planePoints = grid.n() * grid.n();
+        Extremes[] largest = new Extremes[grid.n()];
+        Extremes[] smallest = new Extremes[grid.n()];
+        Blocks.ofSize(grid.n() * planePoints, planePoints).forEach(loop, (from, to) -> {
+            int plane = from / planePoints;
+            largest[plane] = new Extremes(EACH);
+            smallest[plane] = new Extremes(EACH);
+            find(from, to, seed, largest[plane], smallest[plane]);
+        });
+        return new Charges(all(largest), all(smallest));
+    }
+
+    private static void find(int from, int to, long seed, Extremes largest, Extremes smallest) {
+        LinearCongruential random = LinearCongruential.after(from, seed);
+        for (int position = from; position < to; position++) {
+            long bits = random.nextBits();
+            largest.offer(bits, position);
+            smallest.offer(-bits, position);
+        }
+    }
+
+    private static int[] all(Extremes[] parts) {
+        Extremes all = new Extremes(EACH);
+        for (Extremes part : parts) {
+            all.offerAll(part);
+        }
+        return all.positions();
+    }
+
+    /** Writes all of v: 0 but at the charges, ghosts included. */
+    void fill(Grid grid, double[] v, ParallelLoop loop) {
+        Blocks.of(grid.side(), grid.plane())
+                .forEach(loop, (from, to) -> Arrays.fill(v, grid.line(from, 0), grid.line(to, 0), 0));
+        set(grid, positive, 1, v);
+        set(grid, negative, -1, v);
+        grid.fillPlanes(v, loop, i3 -> {});
+    }
+
+    private static void set(Grid grid, int[] positions, double charge, double[] v) {
+        int n = grid.n();
+        for (int position : positions) {
+            v[grid.line(position / (n * n) + 1, position / n % n + 1) + position % n + 1] = charge;
+        }
+    }
+}

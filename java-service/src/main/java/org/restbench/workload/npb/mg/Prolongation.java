@@ -1,0 +1,85 @@
+package org.restbench.workload.npb.mg;
+
+import java.util.Arrays;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Blocks;
+
+/**
+ * From a coarse grid to one of twice its points on each axis, trilinear: a fine point gets the mean of the 1, 2, 4 or 8
+ * coarse points around it. Fine ghosts are written as well.
+ */
+final class Prolongation {
+    private final Grid coarseGrid;
+    private final double[] coarse;
+    private final Grid fineGrid;
+    private final double[] fine;
+
+    /** @param coarse its ghosts are filled */
+    Prolongation(Grid coarseGrid, double[] coarse, Grid fineGrid, double[] fine) {
+        this.coarseGrid = coarseGrid;
+        this.coarse = coarse;
+        this.fineGrid = fineGrid;
+        this.fine = fine;
+    }
+
+    /** {@code fine += P coarse}. */
+    void add(ParallelLoop loop) {
+        eachPlanePair(loop, this::planePair);
+    }
+
+    /** {@code fine = P coarse}. */
+    void assign(ParallelLoop loop) {
+        eachPlanePair(loop, j3 -> {
+            Arrays.fill(fine, fineGrid.line(2 * j3, 0), fineGrid.line(2 * j3 + 2, 0), 0);
+            planePair(j3);
+        });
+    }
+
+    /** Coarse planes from 0 to n; each fills two fine planes of its own, which together are all. */
+    private void eachPlanePair(ParallelLoop loop, Grid.PlaneBody body) {
+        Blocks.of(coarseGrid.side() - 1, 2L * fineGrid.plane()).forEach(loop, (from, to) -> {
+            for (int j3 = from; j3 < to; j3++) {
+                body.run(j3);
+            }
+        });
+    }
+
+    private void planePair(int j3) {
+        double[] sums = new double[coarseGrid.side()];
+        for (int j2 = 0; j2 <= coarseGrid.n(); j2++) {
+            int here = coarseGrid.line(j3, j2);
+            int beside = coarseGrid.line(j3, j2 + 1);
+            int above = coarseGrid.line(j3 + 1, j2);
+            int aboveBeside = coarseGrid.line(j3 + 1, j2 + 1);
+            System.arraycopy(coarse, here, sums, 0, sums.length);
+            line(sums, 1, fineGrid.line(2 * j3, 2 * j2));
+            sum(here, beside, sums);
+            line(sums, 0.5, fineGrid.line(2 * j3, 2 * j2 + 1));
+            sum(here, above, sums);
+            line(sums, 0.5, fineGrid.line(2 * j3 + 1, 2 * j2));
+            sum(here, beside, above, aboveBeside, sums);
+            line(sums, 0.25, fineGrid.line(2 * j3 + 1, 2 * j2 + 1));
+        }
+    }
+
+    private void sum(int a, int b, double[] sums) {
+        for (int j = 0; j < sums.length; j++) {
+            sums[j] = coarse[a + j] + coarse[b + j];
+        }
+    }
+
+    private void sum(int a, int b, int c, int d, double[] sums) {
+        for (int j = 0; j < sums.length; j++) {
+            sums[j] = coarse[a + j] + coarse[b + j] + coarse[c + j] + coarse[d + j];
+        }
+    }
+
+    /** Adds to one fine line the sums of the coarse lines around it: at a point, and between two. */
+    private void line(double[] sums, double weight, int fineLine) {
+        double half = weight / 2;
+        for (int j = 0; j < sums.length - 1; j++) {
+            fine[fineLine + 2 * j] += weight * sums[j];
+            fine[fineLine + 2 * j + 1] += half * (sums[j] + sums[j + 1]);
+        }
+    }
+}
