@@ -10,7 +10,6 @@ from rich.table import Table
 
 from restbench import open_experiment, study
 from restbench.columns import readable
-from restbench.failures import CellsFailed, WrongAnswers
 from restbench.objective import Objective
 from restbench.open_results import LATE_MS, StepResult, WalkResult, explain
 from restbench.store import Run, write_text
@@ -107,16 +106,6 @@ def terminal(results: Sequence[WalkResult], objective: Objective) -> Table:
         summary = _summary(each)
         table.add_row(*(readable(summary[name]) for name in shown))
     return table
-
-
-def judge(results: Sequence[WalkResult]) -> None:
-    """WrongAnswers or CellsFailed where a walk says so."""
-    failed = [each.cell.id for each in results if each.walk.status == "failed"]
-    wrong = [each.cell.id for each in results if "wrong-answers" in each.walk.flags]
-    if wrong:
-        raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
-    if failed:
-        raise CellsFailed(f"{len(failed)} cells failed: {', '.join(failed)}")
 
 
 def _factors(result: WalkResult) -> dict[str, object]:

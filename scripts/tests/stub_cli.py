@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from restbench import cli, clock, proof, service, store
+from restbench import cli, clock, monitor, outcome, proof, service, store
 from restbench.cell import Shape
 from restbench.clock import read
 
@@ -37,6 +37,9 @@ if __name__ == "__main__":
         "java": lambda: stub_command("java"),
         "python": lambda: stub_command("python"),
     }
+    outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
+    if "STUB_FAULT_OF_OURS" in os.environ:
+        monitor.missing_tools = None  # whatever asks for them meets a bug
     service.REQUEST_TIMEOUT_S = 2.0
     service.ATTACH_TIMEOUT_S = 1.0
     small = Shape(rows=2, inner=2, columns=2)

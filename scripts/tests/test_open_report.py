@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restbench import arrivals, open_figure, open_report, store
+from restbench import arrivals, open_figure, open_report, outcome, store
 from restbench.cell import Cell, Shape
 from restbench.failures import CellsFailed
 from restbench.open_records import OpenStep, Walk
@@ -138,7 +138,7 @@ def test_a_walk_that_failed_is_shown_and_judged(tmp_path: Path) -> None:
     assert "it did not come up" in run.open_load_markdown.read_text()
     assert found[0].notes == ("failed",)
     with pytest.raises(CellsFailed, match="java-pinned"):
-        open_report.judge(found)
+        outcome.judge_walks(found)
 
 
 @pytest.mark.parametrize("broken", ["walk", "step", "samples"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from restbench import environment, estimate, measures, runner, store, volume
+from restbench import environment, estimate, outcome, runner, store, volume
 from restbench.commands import open_load, planning, results, running
 from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
-from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
+from restbench.failures import BadConfiguration
 from restbench.open_experiment import is_open_load
 from restbench.order import Order
 from restbench.progress import ProgressView, duration
@@ -74,7 +73,7 @@ def run_experiment(
         runner.execute(order, run, view)
     rows = results.present(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
-    _judge(rows)
+    outcome.judge(rows, order.profile)
 
 
 def _cost(order: Order) -> str:
@@ -90,13 +89,3 @@ def _cost(order: Order) -> str:
         f"{text}; then further blocks, up to {profile.most_blocks} (about {duration(longest)}), "
         f"until every cell is within {profile.precision:.1%}"
     )
-
-
-def _judge(rows: Sequence[measures.Row]) -> None:
-    """Turn what the cells say into an exit code."""
-    wrong = [row.cell.id for row in rows if "wrong-answers" in row.flags]
-    failed = [row.cell.id for row in rows if "failed" in row.flags]
-    if wrong:
-        raise WrongAnswers(f"wrong answers in {len(wrong)} cells: {', '.join(wrong)}")
-    if failed:
-        raise CellsFailed(f"{len(failed)} cells failed: {', '.join(failed)}")

@@ -14,6 +14,7 @@ from restbench import (
     open_load,
     open_report,
     open_results,
+    outcome,
     volume,
 )
 from restbench.cell import Cell
@@ -48,7 +49,7 @@ def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> N
         open_load.execute(order, run, _say)
     build_report(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
-    open_report.judge(open_results.results(run))
+    outcome.judge_walks(open_results.results(run))
 
 
 def build_report(run: Run) -> None:

@@ -1,0 +1,66 @@
+"""What became of a run's cells, as the exit code tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench import steady
+from restbench.experiment import Profile
+from restbench.failures import CellsFailed, Failure, NotSteady, WrongAnswers
+from restbench.measures import Row
+from restbench.open_results import WalkResult
+
+#: Flags that say that a window was not steady. `warm-up-late` is none of them: MSER's cut reaches
+#: into the windows of steady loads too often (4 % where neighbouring bins hang together).
+UNSTEADY = ("not-steady", "drift")
+#: The rule's bins are a second wide, and so many are needed (method, rule 3; `steady`): the load of
+#: a cell that is shorter is flagged all the same, but does not decide how the run has ended.
+JUDGED_FROM_S = steady.FEWEST_BINS * steady.MOST_BIN_MS / 1000
+
+
+def judge(rows: Sequence[Row], profile: Profile) -> None:
+    """Raise what a run of closed load has to end with; nothing where all cells were measured, and
+    were steady if that can be judged under this profile."""
+    wrong = _with("wrong-answers", rows)
+    failed = [each for each in _with("failed", rows) if each not in wrong]
+    _end(wrong, failed, unsteady(rows) if is_judged(profile) else [])
+
+
+def judge_walks(results: Sequence[WalkResult]) -> None:
+    """The same of an open load. A walk is not called unsteady: it looks at a rate again, and notes
+    where its looks do not agree (`not-settled`)."""
+    wrong = [each.cell.id for each in results if "wrong-answers" in each.walk.flags]
+    failed = [each.cell.id for each in results if each.walk.status == "failed"]
+    _end(wrong, [each for each in failed if each not in wrong], [])
+
+
+def _end(wrong: Sequence[str], failed: Sequence[str], not_steady: Sequence[str]) -> None:
+    """WrongAnswers before CellsFailed before NotSteady; the line names the cells of every kind."""
+    found: list[tuple[type[Failure], str, Sequence[str]]] = [
+        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
+        (CellsFailed, f"{len(failed)} cells failed", failed),
+        (NotSteady, f"{len(not_steady)} cells not steady", not_steady),
+    ]
+    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
+    if raised:
+        raise raised[0][0]("; ".join(told for _, told in raised))
+
+
+def is_judged(profile: Profile) -> bool:
+    """Whether every load of a profile is long enough to be called steady or not."""
+    return profile.warmup_s + profile.window_min_s >= JUDGED_FROM_S
+
+
+def unsteady(rows: Sequence[Row]) -> list[str]:
+    """The cells that were not steady in most of their measured blocks: a steady load is flagged
+    now and then by chance, and a run has hundreds."""
+    return [row.cell.id for row in rows if _is_unsteady(row)]
+
+
+def _is_unsteady(row: Row) -> bool:
+    flagged = sum(any(flag in each.flags for flag in UNSTEADY) for each in row.measured)
+    return flagged > len(row.measured) / 2
+
+
+def _with(flag: str, rows: Sequence[Row]) -> list[str]:
+    return [row.cell.id for row in rows if flag in row.flags]

@@ -1,0 +1,149 @@
+"""Each exit code, from the command line to the shell. Beside these, whole runs end with 4
+(`test_run`, `test_attempts`), 5 (`test_run`), 3 (`test_storage`, `test_machine_lock`) and, when
+interrupted, with 130 (`test_run`)."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from fixture_run import Made, build, cell, steady_load
+from ports import free_port
+from stub_bench import Bench
+from test_cli import restbench
+
+from restbench import experiment, outcome
+from restbench.cell import Shape
+from restbench.experiment import Profile
+from restbench.failures import CellsFailed, ExitCode, Failure, NotSteady, WrongAnswers
+from restbench.measures import Measurement, Row
+from restbench.records import Window
+from restbench.store import experiment_file
+
+WINDOW = Window(start_ms=0, end_ms=30_000, ended="enough")
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_the_help_has_every_code_with_its_meaning() -> None:
+    shown = " ".join(restbench("--help").stdout.split())
+    for code in ExitCode:
+        assert f" {code.value} {code.meaning}" in shown
+
+
+def test_0_is_a_run_whose_cells_were_all_measured_however_they_went(bench: Bench) -> None:
+    """Its loads are too short to be judged: that they were not steady is flagged only."""
+    done = run(bench, "slower")
+    assert done.returncode == ExitCode.ALL_MEASURED, done.stdout + done.stderr
+    assert "drift" in bench.row("serial")["flags"].split()
+
+
+def test_7_is_a_run_whose_cells_were_measured_but_were_not_steady(bench: Bench) -> None:
+    done = run(bench, "slower", STUB_JUDGED_FROM_S="1")
+    assert done.returncode == ExitCode.NOT_STEADY, done.stdout + done.stderr
+    assert "1 cells not steady: java-serial-unbound-tiny-2u" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def run(bench: Bench, fault: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One cell under a load of 3.3 s."""
+    path = Path(bench.experiment({"java": ["serial"]}))
+    text = path.read_text().replace("window_max_s = 1.", "window_max_s = 3.")
+    path.write_text(text.replace("window_min_s = 1.0", "window_min_s = 3.0"))
+    arguments = ("run", str(path), "--profile", "p")
+    return bench.restbench(*arguments, faults={"serial": fault}, **environment)
+
+
+def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
+    path = bench.experiment({"java": ["serial"]})
+    done = bench.restbench("run", path, "--profile", "p", STUB_FAULT_OF_OURS="1")
+    assert done.returncode == ExitCode.FAULT
+    assert "Traceback" in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("TypeError: ")
+
+
+def test_2_is_a_wrong_option() -> None:
+    assert restbench("run", "--profile").returncode == ExitCode.BAD_CONFIGURATION
+    assert restbench("plan", "no-such").returncode == ExitCode.BAD_CONFIGURATION
+
+
+def test_6_is_a_second_run_that_is_really_worse(tmp_path: Path) -> None:
+    slow, fast = (tmp_path / name for name in ("slow", "fast"))
+    blocks = range(1, 6)
+    for path, elapsed_ms in ((fast, 50), (slow, 100)):
+        loads = [steady_load(10, elapsed_ms + block) for block in blocks]
+        made = zip(blocks, loads, strict=True)
+        build(path, [Made(cell("java serial low 10"), load, block=n) for n, load in made])
+    done = restbench("compare", str(fast), str(slow))
+    assert done.returncode == ExitCode.REGRESSION, done.stdout + done.stderr
+    assert restbench("compare", str(slow), str(fast)).returncode == ExitCode.ALL_MEASURED
+
+
+def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:
+    started = bench.start("calibrate", STUB_PORT=str(free_port()))
+    assert started.stdout is not None
+    try:
+        assert started.stdout.readline().startswith("check")
+        time.sleep(0.5)
+        started.send_signal(signal.SIGINT)
+        _, err = started.communicate(timeout=60)
+    finally:
+        started.kill()
+    assert started.returncode == ExitCode.INTERRUPTED
+    assert err.strip() == "restbench: interrupted: everything started is stopped"
+
+
+def row(strategy: str, *flags_of_blocks: str) -> Row:
+    measurements = tuple(
+        Measurement(block=n, flags=tuple(flags.split()), window=WINDOW)
+        for n, flags in enumerate(flags_of_blocks, start=1)
+    )
+    return Row(
+        cell(f"java {strategy} low 10"), Shape(rows=30, inner=20, columns=20), (), measurements
+    )
+
+
+def profile(name: str) -> Profile:
+    return experiment.load(experiment_file("thesis")).profile(name)
+
+
+STEADY, FAILED = row("serial", "", "drift", "", "", ""), row("pinned", "failed")
+WRONG, UNSTEADY = row("pipeline", "wrong-answers"), row("thread-pool", "drift", "not-steady", "")
+
+
+@pytest.mark.parametrize(
+    ("rows", "raised", "told"),
+    [
+        ([UNSTEADY, FAILED, WRONG], WrongAnswers, "wrong answers in 1 cells: java-pipeline"),
+        ([UNSTEADY, FAILED, STEADY], CellsFailed, "1 cells failed: java-pinned"),
+        ([UNSTEADY, STEADY], NotSteady, "1 cells not steady: java-thread-pool"),
+    ],
+)
+def test_the_gravest_of_several_decides_and_the_line_names_the_others_too(
+    rows: list[Row], raised: type[Failure], told: str
+) -> None:
+    with pytest.raises(raised) as found:
+        outcome.judge(rows, profile("full"))
+    assert str(found.value).startswith(told)
+    assert "not steady: java-thread-pool-unbound-low-10u" in str(found.value)
+
+
+def test_a_block_that_is_flagged_by_chance_does_not_decide() -> None:
+    outcome.judge([STEADY], profile("full"))
+
+
+@pytest.mark.parametrize(
+    ("name", "judged"), [("quick", False), ("reference", False), ("full", True)]
+)
+def test_steadiness_is_judged_where_a_load_has_bins_enough_of_a_second(
+    name: str, judged: bool
+) -> None:
+    assert outcome.is_judged(profile(name)) == judged
+    if not judged:
+        outcome.judge([UNSTEADY], profile(name))
