@@ -68,7 +68,7 @@ class Judge(Protocol):
 
     targets: list[Target]
 
-    def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
+    def judge(self, message: Message, routes: Mapping[str, Route], /) -> Outcome:
         """Send a message to every service, each on its route."""
         ...
 

@@ -157,14 +157,15 @@ def messages(draw: st.DrawFn) -> Message:
 def spelling_messages(draw: st.DrawFn) -> Message:
     """A request with one odd spelling of a number or of a row's pieces anywhere in it."""
     document = draw(documents())
-    rows = [spot for spot in spots(document) if isinstance(spot[0], Members)]
+    members = [spot for spot in spots(document) if isinstance(spot[0], Members)]
+    values = [spot for spot in members if _is_value(spot)]
     odd: st.SearchStrategy[Value] = st.one_of(
         st.sampled_from(NUMBERS + NO_NUMBERS),
         st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map(",".join),
         st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=3).map(list),
         st.text(st.sampled_from("0123456789,- +.e"), max_size=12),
     )
-    put(draw(st.sampled_from(rows)), draw(odd))
+    put(draw(st.sampled_from(members + 3 * values)), draw(odd))
     return Message(encode(write(document)))
 
 

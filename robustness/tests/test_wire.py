@@ -1,0 +1,128 @@
+"""What is sent is what the message says, and every end of a connection is told from an answer."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from restbench_robustness.message import Message, Route
+from restbench_robustness.wire import Answer, Connection, NoAnswer
+
+ROUTE = Route("serial", "native")
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: 1\r\n\r\nok"
+Dialogue = Callable[[socket.socket], None]
+
+
+@contextmanager
+def listening(dialogue: Dialogue) -> Iterator[Connection]:
+    """A server that has one dialogue on each connection."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    accepted, _ = server.accept()
+                    with accepted, contextlib.suppress(OSError):
+                        dialogue(accepted)
+
+        threading.Thread(target=serve, daemon=True).start()
+        connection = Connection("127.0.0.1", server.getsockname()[1], 0.5)
+        try:
+            yield connection
+        finally:
+            connection.close()
+            server.shutdown(socket.SHUT_RDWR)
+
+
+def received(message: Message) -> bytes:
+    """Everything that a server gets of a message."""
+    got: list[bytes] = []
+
+    def dialogue(peer: socket.socket) -> None:
+        peer.settimeout(0.2)
+        with contextlib.suppress(TimeoutError):
+            while piece := peer.recv(65_536):
+                got.append(piece)
+        peer.sendall(ANSWER)
+
+    with listening(dialogue) as connection:
+        assert isinstance(connection.exchange(message, ROUTE), Answer)
+    return b"".join(got)
+
+
+def test_a_message_is_sent_with_its_length() -> None:
+    assert received(Message(b"{}")) == (
+        b"POST /matrix/serial?kernel=native HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+    )
+
+
+def test_a_query_of_its_own_replaces_the_kernel_and_headers_are_sent_as_they_are() -> None:
+    sent = received(Message(b"", "get", "/x", "a=%zz", (("X", "\xff"),)))
+    assert sent == (
+        b"get /x?a=%zz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: \xff\r\nContent-Length: 0\r\n\r\n"
+    )
+
+
+def test_chunks_are_of_the_size_asked_for_and_the_last_can_be_lost() -> None:
+    chunked = Message(b"abc", chunk_bytes=2)
+    assert received(chunked).endswith(b"chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n")
+    assert received(replace(chunked, missing_bytes=1)).endswith(b"1\r\nc\r\n")
+    assert received(Message(b"zz\r\n", chunk_bytes=0)).endswith(b"chunked\r\n\r\nzz\r\n")
+
+
+def test_the_length_can_promise_more_or_less_than_comes() -> None:
+    assert b"Content-Length: 5\r\n" in received(Message(b"abc", missing_bytes=2))
+    assert b"Content-Length: 1\r\n" in received(Message(b"abc", missing_bytes=-2))
+
+
+def test_the_oracle_is_told_what_a_service_can_know() -> None:
+    assert Message(b"abc", missing_bytes=2).as_received(ROUTE).declared_bytes == 5
+    assert not Message(b"abc", missing_bytes=2).as_received(ROUTE).is_whole
+    assert Message(b"abc", missing_bytes=-2).as_received(ROUTE).body == b"a"
+    assert Message(b"abc", chunk_bytes=1).as_received(ROUTE).declared_bytes is None
+
+
+def test_an_answer_that_comes_before_all_is_sent_is_read() -> None:
+    def refuses(peer: socket.socket) -> None:
+        peer.recv(10)
+        peer.sendall(ANSWER)
+        time.sleep(0.2)
+
+    with listening(refuses) as connection:
+        answer = connection.exchange(Message(b"x" * 50_000_000), ROUTE)
+    assert isinstance(answer, Answer)
+    assert (answer.status, answer.body, answer.headers["x-one"]) == (200, b"ok", "1")
+
+
+def hangs_up(peer: socket.socket) -> None:
+    peer.recv(10)
+
+
+def falls_silent(peer: socket.socket) -> None:
+    peer.recv(10_000)
+    time.sleep(1)
+
+
+def test_a_closed_connection_and_a_silent_one_are_told_apart() -> None:
+    with listening(hangs_up) as connection:
+        ended = connection.exchange(Message(b"{}"), ROUTE)
+    with listening(falls_silent) as connection:
+        silent = connection.exchange(Message(b"{}"), ROUTE)
+    assert isinstance(ended, NoAnswer) and not ended.hang
+    assert isinstance(silent, NoAnswer) and silent.hang
+
+
+def test_a_kept_connection_that_the_service_has_closed_is_opened_anew() -> None:
+    def answers_once(peer: socket.socket) -> None:
+        peer.recv(10_000)
+        peer.sendall(ANSWER)
+
+    with listening(answers_once) as connection:
+        answers = [connection.exchange(Message(b"{}"), ROUTE) for _ in range(3)]
+    assert all(isinstance(it, Answer) for it in answers)
