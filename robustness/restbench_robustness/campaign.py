@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
-from hypothesis.errors import Flaky
+from hypothesis.errors import FlakyFailure
 
 from .bodies.sources import SOURCES, Source
 from .message import Message, Route
@@ -19,7 +19,7 @@ from .trial import Outcome, Target
 
 KERNELS = ("loops", "native")
 MOST_FINDINGS = 10
-"""Where so much is wrong, more of it tells nothing new."""
+"""Batches with a difference: where so much is wrong, more of it tells nothing new."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,8 @@ class Tally:
     sources: Counter[str] = field(default_factory=Counter)
     routes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)
+    failures: int = 0
+    """Batches in which a difference was found, the same one too."""
     digest: hashlib._Hash = field(default_factory=hashlib.sha256)
     """Of all messages: equal for equal N and SEED."""
 
@@ -61,6 +63,12 @@ class Tally:
         self.codes[_outcome(message, found)] += 1
         self.routes.update((name, it.strategy, it.kernel) for name, it in routes.items())
         self.digest.update(message.identity())
+
+    def add(self, finding: Finding) -> None:
+        """A finding, once; the same message may be found wrong under many strategies."""
+        self.failures += 1
+        if finding.message not in [it.message for it in self.findings]:
+            self.findings.append(finding)
 
 
 class Judge(Protocol):
@@ -103,7 +111,7 @@ class Campaign:
     ) -> Tally:
         """Send them all, or stop after the most findings; `after_batch` may show how far it is."""
         for number, (source, routes) in enumerate(self._batches(sources)):
-            if self.tally.bodies >= self._wanted or len(self.tally.findings) >= self._most_findings:
+            if self.tally.bodies >= self._wanted or self.tally.failures >= self._most_findings:
                 return self.tally
             bodies = min(source.batch_bodies, self._wanted - self.tally.bodies)
             self._batch(source, routes, bodies, f"{self._seed}/{number}")
@@ -150,10 +158,10 @@ class Campaign:
 
         try:
             every_answer_is_right()
-        except (Difference, Hang, Flaky) as error:
-            repeats = not isinstance(error, Flaky)
+        except (Difference, Hang, FlakyFailure) as error:
+            repeats = not isinstance(error, FlakyFailure)
             message, outcome = wrong[-1 if repeats else 0]
-            self.tally.findings.append(Finding(source.name, message, routes, outcome, repeats))
+            self.tally.add(Finding(source.name, message, routes, outcome, repeats))
 
 
 def _route(strategies: tuple[str, ...], number: int) -> Route:

@@ -93,5 +93,5 @@ class Connection:
                 if readable:
                     return
                 data = data[to.send(data[:SEND_BYTES]) :]
-            if not message.is_whole:
+            if message.missing_bytes > 0:
                 to.shutdown(socket.SHUT_WR)

@@ -122,5 +122,5 @@ def test_a_fault_that_shows_only_once_is_kept_and_marked() -> None:
 
 def test_a_service_that_is_wrong_everywhere_ends_the_campaign_early() -> None:
     tally = campaign(lambda _request, answer: (500, answer[1]), most_findings=2)
-    assert len(tally.findings) == 2
+    assert tally.failures == 2
     assert tally.bodies < BODIES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 from hypothesis import strategies as st
@@ -63,12 +64,13 @@ NAMES = (
 
 WRONG_ROWS: tuple[Value, ...] = ("1", "1,2", "1,2,3,4", [1], [1, 2], ",", "1,", "1,x")
 
+#: Copies, for what is put into a document may itself be changed there.
 junk = st.one_of(
     st.sampled_from(JUNK),
     st.sampled_from(NUMBERS),
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(",".join),
     st.lists(st.one_of(st.sampled_from(NUMBERS), st.sampled_from(JUNK)), max_size=4),
-)
+).map(copy.deepcopy)
 Spot = tuple[Members | list[Value], int]
 
 
@@ -110,9 +112,10 @@ def _repeat(draw: st.DrawFn, spot: Spot) -> None:
         name, value = owner.pairs[index]
         spelled = draw(st.sampled_from([name, name, Raw(fully_escaped(name))]))
         place = draw(st.integers(0, len(owner.pairs)))
-        owner.pairs.insert(place, (spelled, draw(st.one_of(st.just(value), junk))))
+        again = draw(st.one_of(st.just(value), junk))
+        owner.pairs.insert(place, (spelled, copy.deepcopy(again)))
     else:
-        owner.insert(index, owner[index])
+        owner.insert(index, copy.deepcopy(owner[index]))
 
 
 def _rename(draw: st.DrawFn, spot: Spot) -> None:
