@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from unittest.mock import patch
 
 from restbench import service
 from restbench.cell import ServiceName
@@ -43,14 +44,19 @@ IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULT
 @contextmanager
 def running_services(folder: Path) -> Iterator[list[service.Service]]:
     """Both services, on JAVA_PORT and PYTHON_PORT or on free ports; logs go to `folder`."""
-    os.environ["RESTBENCH_MAX_BODY_BYTES"] = str(BODY_LIMIT_BYTES)
     with ExitStack() as stack:
+        stack.enter_context(patch.dict(os.environ, _settings()))
         started = []
         for name in SERVICES:
-            os.environ.setdefault(service.PORT_VARIABLES[name], str(free_port()))
             started.append(service.start(name, "none", None, folder / name))
             stack.callback(started[-1].stop)
         yield started
+
+
+def _settings() -> dict[str, str]:
+    variables = [service.PORT_VARIABLES[name] for name in SERVICES]
+    ports = {it: os.environ.get(it, str(free_port())) for it in variables}
+    return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **ports}
 
 
 def target(of: service.Service) -> Target:
