@@ -1,0 +1,1 @@
+"""The NAS Parallel Benchmarks IS, CG, MG and FT in numpy, written from NPB 3.4's definitions."""

@@ -1,0 +1,1 @@
+"""CG: the smallest eigenvalue of a random sparse matrix, by conjugate gradients."""

@@ -1,0 +1,66 @@
+"""The run of CG: inverse iterations with a shift, the first of them untimed."""
+
+from time import perf_counter
+
+import numpy as np
+
+from ...workload import Loop
+from ..kernel import Outcome
+from .classes import CLASSES, INNER_STEPS, GradientClass
+from .matrix import PRODUCTS_AT_ONCE, SparseMatrix, build_matrix, most_entries
+from .solver import ROWS_AT_ONCE, Solver, Vector
+
+EPSILON = 1e-10
+PRODUCTS_AN_ITERATION = INNER_STEPS + 1
+
+
+class ConjugateGradient:
+    """CG. Its input is the matrix."""
+
+    name = "CG"
+    classes = CLASSES
+
+    def memory_bytes(self, size: GradientClass) -> int:
+        """The matrix as it is built, in two, and where tasks see it; vectors; what a task gathers."""
+        vectors = 16 * size.rows * (size.nonzeros + 8)
+        return 3 * self.input_bytes(size) + vectors + _temporary_bytes(size)
+
+    def input_bytes(self, size: GradientClass) -> int:
+        """Values and columns."""
+        return 12 * most_entries(size) + 8 * size.rows
+
+    def generate(self, size: GradientClass) -> SparseMatrix:
+        """The matrix."""
+        return build_matrix(size)
+
+    def run(self, size: GradientClass, given: SparseMatrix | None, loop: Loop) -> Outcome:
+        """zeta does not notice skipped inner steps, so products are counted as well."""
+        solver = Solver(given or build_matrix(size), loop)
+        _iteration(solver, size, np.ones(size.rows))
+        solver.products = 0
+        began = perf_counter()
+        x, zeta = np.ones(size.rows), 0.0
+        for _ in range(size.iterations):
+            x, zeta = _iteration(solver, size, x)
+        seconds = perf_counter() - began
+        is_complete = solver.products == PRODUCTS_AN_ITERATION * size.iterations
+        verified = is_complete and abs(zeta - size.zeta) <= EPSILON * size.zeta
+        return Outcome(verified, zeta, size.zeta, size.iterations, seconds, _operations(size))
+
+
+def _iteration(solver: Solver, size: GradientClass, x: Vector) -> tuple[Vector, float]:
+    """The next x, of length 1, and the estimate zeta."""
+    z, _ = solver.solve(x, size.inner_steps)
+    return z / np.linalg.norm(z), float(size.shift + 1 / (x @ z))
+
+
+def _operations(size: GradientClass) -> float:
+    """NPB's count, cg.f."""
+    entries = size.nonzeros * (size.nonzeros + 1)
+    inner = INNER_STEPS * (5 + entries)
+    return 2.0 * size.iterations * size.rows * (3 + entries + inner + 3)
+
+
+def _temporary_bytes(size: GradientClass) -> int:
+    """While building, products, keys and their order; while computing, less."""
+    return 8 * 8 * max(PRODUCTS_AT_ONCE, ROWS_AT_ONCE)

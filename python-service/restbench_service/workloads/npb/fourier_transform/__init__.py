@@ -1,0 +1,1 @@
+"""FT: a 3-D partial differential equation, solved by FFTs."""

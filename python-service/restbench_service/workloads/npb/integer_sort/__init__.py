@@ -1,0 +1,1 @@
+"""IS: the ranks of integer keys, by counting."""

@@ -1,0 +1,48 @@
+"""What a kernel is to the workload: its classes, its input, and a run that times itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from ..workload import Loop
+
+Class = TypeVar("Class")
+Input = TypeVar("Input")
+Value = float | list[list[float]]
+"""A number, or [real part, imaginary part] of several."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run found; `operations` is NPB's own count of them."""
+
+    verified: bool
+    value: Value
+    reference: Value
+    iterations: int
+    kernel_seconds: float
+    operations: float
+
+
+class Kernel(Protocol[Class, Input]):
+    """One of the NAS kernels. It keeps nothing between two runs."""
+
+    @property
+    def name(self) -> str:
+        """Two capital letters."""
+
+    @property
+    def classes(self) -> Mapping[str, Class]:
+        """Sizes and reference values by the class's name, small to large."""
+
+    def memory_bytes(self, size: Class) -> int:
+        """What a run with an input of its own takes at its peak, in all processes together."""
+
+    def input_bytes(self, size: Class) -> int:
+        """Of what generate() returns."""
+
+    def generate(self, size: Class) -> Input:
+        """The input in ordinary memory, which no run changes."""
+
+    def run(self, size: Class, given: Input | None, loop: Loop) -> Outcome:
+        """Compute and verify; without a given input one is built."""

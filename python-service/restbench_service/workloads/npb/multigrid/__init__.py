@@ -1,0 +1,1 @@
+"""MG: multigrid V-cycles for a periodic 3-D Poisson problem."""

@@ -1,0 +1,149 @@
+"""The four operators of MG, as the loops run them: on blocks of planes of equal i3.
+
+A grid is (n + 2)**3, indexed [i3][i2][i1], with a layer of ghosts around the n**3 points: they are
+the points on the opposite side, since the problem is periodic. Each operator fills the ghosts of
+what it writes; the first and the last plane are copied by whoever computes their originals.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import lines_of
+
+Plane = NDArray[Any]
+A0, A2, A3 = -8 / 3, 1 / 6, 1 / 12
+"""Weights of a point, its edge and its corner neighbours; its face neighbours' is 0."""
+POINTS_AT_ONCE = 2**13
+"""64 KiB of each operand, so that about eight of them stay in a core's cache."""
+
+
+def residual(start: int, stop: int, blocks: int, right: Any, u: Any, r: Any) -> None:
+    """r = right - A u; r may be right."""
+    for i3 in _planes(start, stop, blocks, u):
+        for rows, faces, edges in _neighbours(u, i3):
+            centre = slice(rows.start + 1, rows.stop - 1)
+            ends = edges * A3
+            faces *= A2
+            ends += faces
+            result = u[i3, centre, 1:-1] * A0
+            edges *= A2
+            result += edges[:, 1:-1]
+            result += ends[:, :-2]
+            result += ends[:, 2:]
+            np.subtract(right[i3, centre, 1:-1], result, out=r[i3, centre, 1:-1])
+        _fill_ghosts(r, i3)
+
+
+def smooth(
+    start: int, stop: int, blocks: int, weights: tuple[float, float, float], r: Any, u: Any
+) -> None:
+    """u += S r; the weights are of a point, its face and its edge neighbours."""
+    c0, c1, c2 = weights
+    for i3 in _planes(start, stop, blocks, u):
+        for rows, faces, edges in _neighbours(r, i3):
+            here = r[i3, rows.start + 1 : rows.stop - 1]
+            ends = here * c1
+            ends += faces * c2
+            result = u[i3, rows.start + 1 : rows.stop - 1, 1:-1]
+            result += ends[:, :-2]
+            result += ends[:, 2:]
+            faces *= c1
+            edges *= c2
+            faces += edges
+            faces += here * c0
+            result += faces[:, 1:-1]
+        _fill_ghosts(u, i3)
+
+
+def restrict(start: int, stop: int, blocks: int, fine: Any, coarse: Any) -> None:
+    """Each coarse point is half the fine one there, plus neighbours by 1/4, 1/8 and 1/16.
+
+    These weights are a product of (1/2, 1, 1/2) along each axis, and 1/2.
+    """
+    for j in _planes(start, stop, blocks, coarse):
+        plane = _weighted(fine[2 * j - 1], fine[2 * j], fine[2 * j + 1])
+        lines = _weighted(plane[1:-1:2], plane[2::2], plane[3::2])
+        points = _weighted(lines[:, 1:-1:2], lines[:, 2::2], lines[:, 3::2])
+        np.multiply(points, 0.5, out=coarse[j, 1:-1, 1:-1])
+        _fill_ghosts(coarse, j)
+
+
+def prolong(start: int, stop: int, blocks: int, coarse: Any, fine: Any) -> None:
+    """Add the coarse grid to the fine one, with averages between its points, ghosts too."""
+    low, high = lines_of(start, stop, blocks, coarse.shape[0] - 1)
+    for c in range(low, high):
+        here, above = _spread(coarse[c]), coarse[c + 1]
+        fine[2 * c] += here
+        here += _spread(above)
+        here *= 0.5
+        fine[2 * c + 1] += here
+
+
+def sum_squares(start: int, stop: int, blocks: int, r: Any, sums: Any) -> None:
+    """Of the points in each block of planes."""
+    for block in range(start, stop):
+        planes = _planes(block, block + 1, blocks, r)
+        inner = (r[i3, 1:-1, 1:-1] for i3 in planes)
+        sums[block] = sum(float(np.einsum("ij,ij->", plane, plane)) for plane in inner)
+
+
+def fill_all_ghosts(grid: Any) -> None:
+    """The ghosts of a grid whose points were set directly."""
+    for i3 in range(1, grid.shape[0] - 1):
+        _fill_ghosts(grid, i3)
+
+
+def _planes(start: int, stop: int, blocks: int, grid: Any) -> range:
+    low, high = lines_of(start, stop, blocks, grid.shape[0] - 2)
+    return range(low + 1, high + 1)
+
+
+def _neighbours(grid: Any, i3: int) -> Iterator[tuple[slice, Plane, Plane]]:
+    """Some rows of a plane at a time: for the points between the first and the last of them the
+    sums of the four neighbours across the line's direction, and of the four diagonal ones.
+    """
+    side = grid.shape[0]
+    step = max(1, POINTS_AT_ONCE // side)
+    below, here, above = grid[i3 - 1], grid[i3], grid[i3 + 1]
+    for first in range(0, side - 2, step):
+        rows = slice(first, min(first + step + 2, side))
+        both = below[rows] + above[rows]
+        edges = both[:-2] + both[2:]
+        faces = both[1:-1]
+        faces += here[rows][:-2]
+        faces += here[rows][2:]
+        yield rows, faces, edges
+
+
+def _fill_ghosts(grid: Any, i3: int) -> None:
+    plane, last = grid[i3], grid.shape[0] - 2
+    plane[1:-1, 0], plane[1:-1, -1] = plane[1:-1, -2], plane[1:-1, 1]
+    plane[0], plane[-1] = plane[-2], plane[1]
+    if i3 == last:
+        grid[0] = plane
+    if i3 == 1:
+        grid[-1] = plane
+
+
+def _weighted(before: Plane, here: Plane, after: Plane) -> Plane:
+    result = before + after
+    result *= 0.5
+    result += here
+    return result
+
+
+def _spread(plane: Plane) -> Plane:
+    """The plane at the points of the next finer grid."""
+    half = len(plane) - 1
+    wide = np.empty((half + 1, 2 * half), plane.dtype)
+    wide[:, 0::2] = plane[:, :-1]
+    np.add(plane[:, :-1], plane[:, 1:], out=wide[:, 1::2])
+    wide[:, 1::2] *= 0.5
+    spread = np.empty((2 * half, 2 * half), plane.dtype)
+    spread[0::2] = wide[:-1]
+    np.add(wide[:-1], wide[1:], out=spread[1::2])
+    spread[1::2] *= 0.5
+    return spread
