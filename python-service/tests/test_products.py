@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from live_service import KERNELS, STRATEGIES, LiveService
 
+from restbench_service.workloads.integers import INT64_MAX, INT64_MIN
 from restbench_service.workloads.matrix import fast_reader
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
     multiply_by_loops,
     multiply_by_numpy,
 )
-from restbench_service.workloads.matrix.operands import INT64_MAX, INT64_MIN, Operands
+from restbench_service.workloads.matrix.operands import Operands
 from restbench_service.workloads.matrix.validator import validate
 from restbench_service.workloads.workload import InvalidRequestError
 

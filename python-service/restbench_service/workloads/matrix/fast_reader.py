@@ -6,8 +6,9 @@ It never says what is wrong. Whatever it is not sure of is None, and the validat
 import msgspec
 import numpy as np
 
+from ..integers import INT64_MAX, INT64_MIN
 from . import digits
-from .operands import INT64_MAX, INT64_MIN, Matrix, Operands
+from .operands import Matrix, Operands
 
 Value = str | list[int]
 

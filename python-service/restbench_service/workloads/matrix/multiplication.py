@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..integers import INT64_MAX, INT64_MIN
 from ..workload import Body, InvalidRequestError, Loop
-from .operands import INT64_MAX, INT64_MIN, Matrix
+from .operands import Matrix
 
 FLOAT64_EXACT_BELOW = 2**53
 """Integers below this are exact in binary64 (IEEE 754: 53 bits of significand)."""

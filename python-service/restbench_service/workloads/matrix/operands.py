@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.int64]
 """Rows x columns, row-major."""
 
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-
 
 @dataclass(frozen=True, eq=False)
 class Operands:

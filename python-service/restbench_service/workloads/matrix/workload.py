@@ -6,6 +6,7 @@ from typing import Self
 
 import orjson
 
+from ..request_object import readable_id
 from ..workload import InvalidRequestError, Loop
 from . import fast_reader, validator
 from .multiplication import multiply
@@ -57,4 +58,4 @@ class MatrixWorkload:
 
     def request_id(self, body: bytes) -> str | int | None:
         """For the log and the answer to a fault."""
-        return validator.readable_id(body)
+        return readable_id(body)

@@ -14,7 +14,7 @@ Integers = NDArray[np.uint64]
 MULTIPLIER = 5**13
 SEED = 314159265
 BITS = 46
-MODULUS = 2**BITS
+MODULUS = 1 << BITS
 UNIT = 2.0**-BITS
 """A state times this is the number, exactly: a state has fewer bits than a double."""
 CHUNK = 2**16

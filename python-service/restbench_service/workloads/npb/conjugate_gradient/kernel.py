@@ -8,7 +8,7 @@ from ...workload import Loop
 from ..kernel import Outcome
 from .classes import CLASSES, INNER_STEPS, GradientClass
 from .matrix import PRODUCTS_AT_ONCE, SparseMatrix, build_matrix, most_entries
-from .solver import ROWS_AT_ONCE, Solver, Vector
+from .solver import Solver, Vector
 
 EPSILON = 1e-10
 PRODUCTS_AN_ITERATION = INNER_STEPS + 1
@@ -21,9 +21,9 @@ class ConjugateGradient:
     classes = CLASSES
 
     def memory_bytes(self, size: GradientClass) -> int:
-        """The matrix as it is built, in two, and where tasks see it; vectors; what a task gathers."""
-        vectors = 16 * size.rows * (size.nonzeros + 8)
-        return 3 * self.input_bytes(size) + vectors + _temporary_bytes(size)
+        """The matrix in parts and put together, later its copy for the tasks; and vectors."""
+        vectors = 8 * size.rows * (4 * (size.nonzeros + 1) + 8)
+        return 2 * self.input_bytes(size) + vectors + _temporary_bytes(size)
 
     def input_bytes(self, size: GradientClass) -> int:
         """Values and columns."""
@@ -62,5 +62,5 @@ def _operations(size: GradientClass) -> float:
 
 
 def _temporary_bytes(size: GradientClass) -> int:
-    """While building, products, keys and their order; while computing, less."""
-    return 8 * 8 * max(PRODUCTS_AT_ONCE, ROWS_AT_ONCE)
+    """While a block of rows is built: products, keys, their order and what is sorted by it."""
+    return 8 * 8 * min(PRODUCTS_AT_ONCE, most_entries(size))

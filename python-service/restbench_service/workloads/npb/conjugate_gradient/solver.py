@@ -53,17 +53,9 @@ class Solver:
         return self._product
 
 
-def multiply(
-    start: int,
-    stop: int,
-    blocks: int,
-    values: Any,
-    columns: Any,
-    row_starts: Any,
-    factor: Any,
-    product: Any,
-) -> None:
-    """Some blocks of rows of the product."""
+def multiply(start: int, stop: int, blocks: int, *arrays: Any) -> None:
+    """Some blocks of rows of the product, of a matrix's parts, the factor and the product."""
+    values, columns, row_starts, factor, product = arrays
     low, high = lines_of(start, stop, blocks, product.size)
     for row in range(low, high, ROWS_AT_ONCE):
         end = min(row + ROWS_AT_ONCE, high)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...workload import Loop
-from .. import random_numbers
 from ..blocks import block_count
 from ..kernel import Outcome
 from . import passes

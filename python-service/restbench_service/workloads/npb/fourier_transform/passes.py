@@ -38,10 +38,13 @@ def to_waves_along_z(start: int, stop: int, blocks: int, field: Any) -> None:
 
 
 def decay_and_back_along_z(
-    start: int, stop: int, blocks: int, decay: list[Vector], waves: Any, field: Any
+    start: int, stop: int, blocks: int, decay: list[Vector], *fields: Any
 ) -> None:
-    """A time step of the waves, in place, and its inverse transform along z, in `field`."""
-    along_z, along_y, along_x = decay
+    """A time step of the waves, in place, and its inverse transform along z in the second field.
+
+    `decay` is a factor for each z, y and x.
+    """
+    (along_z, along_y, along_x), (waves, field) = decay, fields
     for rows in _rows(start, stop, blocks, waves.shape[1]):
         in_plane = along_y[rows, None] * along_x
         waves[:, rows] *= along_z[:, None, None] * in_plane

@@ -10,7 +10,7 @@ from ...workload import Loop
 from .. import random_numbers
 from ..kernel import Outcome
 from .classes import CHECKS, CLASSES, ITERATIONS, SortClass
-from .ranking import Ranking, histograms
+from .ranking import Ranking, histogram_count
 
 Integers = NDArray[np.int64]
 _KEYS_AT_ONCE = random_numbers.CHUNK // 4
@@ -23,9 +23,9 @@ class IntegerSort:
     classes = CLASSES
 
     def memory_bytes(self, size: SortClass) -> int:
-        """Keys, the histograms and a new one, and the sorted copy of the keys."""
-        values = (histograms(size.keys) + 2) * size.key_range
-        return 8 * (3 * size.keys + 2 * values)
+        """Keys and their sorted copy; the histograms, their sum, a new one and a copy."""
+        histograms = histogram_count(size.keys) + 3
+        return 8 * (2 * size.keys + histograms * size.key_range) + _temporary_bytes(size)
 
     def input_bytes(self, size: SortClass) -> int:
         """The keys."""
@@ -69,14 +69,19 @@ def _passed_in(size: SortClass, iteration: int, ranking: Ranking) -> int:
     keys[iteration + ITERATIONS] = size.key_range - iteration
     tests = keys[list(size.test_positions)]
     smaller = ranking.rank()[tests - 1]
-    expected = [
-        rank + size.offset(j, iteration) for j, rank in enumerate(size.test_ranks)
-    ]
+    expected = [rank + size.offset(j, iteration) for j, rank in enumerate(size.test_ranks)]
     in_range = (tests > 0) & (tests < size.keys)
     return int(np.count_nonzero(in_range & (smaller == expected)))
 
 
 def _is_order(keys: Integers, up_to: Any) -> bool:
     """Whether the ranks are those of the keys sorted by other means."""
-    values = np.arange(up_to.size)
-    return np.array_equal(np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to)
+    values = np.arange(up_to.size, dtype=np.int32)
+    return np.array_equal(
+        np.searchsorted(np.sort(keys.astype(np.int32)), values, side="right"), up_to
+    )
+
+
+def _temporary_bytes(size: SortClass) -> int:
+    """While the keys are made: states, sums and copies of a part."""
+    return 8 * 8 * min(size.keys, _KEYS_AT_ONCE)

@@ -20,7 +20,7 @@ class Ranking:
     def __init__(self, keys: int, key_range: int, loop: Loop) -> None:
         """`keys` and `key_range` are powers of two."""
         self._loop = loop
-        self._blocks = histograms(keys)
+        self._blocks = histogram_count(keys)
         self.keys: Integers = loop.array((keys,), np.int64)
         self.counts: Integers = loop.array((self._blocks, key_range), np.int64)
         self.is_used: Integers = loop.array((self._blocks,), np.int64)
@@ -30,25 +30,27 @@ class Ranking:
         """For each value how many keys are at most that; valid until the next call."""
         blocks, parts = self._blocks, (self.counts, self.is_used)
         self._loop.for_each(blocks, 1, count, blocks, self.keys, *parts)
-        self._loop.for_each(blocks, 1, add_up, blocks, *parts, self.up_to)
+        self._loop.for_each(blocks, 1, add_up, blocks, self.up_to, *parts)
         return np.cumsum(self.up_to, out=self.up_to)
 
 
-def histograms(keys: int) -> int:
+def histogram_count(keys: int) -> int:
     """Into how many blocks the keys are cut."""
     return min(max(keys // KEYS_A_HISTOGRAM, 1), MOST_HISTOGRAMS)
 
 
-def count(start: int, stop: int, blocks: int, keys: Any, counts: Any, is_used: Any) -> None:
+def count(start: int, stop: int, blocks: int, keys: Any, *histograms: Any) -> None:
     """One histogram of all blocks of a task, in the place of the first of them."""
+    counts, is_used = histograms
     low, high = lines_of(start, stop, blocks, keys.size)
     counts[start] = np.bincount(keys[low:high], minlength=counts.shape[1])
     is_used[start:stop] = 0
     is_used[start] = 1
 
 
-def add_up(start: int, stop: int, blocks: int, counts: Any, is_used: Any, total: Any) -> None:
+def add_up(start: int, stop: int, blocks: int, total: Any, *histograms: Any) -> None:
     """The histograms' sum over a part of the values."""
+    counts, is_used = histograms
     low, high = lines_of(start, stop, blocks, total.size)
     first, *others = np.flatnonzero(is_used)
     total[low:high] = counts[first, low:high]

@@ -20,6 +20,11 @@ class Charges(NamedTuple):
     negative: NDArray[np.int64]
 
 
+def search_bytes(size: GridClass) -> int:
+    """Of the numbers among which is looked at once, with their positions and order."""
+    return 8 * 4 * min(_POINTS_AT_ONCE, size.points**3)
+
+
 def find_charges(size: GridClass) -> Charges:
     """The ten largest numbers of the stream that fills the interior, and the ten smallest."""
     positions = np.empty(0, np.int64)

@@ -4,13 +4,14 @@ from time import perf_counter
 
 from ...workload import Loop
 from ..kernel import Outcome
-from .charges import CHARGES, Charges, find_charges
+from .charges import CHARGES, Charges, find_charges, search_bytes
 from .classes import CLASSES, GridClass
-from .solver import Solver
+from .solver import Solver, level_points
 
 EPSILON = 1e-8
 OPERATIONS_A_POINT = 58
 """Of one iteration, NPB's count, mg.f."""
+_TASK_PLANES = 8
 
 
 class Multigrid:
@@ -20,9 +21,10 @@ class Multigrid:
     classes = CLASSES
 
     def memory_bytes(self, size: GridClass) -> int:
-        """u, r and v on the finest grid, u and r on the others, and planes of a task."""
-        sides = [2**level + 2 for level in range(1, size.points.bit_length())]
-        return 8 * (2 * sum(side**3 for side in sides) + sides[-1] ** 3) + _temporary_bytes(size)
+        """u, r and v on the finest grid, u and r on the others; planes that tasks need. The search for charges is over then."""
+        sides = [points + 2 for points in level_points(size)]
+        grids = 2 * sum(side**3 for side in sides) + sides[-1] ** 3
+        return max(8 * (grids + _TASK_PLANES * sides[-1] ** 2), search_bytes(size))
 
     def input_bytes(self, size: GridClass) -> int:  # noqa: ARG002 - the same for all
         """Positions."""
@@ -59,8 +61,3 @@ def _norms(solver: Solver, size: GridClass) -> dict[int, float]:
         if iteration in (size.norm_after, size.iterations):
             norms[iteration] = solver.norm()
     return norms
-
-
-def _temporary_bytes(size: GridClass) -> int:
-    """A task's planes, and the numbers among which the charges are looked for."""
-    return 8 * 8 * (size.points + 2) ** 2 + 2**25

@@ -17,13 +17,18 @@ Grid = NDArray[np.float64]
 """(n + 2)**3, see stencils."""
 
 
+def level_points(size: GridClass) -> list[int]:
+    """Points an axis on each level, from 2 on the first."""
+    return [2**level for level in range(1, size.points.bit_length())]
+
+
 class Solver:
     """The grids of one run. Level k has 2**k points an axis; the lists begin with level 1."""
 
     def __init__(self, size: GridClass, loop: Loop) -> None:
         """Memory only; begin() gives it values."""
         self._size, self._loop = size, loop
-        sides = [2**level + 2 for level in range(1, size.points.bit_length())]
+        sides = [points + 2 for points in level_points(size)]
         self._u: list[Grid] = [loop.array((side,) * 3, np.float64) for side in sides]
         self._r: list[Grid] = [loop.array((side,) * 3, np.float64) for side in sides]
         self._v: Grid = loop.array((sides[-1],) * 3, np.float64)
