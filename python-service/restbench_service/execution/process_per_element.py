@@ -1,6 +1,5 @@
 """PE: each element of a loop is a task for a process, the rest is the request's own thread."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,9 +10,9 @@ from numpy.typing import DTypeLike
 from ..workloads.workload import Body, Workload
 from .clock import StageClock
 from .gate import Gate
-from .pool import shared_array
-from .pool.elements import run_loop
+from .pool.elements import forget, run_loop
 from .pool.pool import ProcessPool
+from .pool.shared_array import SharedArrays
 from .strategy import run_stages
 
 
@@ -60,34 +59,20 @@ class _SharedLoop:
 
     def __init__(self, pool: ProcessPool, clock: StageClock) -> None:
         self._pool, self._clock = pool, clock
-        self._shared: list[tuple[np.ndarray[Any, Any], int]] = []
+        self._arrays = SharedArrays()
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """See Loop."""
-        descriptor, array = shared_array.create(shape, dtype)
-        self._shared.append((array, descriptor))
-        return array
+        return self._arrays.create(shape, dtype)
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - finer than any grain
         """See Loop."""
-        descriptors: list[int] = []
-        plain = [self._replaced(argument, descriptors) for argument in arguments]
         with self._pool.all(self._clock) as channels:
-            run_loop(channels, units, body, plain, descriptors)
+            run_loop(channels, units, body, arguments, self._arrays)
 
     def close(self) -> None:
-        """Let go of the memory, except for arrays that are still in use."""
-        while self._shared:
-            os.close(self._shared.pop()[1])
-
-    def _replaced(self, argument: Any, descriptors: list[int]) -> Any:
-        """A shared array's shape instead of the array, its descriptor added to the list."""
-        for array, descriptor in self._shared:
-            if array is argument:
-                descriptors.append(descriptor)
-                return shared_array.Shape(array.shape, array.dtype.str)
-        if isinstance(argument, np.ndarray):
-            raise TypeError(
-                "an array for tasks must be one of loop.array, whole: others are copied"
-            )
-        return argument
+        """Let go of the memory, here and in the processes."""
+        if self._arrays.shown_to:
+            with self._pool.between_loops():
+                forget(self._arrays)
+        self._arrays.close()

@@ -1,7 +1,8 @@
 """A loop's units as tasks for processes: one unit a task, one message a task, one answer a task.
 
 The sockets keep messages apart (SOCK_SEQPACKET). What all tasks of a loop share, the body and its
-arguments, is sent to each process once, shared arrays as descriptors beside it. Then tasks flow:
+arguments, is sent to each process once; beside it, as descriptors, arrays that the process has not
+seen in a loop before. It keeps them until it is told that the request is over. Then tasks flow:
 each process always has a few waiting, so that it need not wait for us between two of them.
 """
 
@@ -11,11 +12,12 @@ import select
 import socket
 import struct
 from collections.abc import Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from ...workloads.workload import Body
 from .fault import WorkerDiedError, abandon, pack_error
-from .shared_array import Shape, attach
+from .shared_array import Handle, SharedArrays, attach
 
 IN_FLIGHT_TASKS = 16
 """Tasks a process has at a time: enough to hide a message's way, far fewer than a socket holds."""
@@ -27,29 +29,47 @@ _TASK = struct.Struct("!qq")  # start, stop
 _END, _DONE = b"E", b"D"
 
 
+class _Begin(NamedTuple):
+    body: Body
+    arguments: Sequence[Any]
+
+
+class _Forget(NamedTuple):
+    numbers: Sequence[int]
+
+
 def run_loop(
     channels: Sequence[socket.socket],
     units: int,
     body: Body,
     arguments: Sequence[Any],
-    descriptors: Sequence[int],
+    arrays: SharedArrays,
 ) -> None:
     """Every unit done once by one of the processes, or the first error that came back.
 
-    An argument that is a Shape stands for the array in the next of the descriptors.
+    Arrays among the arguments must be of `arrays`.
     """
-    message = pickle.dumps((body, arguments))
+    handles = [arrays.handle_of(argument) for argument in arguments]
+    message = pickle.dumps(_Begin(body, handles))
     if len(message) > MAX_MESSAGE_BYTES:
         raise ValueError(f"a loop's arguments have {len(message)} bytes: use loop.array for data")
     dispatch = _Dispatch(channels, units)
     try:
-        dispatch.begin(message, descriptors)
+        dispatch.begin(message, {channel: arrays.show(handles, channel) for channel in channels})
         dispatch.run()
     except BaseException:
         for channel in channels:
             abandon(channel)
         raise
     dispatch.end()
+
+
+def forget(arrays: SharedArrays) -> None:
+    """Have the processes let go of the arrays; none of them may be in a loop."""
+    message = pickle.dumps(_Forget(arrays.numbers))
+    for channel in arrays.shown_to:
+        with suppress(OSError):  # a process that is gone has forgotten
+            channel.send(message)
 
 
 class _Dispatch:
@@ -66,10 +86,10 @@ class _Dispatch:
         for number in self._channels:
             self._answers.register(number, select.POLLIN)
 
-    def begin(self, message: bytes, descriptors: Sequence[int]) -> None:
+    def begin(self, message: bytes, descriptors: dict[socket.socket, list[int]]) -> None:
         for number, channel in list(self._channels.items()):
             try:
-                socket.send_fds(channel, [message], descriptors)
+                socket.send_fds(channel, [message], descriptors[channel])
             except ConnectionError:
                 self._lose(number)
 
@@ -83,7 +103,7 @@ class _Dispatch:
                 self._give(number)
 
     def end(self) -> None:
-        """Tell the processes, so that they let go of the arrays; raise what went wrong."""
+        """Tell the processes; raise what went wrong."""
         for number in list(self._channels):
             self._send(number, _END)
         if self._failure is not None:
@@ -133,19 +153,30 @@ class _Dispatch:
 
 def serve(channel: socket.socket) -> None:
     """In the process: loops one after the other until the other end is closed."""
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, MAX_ARRAYS)
-        if not message or not _serve_loop(channel, *_loop(message, descriptors)):
-            return
+    arrays: dict[int, Any] = {}
+    is_open = True
+    while is_open:
+        packed, descriptors, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, MAX_ARRAYS)
+        message = pickle.loads(packed) if packed else None  # noqa: S301 - from our own service
+        if isinstance(message, _Begin):
+            arguments = _arguments(message, descriptors, arrays)
+            is_open = _serve_loop(channel, message.body, arguments)
+            del arguments  # or they would outlive the order to forget them
+        elif isinstance(message, _Forget):
+            for number in message.numbers:
+                arrays.pop(number, None)
+        else:
+            is_open = False
 
 
-def _loop(message: bytes, descriptors: list[int]) -> tuple[Body, list[Any]]:
-    body, arguments = pickle.loads(message)  # noqa: S301 - from our own service
-    remaining = iter(descriptors)
-    arrays = [attach(next(remaining), a) if isinstance(a, Shape) else a for a in arguments]
-    for descriptor in descriptors:
+def _arguments(begin: _Begin, descriptors: list[int], arrays: dict[int, Any]) -> list[Any]:
+    """The arguments with the arrays in them; those seen for the first time are added."""
+    handles = [argument for argument in begin.arguments if isinstance(argument, Handle)]
+    unseen = {handle.number: handle for handle in handles if handle.number not in arrays}
+    for handle, descriptor in zip(unseen.values(), descriptors, strict=True):
+        arrays[handle.number] = attach(descriptor, handle)
         os.close(descriptor)
-    return body, arrays
+    return [arrays[a.number] if isinstance(a, Handle) else a for a in begin.arguments]
 
 
 def _serve_loop(channel: socket.socket, body: Body, arguments: list[Any]) -> bool:

@@ -57,6 +57,12 @@ class ProcessPool:
         with self._all.entered(clock):
             yield [_channel(process, clock) for process in self._processes]
 
+    @contextmanager
+    def between_loops(self) -> Iterator[None]:
+        """Nobody is inside all() during the with-block."""
+        with self._all.entered(StageClock()):
+            yield
+
     def close(self) -> None:
         """End all processes."""
         for process in self._processes:

@@ -6,29 +6,91 @@ frees it with the last descriptor and mapping.
 
 import mmap
 import os
+import socket
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+HUGE_PAGE_BYTES = 2 * 1024 * 1024
+_NUMBERS = count()
+
 
 @dataclass(frozen=True)
-class Shape:
-    """What a process needs to see a descriptor's memory as an array."""
+class Handle:
+    """What stands for an array on its way to a process. No two arrays have the same number."""
 
+    number: int
     shape: tuple[int, ...]
     dtype: str
 
 
-def create(shape: tuple[int, ...], dtype: DTypeLike) -> tuple[int, NDArray[Any]]:
-    """A descriptor, which the caller closes, and an array on its memory, which outlives it."""
-    item_type = np.dtype(dtype)
-    descriptor = os.memfd_create("restbench-array")
-    os.ftruncate(descriptor, max(1, int(np.prod(shape)) * item_type.itemsize))
-    return descriptor, attach(descriptor, Shape(shape, item_type.str))
+class SharedArrays:
+    """The arrays of one request, and which of them were shown to whom.
+
+    A process is shown an array once: to see its memory again for each of a thousand loops would
+    cost it a page fault a page each time.
+    """
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._arrays: list[tuple[NDArray[Any], Handle, int]] = []
+        self._shown: dict[socket.socket, set[int]] = {}
+
+    @property
+    def shown_to(self) -> list[socket.socket]:
+        """Those who have seen an array."""
+        return list(self._shown)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Of all arrays."""
+        return [handle.number for _, handle, _ in self._arrays]
+
+    def create(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """One more, not initialised."""
+        item_type = np.dtype(dtype)
+        handle = Handle(next(_NUMBERS), shape, item_type.str)
+        descriptor = os.memfd_create("restbench-array")
+        os.ftruncate(descriptor, max(1, int(np.prod(shape)) * item_type.itemsize))
+        array = attach(descriptor, handle)
+        self._arrays.append((array, handle, descriptor))
+        return array
+
+    def handle_of(self, argument: Any) -> Any:
+        """The handle in the place of an array of this request, anything else as it is."""
+        for array, handle, _ in self._arrays:
+            if array is argument:
+                return handle
+        if isinstance(argument, np.ndarray):
+            raise TypeError(
+                "an array for tasks must be one of loop.array, whole: others are copied"
+            )
+        return argument
+
+    def show(self, arguments: Sequence[Any], to: socket.socket) -> list[int]:
+        """The descriptors of the handles' arrays that are new to this process, in their order."""
+        shown = self._shown.setdefault(to, set())
+        descriptors = {handle.number: descriptor for _, handle, descriptor in self._arrays}
+        numbers = [argument.number for argument in arguments if isinstance(argument, Handle)]
+        unseen = [number for number in dict.fromkeys(numbers) if number not in shown]
+        shown.update(unseen)
+        return [descriptors[number] for number in unseen]
+
+    def close(self) -> None:
+        """Let go of the memory, except for arrays that are still in use."""
+        while self._arrays:
+            os.close(self._arrays.pop()[2])
 
 
-def attach(descriptor: int, shape: Shape) -> NDArray[Any]:
-    """The array in the descriptor's memory."""
-    return np.ndarray(shape.shape, shape.dtype, buffer=mmap.mmap(descriptor, 0))
+def attach(descriptor: int, handle: Handle) -> NDArray[Any]:
+    """The array in the descriptor's memory, which outlives the descriptor."""
+    memory = mmap.mmap(descriptor, 0)
+    if len(memory) >= HUGE_PAGE_BYTES:
+        with suppress(OSError):  # a kernel without huge pages for shared memory
+            memory.madvise(mmap.MADV_HUGEPAGE)  # as numpy asks for its own arrays
+    return np.ndarray(handle.shape, handle.dtype, buffer=memory)

@@ -21,7 +21,10 @@ class Multigrid:
     classes = CLASSES
 
     def memory_bytes(self, size: GridClass) -> int:
-        """u, r and v on the finest grid, u and r on the others; planes that tasks need. The search for charges is over then."""
+        """u, r and v on the finest grid, u and r on the others; planes that tasks need.
+
+        The search for the charges is over then.
+        """
         sides = [points + 2 for points in level_points(size)]
         grids = 2 * sum(side**3 for side in sides) + sides[-1] ** 3
         return max(8 * (grids + _TASK_PLANES * sides[-1] ** 2), search_bytes(size))
