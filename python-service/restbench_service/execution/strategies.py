@@ -1,6 +1,8 @@
 """The table of execution techniques."""
 
 import socket
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from .pool.pool import ProcessPool
 from .process_per_element import ProcessPerElement
@@ -9,19 +11,46 @@ from .serial import Serial
 from .strategy import Strategy
 
 
+@dataclass(frozen=True)
+class Start:
+    """What a technique is started with.
+
+    `processes` is the size of its pool, `running` the limit of requests at once under it (None:
+    its own), `modules` what the processes import before their first request.
+    """
+
+    processes: int
+    running: int | None
+    modules: tuple[str, ...]
+
+    def pool(self, kind: str, name: str, socket_type: socket.SocketKind) -> ProcessPool:
+        """Running processes of this kind."""
+        return ProcessPool(kind, name, socket_type, self.processes, self.modules)
+
+
+def _serial(start: Start) -> Strategy:
+    return Serial(start.running)
+
+
+def _process_per_element(start: Start) -> Strategy:
+    return ProcessPerElement(start.pool("elements", "PE", socket.SOCK_SEQPACKET), start.running)
+
+
+def _process_per_request(start: Start) -> Strategy:
+    return ProcessPerRequest(start.pool("requests", "PR", socket.SOCK_STREAM), start.running)
+
+
+TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
+    "serial": _serial,
+    "process-per-element": _process_per_element,
+    "process-per-request": _process_per_request,
+}
+"""By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
+
+
 def start_strategies(
     processes: int, running: int | None, modules: tuple[str, ...]
 ) -> dict[str, Strategy]:
-    """Every technique by its name, its processes starting. To be called after gunicorn's fork.
-
-    `processes` is the size of each pool, `running` the limit of requests at once under a technique
-    (None: its own), `modules` what the processes import before their first request.
-    """
-    requests = ProcessPool("requests", "PR", socket.SOCK_STREAM, processes, modules)
-    elements = ProcessPool("elements", "PE", socket.SOCK_SEQPACKET, processes, modules)
-    table: list[Strategy] = [
-        Serial(running),
-        ProcessPerElement(elements, running),
-        ProcessPerRequest(requests, running),
-    ]
-    return {strategy.name: strategy for strategy in table}
+    """Every technique, its processes starting; see Start."""
+    start = Start(processes, running, modules)
+    return {name: technique(start) for name, technique in TECHNIQUES.items()}

@@ -1,0 +1,68 @@
+"""A NAS kernel without HTTP, under a technique: the normal execution beside that of a service.
+
+    python -m restbench_service.direct CG A --strategy serial --repetitions 2
+
+prints what the service would answer, a line of JSON a repetition: the first in a fresh process,
+the others in the same one, warm. Exits with 1 if one of them is not verified. RESTBENCH_PROCESSES
+and RESTBENCH_BLAS_THREADS hold as for the service.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+
+from .settings import BLAS_THREAD_VARIABLES, Settings
+
+UNLIMITED_BYTES = 2**62
+PRELOADED = "restbench_service.workloads.npb.workload"
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code. The imports of numpy come late: it reads the environment once, when imported,
+    and a pool's processes inherit it.
+    """
+    settings = Settings.from_environment(os.environ)
+    os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, str(settings.blas_threads)))
+    verified = True
+    for line in _answers(_options(arguments), settings):
+        print(line.decode(), flush=True)
+        verified = verified and json.loads(line)["verified"]
+    return 0 if verified else 1
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    from .execution.strategies import TECHNIQUES  # noqa: PLC0415
+    from .workloads.npb.kernels import KERNELS  # noqa: PLC0415
+
+    parser = argparse.ArgumentParser(prog="python -m restbench_service.direct")
+    parser.add_argument("kernel", choices=KERNELS)
+    parser.add_argument("class_name", metavar="class", help="S, W, A, B, C; W30 of MG")
+    parser.add_argument("--strategy", choices=TECHNIQUES, default="serial")
+    parser.add_argument("--repetitions", type=int, default=1, help="runs in this process (1)")
+    parser.add_argument("--cached-input", action="store_true", help="built once, not for each run")
+    options = parser.parse_args(arguments)
+    classes = KERNELS[options.kernel].classes
+    if options.class_name not in classes:
+        parser.error(f"{options.kernel} has the classes {', '.join(classes)}")
+    return options
+
+
+def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]:
+    from .execution.clock import StageClock  # noqa: PLC0415
+    from .execution.strategies import TECHNIQUES, Start  # noqa: PLC0415
+    from .workloads.npb.workload import NpbWorkload  # noqa: PLC0415
+
+    workload = NpbWorkload(options.kernel, UNLIMITED_BYTES, UNLIMITED_BYTES)
+    request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
+    strategy = TECHNIQUES[options.strategy](Start(settings.processes, None, (PRELOADED,)))
+    try:
+        for _ in range(options.repetitions):
+            yield strategy.execute(workload, json.dumps(request).encode(), StageClock())
+    finally:
+        strategy.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
