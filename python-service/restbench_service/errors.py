@@ -18,6 +18,7 @@ STATUS_OF_CODE = {
     "006": 422,
     "007": 413,
     "008": 503,
+    "010": 413,
     "099": 500,
 }
 """Status of each code that has one status; 009 has several."""

@@ -13,9 +13,9 @@ class MemoryBudget:
     It refuses instead of letting wait: who waits would hold what it has already.
     """
 
-    def __init__(self, limit_bytes: int) -> None:
-        """`limit_bytes` for all holds together."""
-        self._limit_bytes = limit_bytes
+    def __init__(self, limit_bytes: int, variable: str) -> None:
+        """`limit_bytes` for all holds together; the variable that sets it is for the message."""
+        self._limit_bytes, self._variable = limit_bytes, variable
         self._guard = Lock()
         self._held_bytes = 0
 
@@ -48,8 +48,8 @@ class MemoryBudget:
             if after_bytes > before_bytes and others_bytes and total_bytes > self._limit_bytes:
                 raise RefusedError(
                     "008",
-                    f"requests hold {others_bytes} bytes already, the limit is "
-                    f"{self._limit_bytes} (RESTBENCH_MEMORY_BUDGET_BYTES), retry later",
+                    f"requests hold {others_bytes} bytes of memory already, the limit is "
+                    f"{self._limit_bytes} ({self._variable}), retry later",
                 )
             self._held_bytes = total_bytes
 

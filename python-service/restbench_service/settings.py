@@ -29,6 +29,8 @@ ALLOWED = {
     "running": (1, 10_000),
     "blas_threads": (1, 1024),
     "memory_budget_bytes": (1, 2**40),
+    "working_memory_bytes": (1, 2**40),
+    "input_cache_bytes": (0, 2**40),
     "max_connections": (1, 100_000),
     "receive_timeout_seconds": (1, 3600),
     "send_timeout_seconds": (1, 3600),
@@ -63,6 +65,11 @@ class Settings:
     memory_budget_bytes: int = 512 * MEBIBYTE
     """Bodies and answers in memory at once; what does not fit is error 008. The study's largest
     request has 0.5 MiB with its answer, so max_in_flight acts first; eight of the largest fit."""
+    working_memory_bytes: int = 2048 * MEBIBYTE
+    """What the NAS kernels in flight may need at once, with the cached inputs: class B of each."""
+    input_cache_bytes: int = 512 * MEBIBYTE
+    """Of the working memory, for inputs that later requests use again, in equal parts for each
+    process that computes: with two cores the field of class A of FT fits, the largest there."""
     max_connections: int = 2000
     """Open at once; one more displaces the one idle longest, or is error 008. Idle ones cost a
     descriptor and some KiB, so there may be many more than requests in flight."""
@@ -95,17 +102,32 @@ class Settings:
         return settings
 
     def check_budget(self) -> None:
-        """Raises InvalidSettingError if a body that is allowed could never be held."""
-        if self.memory_budget_bytes < self.max_body_bytes:
+        """Raises InvalidSettingError if a body, or the cache, could never be held."""
+        self._check_holds("memory_budget_bytes", "max_body_bytes")
+        self._check_holds("working_memory_bytes", "input_cache_bytes")
+
+    def _check_holds(self, whole: str, part: str) -> None:
+        whole_bytes, part_bytes = getattr(self, whole), getattr(self, part)
+        if whole_bytes < part_bytes:
             raise InvalidSettingError(
-                f"{_variable('memory_budget_bytes')}={self.memory_budget_bytes}: must be at least "
-                f"{_variable('max_body_bytes')}, which is {self.max_body_bytes}"
+                f"{_variable(whole)}={whole_bytes}: must be at least "
+                f"{_variable(part)}, which is {part_bytes}"
             )
 
     @property
     def most_product_elements(self) -> int:
         """Of the largest product: an element takes at least two bytes of the answer."""
         return max(1, self.max_body_bytes // 2)
+
+    @property
+    def most_working_bytes(self) -> int:
+        """Of all kernels in flight: the caches have their part of the memory for good."""
+        return self.working_memory_bytes - self.input_cache_bytes
+
+    @property
+    def cached_bytes_a_process(self) -> int:
+        """The web process computes, and each process of the pool that has whole requests."""
+        return self.input_cache_bytes // (1 + self.processes)
 
     @property
     def threads(self) -> int:

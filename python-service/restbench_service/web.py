@@ -24,7 +24,7 @@ from .memory_budget import Hold, MemoryBudget
 from .metrics import Metrics
 from .request_body import check_declared_length, read_body
 from .settings import Settings
-from .workloads.catalogue import Factory, workloads
+from .workloads.catalogue import Factory, Limits, workloads
 from .workloads.native_library import native_library
 from .workloads.workload import InvalidRequestError, Workload
 
@@ -54,9 +54,10 @@ class _Service:
     def __init__(self, settings: Settings, strategies: dict[str, Strategy]) -> None:
         self._settings = settings
         self._strategies = strategies
-        self.workloads = workloads(settings.most_product_elements)
+        self.workloads = workloads(_limits(settings))
         self._admission = Admission(settings.max_in_flight)
-        self._budget = MemoryBudget(settings.memory_budget_bytes)
+        self._budget = MemoryBudget(settings.memory_budget_bytes, "RESTBENCH_MEMORY_BUDGET_BYTES")
+        self._working = MemoryBudget(settings.most_working_bytes, "RESTBENCH_WORKING_MEMORY_BYTES")
         self.metrics = Metrics()
         for name, (value, text) in self._measured().items():
             self.metrics.show(name, text, value)
@@ -71,6 +72,10 @@ class _Service:
             "restbench_memory_held_bytes": (
                 lambda: self._budget.held_bytes,
                 "Bodies and answers in memory, of RESTBENCH_MEMORY_BUDGET_BYTES.",
+            ),
+            "restbench_working_memory_held_bytes": (
+                lambda: self._working.held_bytes,
+                "What computing needs now, of RESTBENCH_WORKING_MEMORY_BYTES without the cache.",
             ),
         }
 
@@ -124,10 +129,20 @@ class _Service:
             early = _read_early(request, limit_bytes, hold)
             with self._admission.admitted():
                 body = read_body(request, limit_bytes, hold) if early is None else early
-                response = _execute(factory(request.args.to_dict(flat=False)), strategy, body)
+                workload = factory(request.args.to_dict(flat=False))
+                with self._working.hold(workload.working_bytes(body)):
+                    response = _execute(workload, strategy, body)
             hold.resize(len(body) + (response.content_length or 0))
             response.call_on_close(until_sent.pop_all().close)
         return response
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(
+        settings.most_product_elements,
+        settings.most_working_bytes,
+        settings.cached_bytes_a_process,
+    )
 
 
 def _read_early(request: Request, limit_bytes: int, hold: Hold) -> bytes | None:

@@ -41,6 +41,9 @@ class Observed:
     def request_id(self, body: bytes) -> str | int | None:
         return body.decode()
 
+    def working_bytes(self, body: bytes) -> int:  # noqa: ARG002
+        return 0
+
 
 @dataclass(frozen=True)
 class Verbose(Observed):

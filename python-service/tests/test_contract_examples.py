@@ -1,53 +1,19 @@
 """Every example of the contract, under every strategy and kernel, over HTTP."""
 
-import base64
 import json
-import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from live_service import KERNELS, STRATEGIES, Answer, LiveService, request, running, wait_until
+from contract_example import EXAMPLES, ask, body_of, check, check_error, given, paths_of
+from live_service import STRATEGIES, LiveService, request, running, wait_until
 
 from restbench_service.execution.serial import Serial
 from restbench_service.settings import Settings
 from restbench_service.web import create_app
 from restbench_service.workloads.matrix.workload import MatrixWorkload
-
-FOLDER = Path(__file__).parents[2] / "contract" / "examples"
-# The NAS kernels' examples are for a service that has them; this line goes when this one does.
-EXAMPLES: dict[str, dict[str, Any]] = {
-    p.stem: json.loads(p.read_text()) for p in FOLDER.glob("*") if "-npb-" not in p.stem
-}
-SERVER_TIMING = re.compile(
-    ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in ("queue", "parse", "compute", "serialize"))
-)
-
-
-def paths_of(example: dict[str, Any]) -> Iterator[str]:
-    path: str = example["request"]["path"]
-    if "{strategy}" not in path:
-        yield path
-        return
-    for strategy in STRATEGIES:
-        concrete = path.replace("{strategy}", strategy)
-        yield concrete
-        if "kernel=" not in path:
-            joint = "&" if "?" in path else "?"
-            yield from (f"{concrete}{joint}kernel={kernel}" for kernel in KERNELS)
-
-
-def body_of(example: dict[str, Any]) -> bytes:
-    given = example["request"]
-    if "bodyBase64" in given:
-        return base64.b64decode(given["bodyBase64"])
-    if "bodyText" in given:
-        return str(given["bodyText"]).encode()
-    return json.dumps(given["body"]).encode() if "body" in given else b""
-
 
 CASES = [
     pytest.param(name, path, id=f"{name} {path}")
@@ -55,44 +21,6 @@ CASES = [
     if "given" not in example
     for path in paths_of(example)
 ]
-
-
-def given(situation: str) -> list[str]:
-    return sorted(name for name, example in EXAMPLES.items() if example.get("given") == situation)
-
-
-def ask(port: int, name: str, path: str) -> Answer:
-    sent = EXAMPLES[name]["request"]
-    return request(port, sent["method"], path, body_of(EXAMPLES[name]), sent["headers"])
-
-
-def check(name: str, path: str, answer: Answer) -> None:
-    example = EXAMPLES[name]
-    assert answer.status == example["status"], answer.body
-    assert answer.headers["Content-Type"] == "application/json"
-    assert answer.headers["Content-Length"] == str(len(answer.body))
-    for header, value in example.get("responseHeaders", {}).items():
-        assert value in re.split(" *, *", answer.headers[header])
-    if "responseText" in example:
-        assert answer.body == example["responseText"].encode()
-        assert SERVER_TIMING.fullmatch(answer.headers["Server-Timing"])
-    else:
-        check_error(example, path, answer.body.decode())
-
-
-def check_error(example: dict[str, Any], path: str, text: str) -> None:
-    error, expected = json.loads(text), example["response"]
-    assert set(error) == {"requestId", "errorCode", "errorMessage"}
-    assert {name: error[name] for name in expected} == expected
-    assert type(error["requestId"]) is type(expected["requestId"])
-    message: str = error["errorMessage"]
-    assert 1 <= len(message) <= 300
-    assert example.get("where", "") in message
-    assert not re.search(r"Traceback|Error\b|Exception|restbench_service|\.py", message)
-    sent = body_of(example).decode(errors="replace")
-    assert not any(
-        message[i : i + 41] in sent or message[i : i + 41] in path for i in range(len(message) - 40)
-    )
 
 
 def test_the_strategies_of_these_tests_are_those_of_the_service(service: LiveService) -> None:
@@ -156,5 +84,6 @@ def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
 
 def test_every_situation_of_the_examples_is_tested_above() -> None:
     limits = {"body-limit-100", "body-limit-1000"}
-    situations = {*limits, "in-flight-limit-reached", "compute-fault", None}
+    memory = {"memory-held", "memory-limit-100-mib"}
+    situations = {*limits, *memory, "in-flight-limit-reached", "compute-fault", None}
     assert {example.get("given") for example in EXAMPLES.values()} == situations

@@ -26,6 +26,8 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "running": 5,
         "blas_threads": 2,
         "memory_budget_bytes": 4000,
+        "working_memory_bytes": 5000,
+        "input_cache_bytes": 600,
         "max_connections": 90,
         "receive_timeout_seconds": 11,
         "send_timeout_seconds": 12,

@@ -36,7 +36,8 @@ class Loop(Protocol):
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:
         """Return when body has done each of 0..units-1 once.
 
-        units_per_task is the grain the workload finds natural; a loop may cut finer or not at all.
+        A unit is the least that may be a task. units_per_task is the grain the workload finds
+        natural; a loop may cut finer or not at all.
         Raises what a task raised; with several, any of them.
         """
 
@@ -55,3 +56,9 @@ class Workload(Protocol[Input, Output]):
 
     def request_id(self, body: bytes) -> str | int | None:
         """The id for the answer and the log when a stage failed by a fault of the service."""
+
+    def working_bytes(self, body: bytes) -> int:
+        """What computing needs beside what lies in proportion to the body and the answer.
+
+        It is held before the stages run. 0 for a body that parse will refuse. Never raises.
+        """

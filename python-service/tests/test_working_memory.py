@@ -1,0 +1,77 @@
+"""What the kernels may hold together: what never fits, what does not fit now."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+from typing import Any
+
+import pytest
+from contract_example import EXAMPLES, body_of, check_error, given, paths_of
+from live_service import STRATEGIES
+from werkzeug.test import TestResponse
+
+from restbench_service.execution.clock import StageClock
+from restbench_service.execution.serial import Serial
+from restbench_service.execution.strategy import Strategy
+from restbench_service.settings import Settings
+from restbench_service.web import create_app
+from restbench_service.workloads.npb.workload import NpbWorkload
+from restbench_service.workloads.workload import Workload
+
+
+@pytest.mark.parametrize("name", given("memory-limit-100-mib"))
+def test_a_class_above_the_memory_of_the_service_is_refused(name: str) -> None:
+    table: dict[str, Strategy] = {strategy: NeverAsked() for strategy in STRATEGIES}
+    settings = Settings(working_memory_bytes=116 * 2**20, input_cache_bytes=16 * 2**20)
+    client = create_app(settings, table).test_client()
+    sent = EXAMPLES[name]["request"]
+    for path in paths_of(EXAMPLES[name]):
+        response = client.post(path, data=body_of(EXAMPLES[name]), headers=sent["headers"])
+        assert response.status_code == EXAMPLES[name]["status"]
+        check_error(EXAMPLES[name], path, response.text)
+
+
+class NeverAsked(Serial):
+    """Reads the request and no more."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def execute(self, workload: Workload[Any, Any], body: bytes, _: StageClock) -> bytes:
+        workload.parse(body)
+        raise AssertionError("not refused")
+
+
+class Holding(Serial):
+    """Its first request stays until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.is_held, self.let_go = Event(), Event()
+
+    def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
+        self.is_held.set()
+        assert self.let_go.wait(60)
+        return super().execute(workload, body, clock)
+
+
+@pytest.mark.parametrize("name", given("memory-held"))
+def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: str) -> None:
+    example, strategy = EXAMPLES[name], Holding()
+    sent, body = example["request"], body_of(example)
+    need_bytes = NpbWorkload("MG", 2**30, 0).working_bytes(body)
+    settings = Settings(working_memory_bytes=2 * need_bytes - 1, input_cache_bytes=0)
+    app = create_app(settings, {"serial": strategy})
+
+    def post() -> TestResponse:
+        return app.test_client().post(sent["path"], data=body, headers=sent["headers"])
+
+    with ThreadPoolExecutor(1) as others:
+        other = others.submit(post)
+        assert strategy.is_held.wait(60)
+        refused = post()
+        strategy.let_go.set()
+        assert other.result().get_json()["verified"] is True
+    assert refused.status_code == example["status"]
+    assert refused.headers["Retry-After"] == "1"
+    check_error(example, sent["path"], refused.text)
+    assert post().status_code == 200
