@@ -14,14 +14,13 @@ Value = float | list[list[float]]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run found; `operations` is NPB's own count of them."""
+    """What a run found; `kernel_seconds` is the region that NPB times."""
 
     verified: bool
     value: Value
     reference: Value
     iterations: int
     kernel_seconds: float
-    operations: float
 
 
 class Kernel(Protocol[Class, Input]):
@@ -40,6 +39,9 @@ class Kernel(Protocol[Class, Input]):
 
     def input_bytes(self, size: Class) -> int:
         """Of what generate() returns."""
+
+    def operations(self, size: Class) -> float:
+        """Of the timed region, as NPB counts them."""
 
     def generate(self, size: Class) -> Input:
         """The input in ordinary memory, which no run changes."""

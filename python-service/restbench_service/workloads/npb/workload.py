@@ -63,14 +63,13 @@ class NpbWorkload:
     def compute(self, value: NpbRequest, loop: Loop) -> NpbResult:
         """Whether the result is verified is part of it."""
         began = perf_counter()
-        kernel, size = self._kernel, self._kernel.classes[value.class_name]
-        given = None if value.generate else self._cached(value.class_name, size)
-        outcome = kernel.run(size, given, loop)
+        given = None if value.generate else self._cached(value)
+        outcome = self._kernel.run(self._size(value), given, loop)
         return NpbResult(value, outcome, perf_counter() - began)
 
     def serialize(self, result: NpbResult) -> bytes:
         """The contract's members in its order."""
-        outcome = result.outcome
+        outcome, seconds = result.outcome, result.outcome.kernel_seconds
         members = {
             "requestId": str(result.request.request_id),
             "kernel": self.kernel_name,
@@ -79,9 +78,9 @@ class NpbWorkload:
             "value": outcome.value,
             "reference": outcome.reference,
             "iterations": outcome.iterations,
-            "kernelSeconds": outcome.kernel_seconds,
+            "kernelSeconds": seconds,
             "totalSeconds": result.total_seconds,
-            "mops": outcome.operations / 1e6 / outcome.kernel_seconds,
+            "mops": self._kernel.operations(self._size(result.request)) / 1e6 / seconds,
         }
         return orjson.dumps(members)
 
@@ -102,13 +101,17 @@ class NpbWorkload:
 
     def _needed_bytes(self, request: NpbRequest) -> int:
         """An input that is not cached in the end lies beside the kernel's own copy of it."""
-        size = self._kernel.classes[request.class_name]
+        size = self._size(request)
         own_bytes = 0 if request.generate else self._kernel.input_bytes(size)
         return self._kernel.memory_bytes(size) + own_bytes
 
-    def _cached(self, class_name: str, size: Any) -> Any:
+    def _size(self, request: NpbRequest) -> Any:
+        return self._kernel.classes[request.class_name]
+
+    def _cached(self, request: NpbRequest) -> Any:
+        size = self._size(request)
         return OF_THIS_PROCESS.get(
-            (self.kernel_name, class_name),
+            (self.kernel_name, request.class_name),
             self._kernel.input_bytes(size),
             self.cache_bytes,
             lambda: self._kernel.generate(size),

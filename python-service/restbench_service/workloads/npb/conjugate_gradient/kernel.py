@@ -29,6 +29,12 @@ class ConjugateGradient:
         """Values and columns."""
         return 12 * most_entries(size) + 8 * size.rows
 
+    def operations(self, size: GradientClass) -> float:
+        """By cg.f, which supposes that no two products of entries come to the same place."""
+        entries = size.nonzeros * (size.nonzeros + 1)
+        inner = INNER_STEPS * (5 + entries)
+        return 2.0 * size.iterations * size.rows * (3 + entries + inner + 3)
+
     def generate(self, size: GradientClass) -> SparseMatrix:
         """The matrix."""
         return build_matrix(size)
@@ -45,20 +51,13 @@ class ConjugateGradient:
         seconds = perf_counter() - began
         is_complete = solver.products == PRODUCTS_AN_ITERATION * size.iterations
         verified = is_complete and abs(zeta - size.zeta) <= EPSILON * size.zeta
-        return Outcome(verified, zeta, size.zeta, size.iterations, seconds, _operations(size))
+        return Outcome(verified, zeta, size.zeta, size.iterations, seconds)
 
 
 def _iteration(solver: Solver, size: GradientClass, x: Vector) -> tuple[Vector, float]:
     """The next x, of length 1, and the estimate zeta."""
     z, _ = solver.solve(x, size.inner_steps)
     return z / np.linalg.norm(z), float(size.shift + 1 / (x @ z))
-
-
-def _operations(size: GradientClass) -> float:
-    """NPB's count, cg.f."""
-    entries = size.nonzeros * (size.nonzeros + 1)
-    inner = INNER_STEPS * (5 + entries)
-    return 2.0 * size.iterations * size.rows * (3 + entries + inner + 3)
 
 
 def _temporary_bytes(size: GradientClass) -> int:

@@ -1,0 +1,138 @@
+"""The kernels are verified in every class that a test can afford, however their loops are cut."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from npb_run import OneUnitATask, SinglePrecision, run, size_of
+
+from restbench_service.execution.clock import StageClock
+from restbench_service.execution.strategy import InOrderLoop, Strategy
+from restbench_service.workloads.npb import random_numbers
+from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matrix
+from restbench_service.workloads.npb.conjugate_gradient.solver import Solver
+from restbench_service.workloads.npb.kernels import KERNELS
+from restbench_service.workloads.npb.multigrid.classes import SMOOTHER_B
+from restbench_service.workloads.npb.workload import NpbWorkload
+
+every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
+every_strategy = pytest.mark.parametrize(
+    "strategy", ["serial", "process-per-element", "process-per-request"]
+)
+FLOATING = ("CG", "MG", "FT")
+SEED = random_numbers.SEED
+
+
+@every_kernel
+@pytest.mark.parametrize("class_name", ["S", "W"])
+def test_a_loop_cut_into_single_units_gives_a_verified_result(kernel: str, class_name: str) -> None:
+    assert run(kernel, size_of(kernel, class_name), OneUnitATask()).verified
+
+
+@every_kernel
+@every_strategy
+def test_class_w_is_verified_under_every_strategy(
+    strategies: dict[str, Strategy], kernel: str, strategy: str
+) -> None:
+    workload = NpbWorkload(kernel, 2**30, 0)
+    answer = strategies[strategy].execute(workload, b'{"requestId":1,"class":"W"}', StageClock())
+    assert json.loads(answer)["verified"] is True
+
+
+@every_kernel
+def test_class_a_is_verified(kernel: str) -> None:
+    assert run(kernel, size_of(kernel, "A")).verified
+
+
+def test_w30_is_verified_by_its_fourth_norm_and_the_smallness_of_its_last() -> None:
+    size = size_of("MG", "W30")
+    outcome = run("MG", size, OneUnitATask())
+    assert outcome.verified
+    assert outcome.value == pytest.approx(0.183103168997e-04, rel=1e-8)
+    assert not run("MG", replace(size, iterations=12)).verified
+
+
+@every_kernel
+def test_a_given_input_gives_the_same_as_one_built_for_the_run(kernel: str) -> None:
+    size = size_of(kernel, "S")
+    outcome = run(kernel, size, given=KERNELS[kernel].generate(size))
+    assert outcome.verified
+    assert outcome.value == run(kernel, size).value
+
+
+@pytest.mark.parametrize(
+    ("class_name", "zetas"),
+    [("S", (9.998644157914, 8.573327920322)), ("W", (11.999700372738, 10.345727566406))],
+)
+def test_cg_s_first_estimates_are_npb_s(class_name: str, zetas: tuple[float, ...]) -> None:
+    for iterations, zeta in enumerate(zetas, start=1):
+        found = run("CG", replace(size_of("CG", class_name), iterations=iterations)).value
+        assert found == pytest.approx(zeta, rel=1e-12)
+
+
+def test_cg_s_first_residual_is_as_small_as_25_steps_make_it() -> None:
+    solver = Solver(build_matrix(size_of("CG", "S")), InOrderLoop())
+    assert solver.solve(np.ones(1400), 25)[1] < 3e-13
+    assert solver.solve(np.ones(1400), 24)[1] > 4e-13
+
+
+@pytest.mark.parametrize(
+    ("class_name", "norms"),
+    [
+        ("S", (2.9337960976e-03, 6.3150017906e-04, 1.7360856792e-04)),
+        ("W", (3.6169808586e-04, 7.7344445122e-05, 2.1179611299e-05)),
+    ],
+)
+def test_mg_s_first_norms_are_npb_s(class_name: str, norms: tuple[float, ...]) -> None:
+    size = size_of("MG", class_name)
+    for iterations, norm in enumerate(norms, start=1):
+        found = run("MG", replace(size, iterations=iterations)).value
+        assert found == pytest.approx(norm, rel=1e-9)
+    initial = run("MG", replace(size, iterations=0)).value
+    assert initial == pytest.approx((20 / size.points**3) ** 0.5, rel=1e-15)
+
+
+@every_kernel
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(SEED + 2, id="another seed"),
+        pytest.param(random_numbers.after(SEED, 1), id="a missed draw"),
+        pytest.param(random_numbers.after(SEED, -1), id="a draw too many"),
+    ],
+)
+def test_other_numbers_are_not_verified(kernel: str, seed: int) -> None:
+    assert not run(kernel, replace(size_of(kernel, "S"), seed=seed)).verified
+
+
+@pytest.mark.parametrize("kernel", FLOATING)
+def test_single_precision_is_not_verified(kernel: str) -> None:
+    assert not run(kernel, size_of(kernel, "S"), SinglePrecision()).verified
+
+
+@pytest.mark.parametrize(
+    ("kernel", "change"),
+    [
+        pytest.param("CG", {"inner_steps": 24}, id="24 inner steps"),
+        pytest.param("MG", {"smoother": SMOOTHER_B}, id="the other smoother"),
+        pytest.param("MG", {"iterations": 3}, id="an iteration less"),
+        pytest.param("FT", {"nx": 32}, id="a smaller grid"),
+    ],
+)
+def test_another_computation_is_not_verified(kernel: str, change: dict[str, Any]) -> None:
+    assert not run(kernel, replace(size_of(kernel, "S"), **change)).verified
+
+
+def test_24_inner_steps_give_the_same_zeta_and_only_the_count_of_products_tells() -> None:
+    size = size_of("CG", "S")
+    found = run("CG", replace(size, inner_steps=24)).value
+    assert found == pytest.approx(size.zeta, rel=1e-10)
+
+
+@every_kernel
+def test_the_operations_are_counted_by_npb_s_formula(kernel: str) -> None:
+    expected = {"IS": 83.88608, "CG": 1496.46, "MG": 58 * 4 * 256**3 / 1e6, "FT": 7136.4}
+    operations = KERNELS[kernel].operations(size_of(kernel, "A"))
+    assert operations / 1e6 == pytest.approx(expected[kernel], rel=1e-5)

@@ -1,0 +1,129 @@
+"""The kernels as requests: memory, cached inputs, many at once, and without HTTP."""
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from live_service import SERVICE, STRATEGIES, LiveService
+
+from restbench_service.execution.strategy import InOrderLoop
+from restbench_service.workloads.npb.input_cache import OF_THIS_PROCESS, InputCache
+from restbench_service.workloads.npb.kernels import KERNELS
+from restbench_service.workloads.npb.workload import NpbWorkload
+
+
+@pytest.mark.parametrize("kernel", list(KERNELS))
+@pytest.mark.parametrize("class_name", ["S", "W"])
+def test_a_kernel_takes_the_memory_that_it_says_and_not_much_less(
+    kernel: str, class_name: str
+) -> None:
+    workload = NpbWorkload(kernel, 2**40, 0)
+    body = json.dumps({"requestId": 1, "class": class_name}).encode()
+    tracemalloc.start()  # numpy tells it of its arrays
+    try:
+        workload.compute(workload.parse(body), InOrderLoop())
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 0.5 < peak_bytes / workload.working_bytes(body) <= 1
+
+
+def test_a_body_that_parse_refuses_holds_no_memory() -> None:
+    workload = NpbWorkload("FT", 2**27, 0)
+    bodies = (b"", b'{"requestId":1,"class":"X"}', b'{"requestId":1,"class":"A"}')
+    assert [workload.working_bytes(body) for body in bodies] == [0, 0, 0]
+
+
+def test_an_input_is_built_once_and_then_found() -> None:
+    cache, built = InputCache(), []
+
+    def build() -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        built.append(1)
+        return np.ones(10)
+
+    first, second = (cache.get(("X", "S"), 80, 100, build) for _ in range(2))
+    assert first is second
+    assert len(built) == 1
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 2
+
+
+def test_the_cache_stays_within_its_limit_and_lets_go_of_what_was_used_longest_ago() -> None:
+    cache, built = InputCache(), list[str]()
+
+    def get(name: str, size_bytes: int) -> None:
+        def build() -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
+            built.append(name)
+            return [np.zeros(1)]
+
+        cache.get((name, "S"), size_bytes, 100, build)
+
+    for name, size_bytes in (("a", 40), ("b", 40), ("a", 40), ("c", 40), ("a", 40), ("big", 101)):
+        get(name, size_bytes)
+        assert cache.held_bytes <= 100
+    assert built == ["a", "b", "c", "big"]
+    get("b", 40)
+    get("big", 101)
+    assert built == ["a", "b", "c", "big", "b", "big"]
+
+
+def test_generate_false_leaves_the_input_for_the_next_request_and_generate_true_none() -> None:
+    workload, loop = NpbWorkload("CG", 2**30, 2**26), InOrderLoop()
+    held_before = OF_THIS_PROCESS.held_bytes
+    workload.compute(workload.parse(b'{"requestId":1,"class":"S"}'), loop)
+    assert OF_THIS_PROCESS.held_bytes == held_before
+    request = workload.parse(b'{"requestId":1,"class":"S","generate":false}')
+    for _ in range(2):
+        assert workload.compute(request, loop).outcome.verified
+        assert OF_THIS_PROCESS.held_bytes - held_before == KERNELS["CG"].input_bytes(
+            KERNELS["CG"].classes["S"]
+        )
+
+
+def test_eight_requests_of_mixed_kernels_and_strategies_at_once_are_all_verified(
+    service: LiveService,
+) -> None:
+    def ask(number: int) -> tuple[str, bool]:
+        kernel = ("is", "cg", "mg", "ft")[number % 4]
+        strategy = STRATEGIES[number % len(STRATEGIES)]
+        request = {"requestId": number, "class": "S", "generate": number % 2 == 0}
+        answer = service.request("POST", f"/npb-{kernel}/{strategy}", json.dumps(request).encode())
+        members = json.loads(answer.body)
+        return members["requestId"], members["verified"]
+
+    with ThreadPoolExecutor(8) as users:
+        assert list(users.map(ask, range(24))) == [(str(number), True) for number in range(24)]
+
+
+def test_the_strategies_list_the_kernels(service: LiveService) -> None:
+    rows = json.loads(service.request("GET", "/strategies").body)["strategies"]
+    expected = ["matrix", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
+    assert [row["workloads"] for row in rows] == [expected] * len(STRATEGIES)
+
+
+def direct(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "restbench_service.direct", *arguments],
+        cwd=SERVICE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_direct_run_prints_an_answer_a_repetition(strategy: str) -> None:
+    result = direct("FT", "S", "--strategy", strategy, "--repetitions", "2", "--cached-input")
+    assert result.returncode == 0, result.stderr
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(a["kernel"], a["class"], a["verified"]) for a in answers] == [("FT", "S", True)] * 2
+
+
+def test_a_direct_run_names_the_classes_of_a_kernel() -> None:
+    result = direct("CG", "W30")
+    assert result.returncode == 2
+    assert "CG has the classes S, W, A, B, C" in result.stderr
