@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+from .memory import keep_freed_memory
 from .settings import BLAS_THREAD_VARIABLES, Settings
 
 UNLIMITED_BYTES = 2**62
@@ -24,6 +25,7 @@ def main(arguments: list[str]) -> int:
     and a pool's processes inherit it.
     """
     settings = Settings.from_environment(os.environ)
+    keep_freed_memory()  # as in the service, or the two could not be compared
     os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, str(settings.blas_threads)))
     verified = True
     for line in _answers(_options(arguments), settings):
