@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import blas_threads  # noqa: F401 - see there
 import pytest
 from live_service import LiveService, running
 

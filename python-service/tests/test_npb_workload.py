@@ -99,12 +99,6 @@ def test_eight_requests_of_mixed_kernels_and_strategies_at_once_are_all_verified
         assert list(users.map(ask, range(24))) == [(str(number), True) for number in range(24)]
 
 
-def test_the_strategies_list_the_kernels(service: LiveService) -> None:
-    rows = json.loads(service.request("GET", "/strategies").body)["strategies"]
-    expected = ["matrix", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
-    assert [row["workloads"] for row in rows] == [expected] * len(STRATEGIES)
-
-
 def direct(*arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
         [sys.executable, "-m", "restbench_service.direct", *arguments],

@@ -1,0 +1,7 @@
+"""Imported for its effect, before numpy: one thread of its matrix library, as in the service."""
+
+import os
+
+from restbench_service.settings import BLAS_THREAD_VARIABLES
+
+os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, "1"))
