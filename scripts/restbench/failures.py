@@ -64,6 +64,10 @@ class NoService(EnvironmentProblem):
     """A service did not come up, twice: none of the cells that need it can be measured."""
 
 
+class NotOffered(EnvironmentProblem):
+    """The service does not have a strategy: a second attempt would not find it either."""
+
+
 class CellsFailed(Failure):
     """The run ended, but some cells could not be measured."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import httpx
-
+from restbench.attempts import in_short, why
 from restbench.begin import begin, finish, interrupted
-from restbench.failures import Failure, WrongAnswers
+from restbench.failures import NoService, NotOffered, WrongAnswers
 from restbench.open_experiment import OpenOrder
 from restbench.open_records import Walk
 from restbench.open_walk import Say, Walker
 from restbench.records import PlannedCell
 from restbench.session import open_session
-from restbench.store import Run, write_model
+from restbench.store import Run, remove, write_model
 
 
 def execute(order: OpenOrder, run: Run, say: Say) -> None:
@@ -23,7 +22,10 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
     try:
         for planned in order.plan:
             say(f"{planned.order}/{len(order.plan)}  {planned.cell.id}")
-            write_model(run.walk_record(planned.cell.id), _walk_cell(order, run, planned, say))
+            walked = _walk_cell(order, run, planned, say)
+            write_model(run.walk_record(planned.cell.id), walked)
+            if walked.status == "failed":
+                say(f"FAILED {planned.cell.id}: {walked.reason}")
     except BaseException:
         interrupted(run, manifest)
         raise
@@ -31,19 +33,47 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
 
 
 def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:
-    """The record of a cell's walk, on a service process of its own."""
-    begun = Walk(
+    """The record of a cell's walk, at the second attempt if need be, as with a closed load.
+
+    StorageProblem where no record could be kept.
+    """
+    try:
+        return _walk(order, run, planned, say)
+    except Exception as error:  # whatever it is, the next cell has its turn
+        first = why(error)
+        if isinstance(error, WrongAnswers | NotOffered | NoService):
+            return _failed(order, planned, error, None)
+    say(f"{planned.cell.id}: once more on a fresh service: {in_short(first)}")
+    remove(run.walk_record(planned.cell.id).parent)
+    try:
+        walked = _walk(order, run, planned, say)
+    except Exception as error:
+        return _failed(order, planned, error, first)
+    return walked.model_copy(update={"first_failure": first, "flags": (*walked.flags, "retried")})
+
+
+def _walk(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:
+    """One attempt, on a service process of its own."""
+    with open_session(run, planned, order.attached) as session:
+        walker = Walker(order, run, planned, session, say)
+        return _begun(order, planned).model_copy(update=walker.walk())
+
+
+def _failed(
+    order: OpenOrder, planned: PlannedCell, error: Exception, first_failure: str | None
+) -> Walk:
+    flags = (
+        *(("retried",) if first_failure else ()),
+        *(("wrong-answers",) if isinstance(error, WrongAnswers) else ()),
+    )
+    told = {"status": "failed", "reason": why(error), "flags": flags}
+    return _begun(order, planned).model_copy(update=told | {"first_failure": first_failure})
+
+
+def _begun(order: OpenOrder, planned: PlannedCell) -> Walk:
+    return Walk(
         cell=planned.cell,
         shape=order.experiment.shape(planned.cell.complexity),
         order=planned.order,
         status="walked",
     )
-    try:
-        with open_session(run, planned, order.attached) as session:
-            walker = Walker(order, run, planned, session, say)
-            return begun.model_copy(update=walker.walk())
-    except (Failure, httpx.HTTPError) as error:
-        wrong = ("wrong-answers",) if isinstance(error, WrongAnswers) else ()
-        reason = str(error) or type(error).__name__
-        say(f"FAILED {planned.cell.id}: {reason}")
-        return begun.model_copy(update={"status": "failed", "reason": reason, "flags": wrong})

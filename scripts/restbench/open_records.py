@@ -47,6 +47,8 @@ class Walk(Record):
     status: Literal["walked", "failed"]
     reason: str | None = None
     """Why a walk failed, in words."""
+    first_failure: str | None = None
+    """The same of the first attempt, where there was a second: whatever came of that is here."""
     closed_per_s: float | None = None
     """Correct responses per second of the closed load that warmed the service up: where the walk
     started from, not a measurement."""

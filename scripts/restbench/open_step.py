@@ -122,15 +122,30 @@ def _await_end(
     first_ms = last_ms = process.cpu_ms((jmeter.pid,))
     while jmeter.running() and looked < begun + seconds:
         time.sleep(POLL_S)
-        conditions.check()
-        if not service.alive():
-            shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
-            raise EnvironmentProblem(f"the service died under load{shown}")
+        _check(service, conditions)
         # A process that has ended tells nothing any more: the last look counts.
         if now_ms := process.cpu_ms((jmeter.pid,)):
             looked, last_ms = time.monotonic(), now_ms
     share = (last_ms - first_ms) / 1000 / max(looked - begun, POLL_S)
     return _End("killed" if jmeter.running() else "by-itself", round(100 * share, 1))
+
+
+def go_on(service: Service, jmeter: load.LoadRun, conditions: Conditions, seconds: float) -> None:
+    """Let a load go on for so long; EnvironmentProblem when it or the service ends before."""
+    deadline = time.monotonic() + seconds
+    while (left_s := deadline - time.monotonic()) > 0:
+        time.sleep(min(left_s, POLL_S))
+        _check(service, conditions)
+        if not jmeter.running():
+            why = jmeter.why_ended()
+            raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{why}")
+
+
+def _check(service: Service, conditions: Conditions) -> None:
+    conditions.check()
+    if not service.alive():
+        shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
+        raise EnvironmentProblem(f"the service died under load{shown}")
 
 
 def _check_ended_well(jmeter: load.LoadRun) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from restbench import jtl, load, open_step, proof, walk
 from restbench.cell import Cell
 from restbench.conditions import Conditions
-from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.failures import EnvironmentProblem, NotOffered, WrongAnswers
 from restbench.measure import drained
 from restbench.open_experiment import OpenOrder
 from restbench.open_results import StepResult, step_result
@@ -54,7 +54,7 @@ class Walker:
     def _prove(self) -> None:
         session, cell = self._session, self._cell
         if cell.strategy not in session.offered:
-            raise EnvironmentProblem(
+            raise NotOffered(
                 f"{cell.service} {cell.strategy}: not offered by this service on "
                 f"{session.runtime}; it offers {', '.join(session.offered)}"
             )
@@ -99,9 +99,9 @@ class Walker:
         jmeter = load.start(wanted, folder, self._way.load_cores)
         try:
             jmeter.await_started()
-            time.sleep(seconds / 2)
+            open_step.go_on(self._session.service, jmeter, conditions, seconds / 2)
             half_ms = round(time.time() * 1000)
-            time.sleep(seconds / 2)
+            open_step.go_on(self._session.service, jmeter, conditions, seconds / 2)
             end_ms = round(time.time() * 1000)
         finally:
             jmeter.stop()

@@ -9,8 +9,14 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
+from restbench import open_load
+from restbench.commands import open_load as open_commands
+from restbench.failures import EnvironmentProblem
+from restbench.open_experiment import OpenOrder
+from restbench.open_records import Walk
 from restbench.open_results import results
-from restbench.store import Run
+from restbench.records import PlannedCell
+from restbench.store import Run, write_text
 
 pytestmark = pytest.mark.live
 
@@ -130,6 +136,43 @@ def test_a_wrong_answer_voids_the_walk(bench: Bench) -> None:
     (found,) = results(run)
     assert found.walk.status == "failed"
     assert found.bracket.met_per_s is None
+
+
+def test_a_walk_that_fails_twice_is_a_failed_cell_with_both_reasons(bench: Bench) -> None:
+    code, told, run = run_walks(bench, "serial", "die")
+    assert code == 4, told
+    assert "java-serial-unbound-tiny-16u: once more on a fresh service" in told
+    assert "1 cells failed: java-serial-unbound-tiny-16u" in told
+    (found,) = results(run)
+    assert (found.walk.status, found.steps) == ("failed", ())
+    for reason in (found.walk.first_failure, found.walk.reason):
+        assert "the service died under load" in (reason or "")
+        assert "stub: out of memory, giving up" in (reason or "")
+    assert found.bracket.met_per_s is None
+
+
+def test_a_walk_that_succeeds_at_its_second_attempt_says_so_and_starts_in_an_empty_folder(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(bench.folder / "run")
+    left = run.walk_step("java-serial-unbound-tiny-16u", 1).step_record
+
+    def walk(order: OpenOrder, _run: Run, planned: PlannedCell, _say: object) -> Walk:
+        if not left.exists() and not told:
+            write_text(left, "{}")
+            raise EnvironmentProblem("JMeter did not start a test; its log ends:\nno memory")
+        assert not left.exists()
+        return open_load._begun(order, planned)
+
+    monkeypatch.setattr(open_load, "_walk", walk)
+    told: list[str] = []
+    order = open_commands._order(bench.folder / "open.toml", "p", "strategy=serial", [])
+    found = open_load._walk_cell(order, run, order.plan[0], told.append)
+    assert (found.status, found.flags) == ("walked", ("retried",))
+    assert (found.first_failure or "").endswith("no memory")
+    assert told == [
+        "java-serial-unbound-tiny-16u: once more on a fresh service: JMeter did not start a test"
+    ]
 
 
 def test_a_strategy_that_is_not_offered_fails_and_says_so(bench: Bench) -> None:
