@@ -17,8 +17,11 @@ Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
 
 
-def matrix_of(rows: list[str], columns: int) -> Matrix | None:
-    """The elements of `-?[0-9]+` between commas, rows x columns; None where it is not sure."""
+def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
+    """The elements of `-?[0-9]+` between commas, rows x columns; None where it is not sure.
+
+    And the largest absolute value that elements of so many digits can have.
+    """
     try:
         fenced = f";{';'.join(rows)};".encode("ascii")
     except UnicodeEncodeError:
@@ -26,13 +29,15 @@ def matrix_of(rows: list[str], columns: int) -> Matrix | None:
     if not _has_shape(fenced, len(rows), columns):
         return None
     values, read, has_signs = np.empty(len(rows) * columns, np.int64), 0, b"-" in fenced
+    most_digits = 0
     for piece in _pieces(fenced):
-        elements = _read(np.frombuffer(piece, np.uint8), has_signs)
-        if elements is None:
+        found = _read(np.frombuffer(piece, np.uint8), has_signs)
+        if found is None:
             return None
+        elements, most_digits = found[0], max(most_digits, found[1])
         values[read : read + elements.size] = elements
         read += elements.size
-    return values.reshape(len(rows), columns)
+    return values.reshape(len(rows), columns), 10**most_digits - 1
 
 
 def _has_shape(fenced: bytes, rows: int, columns: int) -> bool:
@@ -54,7 +59,7 @@ def _pieces(fenced: bytes) -> Iterator[memoryview]:
         start = stop
 
 
-def _read(text: Bytes, has_signs: bool) -> Offsets | None:
+def _read(text: Bytes, has_signs: bool) -> tuple[Offsets, int] | None:
     """The elements between the first fence and the last; None where one has no digit, too many, or
     a sign inside."""
     digits = text - _ZERO  # what is no digit wraps to 10 and more
@@ -66,13 +71,18 @@ def _read(text: Bytes, has_signs: bool) -> Offsets | None:
     negative = text[fences[:-1] + 1] == _MINUS
     if np.count_nonzero(negative) != np.count_nonzero(is_sign):
         return None
-    values = _values(digits, fences[1:], fences[1:] - fences[:-1] - 1 - negative)
-    return None if values is None else np.negative(values, out=values, where=negative)
+    found = _values(digits, fences[1:], fences[1:] - fences[:-1] - 1 - negative)
+    if found is not None:
+        np.negative(found[0], out=found[0], where=negative)
+    return found
 
 
-def _values(digits: Bytes, ends: Offsets, lengths: Offsets) -> Offsets | None:
-    """Of elements with so many digits before each end: from the last place to the first."""
-    longest = lengths.max()
+def _values(digits: Bytes, ends: Offsets, lengths: Offsets) -> tuple[Offsets, int] | None:
+    """Of elements with so many digits before each end: from the last place to the first.
+
+    And how many digits the longest has.
+    """
+    longest = int(lengths.max())
     if lengths.min() < 1 or longest > SURELY_FIT_DIGITS:
         return None
     values = digits[ends - 1].astype(np.int64)
@@ -80,4 +90,4 @@ def _values(digits: Bytes, ends: Offsets, lengths: Offsets) -> Offsets | None:
         # in front of a shorter element stands a fence or a sign: not one of its digits
         digit = digits[ends - place] * (lengths >= place)
         values += digit * np.int64(10 ** (place - 1))
-    return values
+    return values, longest

@@ -43,9 +43,9 @@ def read(body: bytes) -> Operands | None:
     if body.count(b'"') != _expected_quotes(request) or not _is_right_id(request.requestId):
         return None
     left, right = _matrix(request.matrixOne), _matrix(request.matrixTwo)
-    if left is None or right is None or left.shape[1] != right.shape[0]:
+    if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
-    return Operands(request.requestId, left, right)
+    return Operands(request.requestId, left[0], right[0], left[1], right[1])
 
 
 def _expected_quotes(request: _Request) -> int:
@@ -65,7 +65,8 @@ def _is_right_id(request_id: str | int) -> bool:
     return INT64_MIN <= request_id <= INT64_MAX
 
 
-def _matrix(matrix: _Matrix) -> Matrix | None:
+def _matrix(matrix: _Matrix) -> tuple[Matrix, int | None] | None:
+    """With the largest absolute value that may be in it, where reading has shown one."""
     values = [row.value for row in matrix.rows]
     if not values or matrix.columnCount < 1:
         return None
@@ -76,10 +77,10 @@ def _matrix(matrix: _Matrix) -> Matrix | None:
     return None
 
 
-def _from_arrays(values: list[list[int]], columns: int) -> Matrix | None:
+def _from_arrays(values: list[list[int]], columns: int) -> tuple[Matrix, None] | None:
     if {len(value) for value in values} != {columns}:
         return None
     try:
-        return np.array(values, dtype=np.int64)
+        return np.array(values, dtype=np.int64), None
     except OverflowError:
         return None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..integers import INT64_MAX, INT64_MIN
 from ..workload import Body, InvalidRequestError, Loop
-from .operands import Matrix
+from .operands import Matrix, Operands
 
 FLOAT64_EXACT_BELOW = 2**53
 """Integers below this are exact in binary64 (IEEE 754: 53 bits of significand)."""
@@ -19,12 +19,13 @@ FLOAT64_EXACT_BELOW = 2**53
 Operand = NDArray[Any]
 
 
-def multiply(left: Matrix, right: Matrix, kernel: str, loop: Loop) -> Matrix:
+def multiply(operands: Operands, kernel: str, loop: Loop) -> Matrix:
     """left (rows x inner) times right (inner x columns); error 006 if an element does not fit."""
-    body, dtype = BODIES[kernel](left, right)
+    left, right = operands.left, operands.right
+    body, dtype = BODIES[kernel](operands)
     product = loop.array((left.shape[0], right.shape[1]), np.int64)
-    operands = [_for_tasks(operand, dtype, loop) for operand in (left, right)]
-    loop.for_each(product.size, product.shape[1], body, *operands, product)
+    shared = [_for_tasks(operand, dtype, loop) for operand in (left, right)]
+    loop.for_each(product.size, product.shape[1], body, *shared, product)
     return product
 
 
@@ -34,13 +35,20 @@ def _for_tasks(operand: Matrix, dtype: type, loop: Loop) -> Operand:
     return shared
 
 
-def _loops(_left: Matrix, _right: Matrix) -> tuple[Body, type]:
+def _loops(_operands: Operands) -> tuple[Body, type]:
     return multiply_by_loops, np.int64
 
 
-def _native(left: Matrix, right: Matrix) -> tuple[Body, type]:
-    """The fastest arithmetic in which no partial sum, in whatever order, can be wrong."""
-    bound = left.shape[1] * _largest(left) * _largest(right)
+def _native(operands: Operands) -> tuple[Body, type]:
+    """The fastest arithmetic in which no partial sum, in whatever order, can be wrong.
+
+    What reading has shown usually decides; to look for the largest elements takes as long as a
+    small multiplication.
+    """
+    bound = operands.sums_at_most
+    if bound is None or bound >= FLOAT64_EXACT_BELOW:
+        left, right = operands.left, operands.right
+        bound = left.shape[1] * _largest(left) * _largest(right)
     if bound < FLOAT64_EXACT_BELOW:
         return multiply_by_numpy, np.float64
     if bound <= INT64_MAX:
@@ -53,7 +61,7 @@ def _largest(matrix: Matrix) -> int:
     return max(-int(matrix.min()), int(matrix.max()))
 
 
-BODIES: dict[str, Callable[[Matrix, Matrix], tuple[Body, type]]] = {
+BODIES: dict[str, Callable[[Operands], tuple[Body, type]]] = {
     "loops": _loops,
     "native": _native,
 }

@@ -40,7 +40,7 @@ class MatrixWorkload:
     def compute(self, value: Operands, loop: Loop) -> Product:
         """Error 006 if an element of the product does not fit 64 bits."""
         try:
-            rows = multiply(value.left, value.right, self.kernel, loop)
+            rows = multiply(value, self.kernel, loop)
         except InvalidRequestError as error:
             raise InvalidRequestError(error.code, error.message, value.request_id) from None
         return Product(value.request_id, rows)
