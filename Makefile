@@ -17,15 +17,15 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS)
-	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"
+bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS; RESUME=1 goes on with one that was interrupted)
+	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(RESUME), --resume)
 
 calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
 	@$(BIN)/restbench calibrate
@@ -69,6 +69,9 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
+
+chaos: setup ## kill the harness and what it starts at random moments, and go on with the run (N=50 kills, SEED=1; REAL=1: the real Java service)
+	@cd scripts && ../$(BIN)/python tests/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
 bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's dashboards (N=5000000)
 	@$(BIN)/restbench bench-analysis --rows $(or $(N),5000000)

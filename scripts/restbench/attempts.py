@@ -21,7 +21,7 @@ from restbench.payload import payload_of
 from restbench.placement import Cores, allowed_cores, place
 from restbench.records import CellRun, PlannedCell
 from restbench.session import Session, is_spent, renew_if_spent
-from restbench.store import Run, remove, write_model
+from restbench.store import Run, remove, write_record
 from restbench.warming import warm_all
 
 #: How much is told of an error that is none of ours.
@@ -146,5 +146,5 @@ def _keep(
     task = _task(group, planned, cores, first_failure)
     flags = (*task.flags, *(("wrong-answers",) if failed.wrong else ()))
     record = task.record("failed", reason=failed.reason, flags=flags)
-    write_model(group.run.cell(planned.block, planned.cell.id).record, record)
+    write_record(group.run.cell(planned.block, planned.cell.id).record, record)
     return record

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Any, Protocol
 
-from restbench import clock, load, machine
+from restbench import clock, load, machine, sources
+from restbench.cell import ServiceName
 from restbench.failures import StorageProblem
 from restbench.payload import Drawn, payload_of
 from restbench.records import Manifest, PlannedCell
-from restbench.store import Run, write_json, write_model, write_text
+from restbench.store import Run, point_latest_to, write_json, write_model, write_text
 
 
 class Defined(Drawn, Protocol):
@@ -49,6 +50,10 @@ class Ordered(Protocol):
     def command(self) -> str:
         """The command line that asked for it."""
 
+    @property
+    def attached(self) -> Mapping[ServiceName, str]:
+        """The services that others run, with their addresses."""
+
 
 def begin(order: Ordered, run: Run, claims_text: str | None = None) -> Manifest:
     """Write what the run is, and the bodies it sends; the manifest last."""
@@ -66,15 +71,17 @@ def begin(order: Ordered, run: Run, claims_text: str | None = None) -> Manifest:
         git_dirty=dirty,
         command=order.command,
         plan=tuple(order.plan),
-        claims_sha256=_hash(claims_text),
+        claims_sha256=sha256(claims_text),
+        attached=dict(order.attached),
     )
     write_text(run.experiment_file, order.experiment_text)
     if claims_text is not None:
         write_text(run.claims_file, claims_text)
-    write_json(run.machine_file, machine.describe() | {"jmeter": load.version()})
+    write_json(run.machine_file, surroundings())
     for complexity in {each.cell.complexity for each in order.plan}:
         payload_of(experiment, complexity).write(run.payload(complexity))
     write_model(run.manifest_file, manifest)
+    point_latest_to(run)
     return manifest
 
 
@@ -91,5 +98,11 @@ def interrupted(run: Run, manifest: Manifest) -> None:
         finish(run, manifest, status="interrupted")
 
 
-def _hash(text: str | None) -> str | None:
+def surroundings() -> dict[str, Any]:
+    """The machine, and everything on it that the numbers depend on."""
+    return machine.describe() | {"jmeter": load.version(), "measured": sources.fingerprints()}
+
+
+def sha256(text: str | None) -> str | None:
+    """Of a file's text; None where there is none."""
     return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()

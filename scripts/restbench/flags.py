@@ -90,6 +90,11 @@ FLAGS: dict[str, Flag] = {
         "The first attempt failed: this is the second, on a fresh service; the record tells both.",
         False,
     ),
+    "resumed": Flag(
+        "The run was interrupted just before this cell: its service is another process than that "
+        "of the block's cells before, and a JVM may not be as warm.",
+        True,
+    ),
     "busy-before": Flag(
         "The attached service was, or may have been, still at work for the cell before.", True
     ),

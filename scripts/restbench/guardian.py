@@ -6,8 +6,13 @@ Started by `watch` as a program of its own, in a session of its own:
 
 The harness holds the other end of the pipe and lets go of it only by ending. Everything that it
 starts carries MARK in its environment, however deep below it, so whatever still carries it then is
-killed. What the pipe said before is removed: `remove PATH` is a file or folder, `tidy FOLDER` one
-in which half-written files of the harness may lie. The standard library is all it loads: it waits
+killed. What the pipe said before is removed, a line for each, its parts separated by tabs:
+
+    remove  PATH            a file or a folder
+    unless  FILE  FOLDER    a folder, where the file is not there
+    tidy    FOLDER          half-written files of the harness in it
+
+The standard library is all it loads: it waits
 beside measurements.
 """
 
@@ -93,12 +98,14 @@ def remove(path: Path) -> None:
 
 
 def _obey(order: str, harness: int) -> None:
-    what, _, where = order.rstrip("\n").partition(" ")
-    if what == "remove":
-        remove(Path(where))
-    elif what == "tidy":
-        for path in half_written(Path(where), harness):
-            remove(path)
+    match order.rstrip("\n").split("\t"):
+        case ["remove", path]:
+            remove(Path(path))
+        case ["unless", file, folder] if not Path(file).exists():
+            remove(Path(folder))
+        case ["tidy", folder]:
+            for each in half_written(Path(folder), harness):
+                remove(each)
 
 
 def _main(mark: str) -> None:

@@ -59,6 +59,20 @@ def others(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> list[s
     return [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
 
 
+#: What is described and is not the machine, but a moment of it.
+MOMENTARY = ("load_average_before",)
+
+
+def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """In what two descriptions differ, in words: `java: "17" is now "21"`."""
+    names = [name for name in {**then, **now} if name not in MOMENTARY]
+    return [
+        f"{name.replace('_', ' ')}: {then.get(name)} is now {now.get(name)}"
+        for name in names
+        if not _alike(then.get(name), now.get(name))
+    ]
+
+
 def _alike(here: object, there: object) -> bool:
     """A kernel keeps a part of the memory to itself, another kernel another part."""
     if isinstance(here, int) and isinstance(there, int):

@@ -19,7 +19,7 @@ from restbench.payload import Payload
 from restbench.placement import Cores, core_list
 from restbench.records import CellRun, PlannedCell, Usage, Window
 from restbench.service import Service
-from restbench.store import CellFolder, Run, write_model
+from restbench.store import CellFolder, Run, write_record
 from restbench.window import Ended, window_over
 
 POLL_S = 0.1
@@ -115,7 +115,7 @@ def measure(
     try:
         with monitor.collectors(service, jmeter.pid, folder) as monitors:
             gauge = Gauge(jmeter.follower, service.pids())
-            course = Course(service, jmeter, conditions, gauge, watch)
+            course = Course(service, jmeter, monitors, conditions, gauge, watch)
             window, opened, closed = _cut_window(course, task)
             jmeter.stop()  # first: the load would go on while the collectors end
     finally:
@@ -135,7 +135,7 @@ def measure(
         commands=commands,
         flags=(*task.flags, *monitors.flags, *_window_flags(window, opened, closed)),
     )
-    write_model(folder.record, record)
+    write_record(folder.record, record)
     return record
 
 
@@ -151,16 +151,17 @@ def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> l
 
 @dataclass(frozen=True)
 class Course:
-    """A load under way against a service, and who is told how it goes."""
+    """A load under way against a service, what looks on, and who is told how it goes."""
 
     service: Service
     jmeter: load.LoadRun
+    monitors: monitor.Monitors
     conditions: Conditions
     gauge: Gauge
     watch: Callable[[Live], None] | None
 
     def wait(self, seconds: float, phase: Phase, elapsed_s: float) -> None:
-        """Let it go on; EnvironmentProblem when one of the two has ended, or what it is measured
+        """Let it go on; EnvironmentProblem when one of them has ended, or what it is measured
         by does not hold any more."""
         time.sleep(seconds)
         self.conditions.check()
@@ -169,6 +170,8 @@ class Course:
             raise EnvironmentProblem(f"JMeter ended too early; its log ends:\n{why}")
         if not self.service.alive():
             raise EnvironmentProblem(f"the service died under load{_end_of_log(self.service)}")
+        if ended := self.monitors.ended():
+            raise EnvironmentProblem(f"{', '.join(ended)} ended too early: no record of its window")
         if self.watch and (now := self.gauge.look(phase, elapsed_s)):
             self.watch(now)
 

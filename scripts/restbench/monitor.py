@@ -44,7 +44,11 @@ class Monitors:
 
     commands: dict[str, str] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def ended(self) -> list[str]:
+        """Those that should run and do not."""
+        return [name for name, each in self.running.items() if each.poll() is not None]
 
 
 def missing_tools() -> list[str]:
@@ -65,7 +69,7 @@ def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> It
             _start_collectors(monitors, service, load_pid, folder)
             yield monitors
         finally:
-            for each in monitors.running:
+            for each in monitors.running.values():
                 process.stop(each, signal.SIGINT, STOP_TIMEOUT_S)
             _convert(folder)
 
@@ -79,9 +83,10 @@ def _start_collectors(
     pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
     pidstat += ["-p", selection, str(INTERVAL_S)]
     monitors.commands = {"sar": shlex.join(sar), "pidstat": shlex.join(pidstat)}
-    monitors.running.append(process.start(process.bound_to_us(sar), Path("/dev/null")))
+    monitors.running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
     if pids:
-        monitors.running.append(process.start(process.bound_to_us(pidstat), folder.pidstat))
+        line = process.bound_to_us(pidstat)
+        monitors.running["pidstat"] = process.start(line, folder.pidstat)
 
 
 def _convert(folder: CellFolder) -> None:

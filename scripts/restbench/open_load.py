@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from restbench import resuming
 from restbench.attempts import in_short, why
 from restbench.begin import begin, finish, interrupted
 from restbench.failures import NoService, NotOffered, WrongAnswers
 from restbench.open_experiment import OpenOrder
 from restbench.open_records import Walk
 from restbench.open_walk import Say, Walker
-from restbench.records import PlannedCell
+from restbench.records import Manifest, PlannedCell
 from restbench.session import open_session
-from restbench.store import Run, remove, write_model
+from restbench.store import Run, remove, write_record
 
 
 def execute(order: OpenOrder, run: Run, say: Say) -> None:
@@ -18,18 +19,29 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
 
     What is started is stopped, however this ends.
     """
-    manifest = begin(order, run)
+    manifest = _open(order, run, say)
     try:
         for planned in order.plan:
+            if run.has_record(planned):
+                continue
             say(f"{planned.order}/{len(order.plan)}  {planned.cell.id}")
             walked = _walk_cell(order, run, planned, say)
-            write_model(run.walk_record(planned.cell.id), walked)
+            write_record(run.walk_record(planned.cell.id), walked)
             if walked.status == "failed":
                 say(f"FAILED {planned.cell.id}: {walked.reason}")
     except BaseException:
         interrupted(run, manifest)
         raise
     finish(run, manifest, status="complete")
+
+
+def _open(order: OpenOrder, run: Run, say: Say) -> Manifest:
+    """Begin the run, or go on with one that ended too early; a walk in flight begins anew."""
+    if not run.manifest_file.exists():
+        return begin(order, run)
+    manifest = resuming.go_on(run)
+    say(resuming.told(run))
+    return manifest
 
 
 def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:

@@ -15,7 +15,7 @@ from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem
 from restbench.open_records import OpenStep
 from restbench.service import Service
-from restbench.store import CellFolder, write_model, write_text
+from restbench.store import CellFolder, write_record, write_text
 
 #: From JMeter's start of a test to the schedule's start: its threads are up by then.
 LEAD_S = 1.0
@@ -86,7 +86,7 @@ def offer(service: Service, rate: Rate, way: Way, folder: CellFolder) -> OpenSte
         load_cpu_pct=end.load_cpu_pct,
         command=jmeter.command,
     )
-    write_model(folder.step_record, step)
+    write_record(folder.step_record, step)
     return step
 
 

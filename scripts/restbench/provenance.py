@@ -7,7 +7,7 @@ from pathlib import Path
 
 from restbench import machine
 from restbench.measures import Row
-from restbench.records import Manifest
+from restbench.records import Interruption, Manifest
 from restbench.store import Run
 
 Link = tuple[str, str]
@@ -26,10 +26,20 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
         "Claims file": f"sha256 {manifest.claims_sha256}" if manifest.claims_sha256 else "none",
     }
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
+    told |= {"Interrupted": "; ".join(map(_interruption, run.interruptions())) or "never"}
+    told |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
     if run.machine_file.exists():
         described = run.machine()
         told |= {_heading(name): _plain(value) for name, value in described.items()}
     return told
+
+
+def _interruption(each: Interruption) -> str:
+    anew = f", {len(each.lost)} measured anew" if each.lost else ""
+    return (
+        f"{each.how} at {each.ended}, gone on at {each.resumed} with {each.kept} measured{anew} "
+        f"({_commit(each.git_commit, each.git_dirty)})"
+    )
 
 
 def _commit(commit: str, dirty: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -132,6 +132,30 @@ class Manifest(Record):
     """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
     stopped: str | None = None
     """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
+    attached: dict[str, str] = Field(default_factory=dict)
+    """The services that others ran, with their addresses."""
+
+    def identity(self) -> dict[str, Any]:
+        """What is the same for every run of one order by one checkout, interrupted or not: all but
+        its name and times, and the verdict of the stop rule, which tells what was measured."""
+        return self.model_dump(exclude={"run", "started", "finished", "stopped"})
+
+
+class Interruption(Record):
+    """A run that had ended before its last cell, and went on: a line of `interruptions.jsonl`."""
+
+    how: Literal["interrupted", "killed"]
+    """`interrupted`: it ended in order (Ctrl-C, a full disk); `killed`: it had no time to."""
+    ended: str
+    """When, ISO 8601; of a killed one, when it last wrote something."""
+    resumed: str
+    kept: int
+    """How many measurements were kept."""
+    lost: tuple[str, ...]
+    """Those in flight, which are measured anew, by their folders' names in the run."""
+    git_commit: str
+    """Of the harness that goes on."""
+    git_dirty: bool
 
 
 class CalibrationCheck(Record):

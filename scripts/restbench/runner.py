@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Protocol
 
-from restbench import measures, stopping
+from restbench import measures, resuming, stopping
 from restbench.attempts import Group, fail, measure_cell, why
 from restbench.begin import begin, finish, interrupted
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
@@ -44,26 +44,74 @@ class View(Protocol):
 
 
 def execute(order: Order, run: Run, view: View) -> Manifest:
-    """Measure every cell of the plan; returns the finished manifest.
+    """Measure every cell of the plan that has no record yet; returns the finished manifest.
 
     Failed cells are recorded and the run goes on. What is started is stopped, however this ends.
     """
-    manifest = begin(order, run, order.claims_text)
+    manifest = _open(order, run, view)
     try:
-        estimator = _estimator(order)
+        count = _Count(order, run)
         for block, planned in itertools.groupby(order.plan, key=lambda each: each.block):
             cells = list(planned)
             if block > order.profile.blocks:
-                if not _lacks_precision(order, run):
+                if not _is_wanted(order, run, cells):
                     break
-                estimator.extend(expected_seconds(cells, order.profile))
-                view.extended(len(estimator.expected_s), f"block {block}: precision lacks")
+                count.extend(order, run, cells)
+                view.extended(count.all, f"block {block}: precision lacks")
             for _, group in itertools.groupby(cells, key=group_key):
-                _measure_group(order, run, list(group), estimator, view)
+                _measure_group(order, run, list(group), count, view)
     except BaseException:
         interrupted(run, manifest)
         raise
-    return finish(run, manifest, status="complete", **_measured_plan(order, run, estimator))
+    return finish(run, manifest, status="complete", **_measured_plan(order, run, count))
+
+
+def _open(order: Order, run: Run, view: View) -> Manifest:
+    """Begin the run, or go on with one that ended too early."""
+    if not run.manifest_file.exists():
+        return begin(order, run, order.claims_text)
+    manifest = resuming.go_on(run)
+    view.note(resuming.told(run))
+    return manifest
+
+
+class _Count:
+    """How many cells there are, how many have their record, and how long the rest takes."""
+
+    def __init__(self, order: Order, run: Run) -> None:
+        """What is measured in any case; more is added block by block."""
+        to_go = _without_record(run, order.certain)
+        dashboards = len({each.cell for each in order.plan if each.test_ids})
+        self.all, self.finished = len(order.certain), len(order.certain) - len(to_go)
+        self._estimator = Estimator(
+            expected_seconds(to_go, order.profile), time.monotonic(), dashboards * DASHBOARD_S
+        )
+
+    def extend(self, order: Order, run: Run, cells: Sequence[PlannedCell]) -> None:
+        """Another block follows."""
+        to_go = _without_record(run, cells)
+        self.all += len(cells)
+        self.finished += len(cells) - len(to_go)
+        self._estimator.extend(expected_seconds(to_go, order.profile))
+
+    def done(self) -> None:
+        """The next cell has its record."""
+        self.finished += 1
+        self._estimator.done(time.monotonic())
+
+    def to_go_s(self) -> float:
+        """Seconds that the rest will take."""
+        return self._estimator.to_go_s()
+
+
+def _without_record(run: Run, cells: Sequence[PlannedCell]) -> list[PlannedCell]:
+    return [each for each in cells if not run.has_record(each)]
+
+
+def _is_wanted(order: Order, run: Run, cells: Sequence[PlannedCell]) -> bool:
+    """Whether a block beyond the certain ones is to be measured: it has begun, or precision lacks.
+    What a block has measured so far does not decide on it (method, rule 6)."""
+    return any(map(run.has_record, cells)) or _lacks_precision(order, run)
 
 
 def _lacks_precision(order: Order, run: Run) -> bool:
@@ -72,9 +120,9 @@ def _lacks_precision(order: Order, run: Run) -> bool:
     return precision is not None and bool(stopping.imprecise(measures.rows(run), precision))
 
 
-def _measured_plan(order: Order, run: Run, estimator: Estimator) -> dict[str, object]:
+def _measured_plan(order: Order, run: Run, count: _Count) -> dict[str, object]:
     """What the stop rule has made of the plan: the blocks that were measured, and why no more."""
-    plan = order.plan[: estimator.finished]
+    plan = order.plan[: count.all]
     if order.profile.precision is None:
         return {"plan": plan}
     rows = measures.rows(run)
@@ -84,29 +132,27 @@ def _measured_plan(order: Order, run: Run, estimator: Estimator) -> dict[str, ob
     }
 
 
-def _estimator(order: Order) -> Estimator:
-    dashboards = len({each.cell for each in order.plan if each.test_ids})
-    expected_s = expected_seconds(order.certain, order.profile)
-    return Estimator(expected_s, time.monotonic(), dashboards * DASHBOARD_S)
-
-
 def _measure_group(
-    order: Order, run: Run, cells: Sequence[PlannedCell], estimator: Estimator, view: View
+    order: Order, run: Run, cells: Sequence[PlannedCell], count: _Count, view: View
 ) -> None:
     """Every cell of the group gets its record, and the next group its turn, whatever happens."""
+    # All of the group is warmed up, as it was before an interruption: its cells share a process.
     group = Group(order, run, cells, view.note)
-    to_go = deque(cells)
+    to_go = deque(_without_record(run, cells))
+    if not to_go:
+        return
 
     def done(record: CellRun) -> None:
         to_go.popleft()
-        estimator.done(time.monotonic())
-        view.done(record, estimator.finished, estimator.to_go_s())
+        count.done()
+        view.done(record, count.finished, count.to_go_s())
 
     try:
         with open_session(run, cells[0], order.attached) as session:
+            session.resumed = len(to_go) < len(cells)
             prepare(group, session, view.proven)
             while to_go:
-                view.started(to_go[0], estimator.to_go_s())
+                view.started(to_go[0], count.to_go_s())
                 done(measure_cell(group, to_go[0], session, partial(view.measuring, to_go[0])))
     except Exception as error:  # no service, whatever the reason: so no result
         reason = why(error)

@@ -279,6 +279,8 @@ def _add_apache(service: Service, backend_port: int, cores: str | None, folder: 
         "RESTBENCH_FRONT_PORT": str(front_port),
         "RESTBENCH_FRONT_RUN": str(folder.resolve()),
     }
+    # Of a front that was killed: its number may be another process' now, and Apache believe in it.
+    (folder / "httpd.pid").unlink(missing_ok=True)
     front = process.start(command, folder / "apache.log", environment)
     service.processes.append(front)
     service.base_url = f"http://{HOST}:{front_port}"

@@ -28,6 +28,8 @@ class Session:
     """Whether the cell before failed, or left work behind: no next cell on this process."""
     restarted: bool = False
     """Whether the process is new because the one before was spent."""
+    resumed: bool = False
+    """Whether cells of its group were measured on another process, before an interruption."""
     unfit: dict[str, str] = field(default_factory=dict)
     """The strategies that cannot be measured on this service, each with the reason."""
     busy: bool = False
@@ -43,9 +45,10 @@ class Session:
             "attached": self.service.attached,
             "shared-cores": self.cores.shared,
             "service-restarted": self.restarted,
+            "resumed": self.resumed,
             "busy-before": self.busy,
         }
-        self.restarted = self.busy = False
+        self.restarted = self.resumed = self.busy = False
         return tuple(flag for flag, holds in flags.items() if holds)
 
 

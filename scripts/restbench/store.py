@@ -16,7 +16,8 @@ from pydantic import BaseModel
 
 from restbench import forms, storage
 from restbench.failures import BadConfiguration, Unreadable
-from restbench.records import Calibration, CellRun, Manifest, PlannedCell, Proof
+from restbench.open_records import Walk
+from restbench.records import Calibration, CellRun, Interruption, Manifest, PlannedCell, Proof
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -34,15 +35,34 @@ def serve_folder() -> Path:
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file or none: readers never see half of it. StorageProblem where it cannot."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    unnamed = temporary(path)
     with storage.writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(path)
+            with unnamed.open("w", encoding="utf-8") as output:
+                output.write(text)
+                output.flush()
+                # A name that outlives a power cut must not stand for an empty file.
+                os.fsync(output.fileno())
+            unnamed.replace(path)
+            _settle(path.parent)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            unnamed.unlink(missing_ok=True)
             raise
+
+
+def temporary(path: Path) -> Path:
+    """What a file is called until it is whole; who was killed before is in the name."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _settle(path: Path) -> None:
+    """Return when a file, or the names in a folder, are on the disk itself."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def remove(folder: Path) -> None:
@@ -61,10 +81,22 @@ def write_model(path: Path, model: BaseModel) -> None:
     write_text(path, model.model_dump_json(indent=1) + "\n")
 
 
+def write_record(path: Path, record: BaseModel) -> None:
+    """Write a measurement's record, atomically, when the raw files beside it are on the disk: it
+    says that they are whole. What is left to the kernel would be written in the next window."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with storage.writing(path):
+        for raw in path.parent.iterdir():
+            if raw.is_file():
+                _settle(raw)
+    write_model(path, record)
+
+
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
     CellRun: "remove its folder; --resume measures it again",
+    Walk: "remove its folder; --resume walks again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
 }
 _MEND = "restore it from a copy, or measure again"
@@ -178,6 +210,11 @@ class Run:
         """`proofs.json`: one Proof a strategy and placement."""
         return self.path / "proofs.json"
 
+    @property
+    def interruptions_file(self) -> Path:
+        """`interruptions.jsonl`: an Interruption a line; absent where there was none."""
+        return self.path / "interruptions.jsonl"
+
     def identity_files(self) -> tuple[Path, ...]:
         """What says which run this is, and what its numbers are judged by."""
         return (
@@ -187,6 +224,7 @@ class Run:
             self.machine_file,
             self.calibration_file,
             self.proofs_file,
+            self.interruptions_file,
         )
 
     @property
@@ -297,6 +335,39 @@ class Run:
         """What is known of the machine; Unreadable where the file is missing or broken."""
         return forms.read_object(self.machine_file, _MEND)
 
+    def has_record(self, planned: PlannedCell) -> bool:
+        """Whether a measurement, or the walk of an open load, is finished."""
+        cell = self.cell(planned.block, planned.cell.id)
+        return cell.record.exists() or self.walk_record(planned.cell.id).exists()
+
+    def unrecorded(self) -> list[Path]:
+        """The folders of measurements and walks that have begun and were never finished."""
+        found = {each: each / "cell.json" for each in self.path.glob("raw/block-*/*/")}
+        found |= {each: each / "walk.json" for each in self.path.glob("raw/open-load/*/")}
+        return sorted(folder for folder, record in found.items() if not record.exists())
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything is measured and presented: the page, or the last table, is written
+        last."""
+        presented = self.report.exists() or self.open_load_steps_csv.exists()
+        return presented and self.manifest().status == "complete"
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether what it sends lies here: a kept copy has none of it."""
+        return (self.path / "payloads").is_dir()
+
+    def interruptions(self) -> list[Interruption]:
+        """Each time the run had ended too early and went on."""
+        if not self.interruptions_file.exists():
+            return []
+        lines = self.interruptions_file.read_text(encoding="utf-8").splitlines()
+        try:
+            return [Interruption.model_validate_json(line) for line in lines]
+        except ValueError as error:
+            raise Unreadable(f"{self.interruptions_file}: not its lines: {_MEND}") from error
+
     def calibration(self) -> Calibration | None:
         """The calibration beside the run, if there is one."""
         path = self.calibration_file
@@ -348,13 +419,18 @@ def create_run(name: str, results: Path = RESULTS) -> Run:
     raise BadConfiguration(f"{results}: too many runs are called {name}")
 
 
+def latest(run: Run) -> Path:
+    """The link to the newest run."""
+    return run.path.with_name("latest")
+
+
 def point_latest_to(run: Run) -> None:
     """Make `results/latest` a link to this run."""
-    link = run.path.with_name(".latest.tmp")
+    link = temporary(latest(run))
     with storage.writing(link):
         link.unlink(missing_ok=True)
         link.symlink_to(run.name)
-        link.replace(run.path.with_name("latest"))
+        link.replace(latest(run))
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:

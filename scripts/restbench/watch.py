@@ -101,16 +101,30 @@ def _begin() -> Watch:
     watch = Watch(_new_mark())
     _watches[os.getpid()] = watch
     os.environ[VARIABLE] = watch.mark
-    watch.order(f"remove {_folder(watch.mark)}")
+    watch.order(f"remove\t{_folder(watch.mark)}")
     _folder(watch.mark).mkdir(mode=0o700)
     atexit.register(watch.end)
     return watch
 
 
+def remove(path: Path) -> None:
+    """A file or folder that goes when we end."""
+    _order("remove", path)
+
+
+def unless(file: Path, folder: Path) -> None:
+    """A folder that goes when we end, where the file is not there by then."""
+    _order("unless", file, folder)
+
+
 def tidy(folder: Path) -> None:
     """Files in this folder that are half-written when we end are removed."""
+    _order("tidy", folder)
+
+
+def _order(what: str, *paths: Path) -> None:
     begin()
-    _watches[os.getpid()].order(f"tidy {folder.resolve()}")
+    _watches[os.getpid()].order("\t".join([what, *map(str, map(Path.absolute, paths))]))
 
 
 def unmarked() -> dict[str, str]:

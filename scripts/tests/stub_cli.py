@@ -1,6 +1,7 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
-STUB_RESULTS is the folder of the runs.
+STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
+both are.
 """
 
 from __future__ import annotations
@@ -31,16 +32,15 @@ def read_clocks() -> clock.Reading:
 
 if __name__ == "__main__":
     clock.read = read_clocks
-    for each in (store.create_run, store.open_run, store.require_room):
+    for each in (store.create_run, store.open_run, store.runs, store.require_room):
         each.__defaults__ = (Path(os.environ["STUB_RESULTS"]),)
-    service.COMMANDS |= {
-        "java": lambda: stub_command("java"),
-        "python": lambda: stub_command("python"),
-    }
+    stubs = {"java": lambda: stub_command("java"), "python": lambda: stub_command("python")}
+    wanted = os.environ.get("STUB_SERVICES", "java python").split()
+    service.COMMANDS |= {name: stubs[name] for name in wanted}
+    service.REQUEST_TIMEOUT_S = 2.0 if len(wanted) == len(stubs) else service.REQUEST_TIMEOUT_S
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
-    service.REQUEST_TIMEOUT_S = 2.0
     service.ATTACH_TIMEOUT_S = 1.0
     small = Shape(rows=2, inner=2, columns=2)
     proof.SHAPES |= {"java": small, "python": small}

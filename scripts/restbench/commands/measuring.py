@@ -9,7 +9,13 @@ import typer
 
 from restbench import environment, estimate, outcome, runner, store, volume
 from restbench.commands import open_load, planning, results, running
-from restbench.commands.options import CellsOption, ExperimentArgument, ProfileOption, console
+from restbench.commands.options import (
+    CellsOption,
+    ExperimentArgument,
+    ProfileOption,
+    ResumeOption,
+    console,
+)
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
 from restbench.failures import BadConfiguration
@@ -56,22 +62,24 @@ def run_experiment(
             help="Measure a service that others run at http://HOST:PORT; once a service.",
         ),
     ] = None,
+    resume: ResumeOption = False,
 ) -> None:
     """Run an experiment and print the study's tables."""
     path = store.experiment_file(name)
     if is_open_load(path):
-        open_load.run_experiment(path, profile, cells, attach or [])
+        open_load.run_experiment(path, profile, cells, attach or [], resume=resume)
         return
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])
     written = volume.of(order.certain, order.experiment, order.profile)
     for note in environment.check(order, written):
         console.print(f"note   {note}", soft_wrap=True)
-    run = running.new_run(order.experiment.name, profile)
+    run = running.run_for(order, order.claims_text, resume=resume)
     console.print(_cost(order))
-    with running.kept(run), ProgressView(console, len(order.certain)) as view:
-        runner.execute(order, run, view)
-    rows = results.present(run)
+    with running.kept(run):
+        with ProgressView(console, len(order.certain)) as view:
+            runner.execute(order, run, view)
+        rows = results.present(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
     outcome.judge(rows, order.profile)
 

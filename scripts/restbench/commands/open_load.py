@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 import time
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from restbench import (
 from restbench.cell import Cell
 from restbench.commands import running
 from restbench.commands.options import console
-from restbench.commands.ordering import attached
+from restbench.commands.ordering import attached, command_line
 from restbench.failures import BadConfiguration
 from restbench.open_experiment import OpenOrder
 from restbench.plan import parse_filter
@@ -36,18 +34,20 @@ def show_plan(path: Path, profile: str, cells: str) -> None:
     console.print(_cost(order))
 
 
-def run_experiment(path: Path, profile: str, cells: str, attach: list[str]) -> None:
+def run_experiment(
+    path: Path, profile: str, cells: str, attach: list[str], *, resume: bool
+) -> None:
     """Walk every cell and print what each one's highest rate is."""
     begun = time.monotonic()
     order = _order(path, profile, cells, attach)
     written = volume.of_walks(order.plan, order.experiment, order.profile)
     for note in environment.check(order, written):
         console.print(f"note   {note}", soft_wrap=True)
-    run = running.new_run(order.experiment.name, profile)
+    run = running.run_for(order, None, resume=resume)
     console.print(_cost(order))
     with running.kept(run):
         open_load.execute(order, run, _say)
-    build_report(run)
+        build_report(run)
     console.print(f"all done in {duration(time.monotonic() - begun)}")
     outcome.judge_walks(open_results.results(run))
 
@@ -77,7 +77,7 @@ def _order(path: Path, profile: str, cells: str, attach: list[str]) -> OpenOrder
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
         plan=open_experiment.plan(_chosen(loaded, cells)),
-        command=shlex.join(["restbench", *sys.argv[1:]]),
+        command=command_line(),
         attached=attached(attach),
     )
 

@@ -33,4 +33,13 @@ CellsOption = Annotated[
         + ".",
     ),
 ]
+RESUME = "--resume"
+ResumeOption = Annotated[
+    bool,
+    typer.Option(
+        RESUME,
+        help="Go on with the newest unfinished run of this experiment, profile and cells; without "
+        "one begin a new run.",
+    ),
+]
 RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from restbench import claim_file, experiment, plan, store
 from restbench.cell import STRATEGIES, ServiceName
+from restbench.commands.options import RESUME
 from restbench.experiment import Experiment
 from restbench.failures import BadConfiguration
 from restbench.order import Order
@@ -27,10 +28,15 @@ def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
         plan=plan.plan(loaded, loaded.profile(profile), selection),
-        command=shlex.join(["restbench", *sys.argv[1:]]),
+        command=command_line(),
         claims_text=_claims_text(path, loaded),
         attached=attached(attach),
     )
+
+
+def command_line() -> str:
+    """As it was typed, without RESUME: a run is the same whether it was interrupted or not."""
+    return shlex.join(["restbench", *(each for each in sys.argv[1:] if each != RESUME)])
 
 
 def _claims_text(path: Path, loaded: Experiment) -> str | None:

@@ -5,21 +5,54 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from restbench import clock, store
+from restbench import clock, resuming, run_lock, store, watch
+from restbench.begin import Ordered
 from restbench.commands.options import console
 from restbench.failures import Interrupted
 from restbench.store import Run
 
 
-def new_run(experiment: str, profile: str) -> Run:
+def run_for(order: Ordered, claims_text: str | None, *, resume: bool) -> Run:
+    """The run to go on with, if that is asked for and there is one; else a new one."""
+    watch.begin()  # before there is a folder that may have to go again
+    return (_unfinished(order, claims_text) if resume else None) or _new_run(order)
+
+
+def _unfinished(order: Ordered, claims_text: str | None) -> Run | None:
+    """The newest one that was ordered in just this way; without one the user is told."""
+    known = resuming.unfinished(order, claims_text, store.runs())
+    found = next((each.run for each in known if not each.differences), None)
+    if found is None:
+        wanted = f"{order.experiment.name} with profile {order.profile_name}"
+        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
+        told = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
+        console.print(f"note   {'; '.join(told)}", markup=False, soft_wrap=True)
+        return None
+    resuming.require_same_surroundings(found)
+    return found
+
+
+def _new_run(order: Ordered) -> Run:
     """The folder of a run that begins now, named by its time."""
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
-    return store.create_run(f"{stamp}-{experiment}-{profile}")
+    return store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
 
 
 @contextmanager
 def kept(run: Run) -> Iterator[None]:
-    """However the run ends, it is `latest`; who interrupts it is told where it lies."""
+    """Nobody else goes on with it meanwhile; who interrupts it is told where it lies. Killed before
+    it has begun it leaves no folder."""
+    with run_lock.held(run) as is_held, _followed(run):
+        if not is_held:
+            console.print("note   no locks on this file system: resume no run that still goes on")
+        yield
+
+
+@contextmanager
+def _followed(run: Run) -> Iterator[None]:
+    watch.unless(run.manifest_file, run.path)
+    watch.tidy(run.path)
+    watch.remove(store.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         yield
@@ -27,8 +60,6 @@ def kept(run: Run) -> Iterator[None]:
         if not run.manifest_file.exists():
             raise
         raise Interrupted(
-            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+            f"{stop}; what was measured is kept: 'restbench report latest' shows it, --resume "
+            "(make bench RESUME=1) goes on with it"
         ) from stop
-    finally:
-        if run.manifest_file.exists():
-            store.point_latest_to(run)

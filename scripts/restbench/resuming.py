@@ -1,0 +1,136 @@
+"""Going on with a run that ended too early: which one, whether it may, what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from restbench import clock, machine
+from restbench.begin import Ordered, sha256, surroundings
+from restbench.failures import EnvironmentProblem
+from restbench.open_records import Walk
+from restbench.records import CellRun, Interruption, Manifest
+from restbench.store import Run, point_latest_to, read_model, remove, write_model, write_text
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run of the same experiment and profile that ended too early."""
+
+    run: Run
+    manifest: Manifest
+    differences: tuple[str, ...]
+    """In what it was ordered otherwise; none for one that can go on."""
+
+
+def unfinished(order: Ordered, claims_text: str | None, runs: Sequence[Run]) -> list[Unfinished]:
+    """The unfinished runs of the same experiment and profile, the newest first.
+
+    Unreadable where one of these runs cannot be read.
+    """
+    found = []
+    for run in runs:
+        if not run.can_go_on:
+            continue
+        manifest = run.manifest()
+        same = (manifest.experiment, manifest.profile) == (
+            order.experiment.name,
+            order.profile_name,
+        )
+        if same and not run.is_over:
+            found.append(Unfinished(run, manifest, _differences(order, claims_text, run, manifest)))
+    return sorted(found, key=lambda each: each.manifest.started, reverse=True)
+
+
+def _differences(
+    order: Ordered, claims_text: str | None, run: Run, manifest: Manifest
+) -> tuple[str, ...]:
+    # Of a complete one only the blocks that the stop rule asked for are in the plan.
+    plan = tuple(order.plan)
+    planned = plan[: len(manifest.plan)] if manifest.status == "complete" else plan
+    differs = {
+        "the experiment's file": run.experiment_file.read_text(encoding="utf-8")
+        != order.experiment_text,
+        "the claims' file": manifest.claims_sha256 != sha256(claims_text),
+        "the cells": manifest.plan != planned,
+        "what is attached": manifest.attached != dict(order.attached),
+    }
+    return tuple(name for name, is_other in differs.items() if is_other)
+
+
+def require_same_surroundings(run: Run) -> None:
+    """EnvironmentProblem where the machine, a tool or what is measured is not as it was: half of
+    the numbers would be of one thing, half of another."""
+    then = run.machine()
+    # What was written and read again has lists where there were tuples.
+    now = json.loads(json.dumps(surroundings()))
+    if changed := machine.changed(then, now):
+        raise EnvironmentProblem(
+            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
+            "run (without --resume, RESUME=)"
+        )
+
+
+def go_on(run: Run) -> Manifest:
+    """Keep what is measured, take away what was in flight, and note the interruption.
+
+    Returns the manifest: it goes on as it was begun. Unreadable, before anything is taken away,
+    where a record cannot be read.
+    """
+    manifest = run.manifest()
+    _require_readable(run, manifest)
+    lost = run.unrecorded()
+    noted = _interruption(run, manifest, lost)
+    for folder in lost:
+        remove(folder)
+    lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
+    write_text(run.interruptions_file, "\n".join(lines) + "\n")
+    going_on = manifest.model_copy(update={"status": "running", "finished": None})
+    write_model(run.manifest_file, going_on)
+    point_latest_to(run)
+    return going_on
+
+
+def _require_readable(run: Run, manifest: Manifest) -> None:
+    """Records are written whole: one that cannot be read was damaged later, and what is left of the
+    measurement is for its owner to judge."""
+    for planned in manifest.plan:
+        cell, walk = (
+            run.cell(planned.block, planned.cell.id).record,
+            run.walk_record(planned.cell.id),
+        )
+        if cell.exists():
+            read_model(cell, CellRun)
+        if walk.exists():
+            read_model(walk, Walk)
+
+
+def told(run: Run) -> str:
+    """What the last interruption came to, in a line."""
+    last = run.interruptions()[-1]
+    anew = f"; in flight then and measured anew: {', '.join(last.lost)}" if last.lost else ""
+    return (
+        f"going on with {run.name}, {last.how} at {last.ended}: {last.kept} of "
+        f"{len(run.manifest().plan)} are measured{anew}"
+    )
+
+
+def _interruption(run: Run, manifest: Manifest, lost: Sequence[Path]) -> Interruption:
+    commit, dirty = machine.git_commit()
+    return Interruption(
+        how="interrupted" if manifest.status == "interrupted" else "killed",
+        ended=manifest.finished or _last_written(run),
+        resumed=clock.now_text(),
+        kept=sum(map(run.has_record, manifest.plan)),
+        lost=tuple(folder.relative_to(run.path).as_posix() for folder in lost),
+        git_commit=commit,
+        git_dirty=dirty,
+    )
+
+
+def _last_written(run: Run) -> str:
+    newest_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
+    return datetime.fromtimestamp(newest_s).astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,59 @@
+"""What serves and what sends the load, as fingerprints: a run that goes on must do so with both as
+they were, or its numbers were of two things."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from restbench.load import PLANS
+from restbench.service import JAR, PYTHON_SERVICE
+from restbench.store import ROOT
+
+#: So many hexadecimal digits tell any two states of a part apart.
+DIGITS = 16
+ABSENT = "absent"
+
+
+def fingerprints() -> dict[str, str]:
+    """Each part that measurements depend on, with what it is made of; `absent` where it is not."""
+    python = [*PYTHON_SERVICE.glob("restbench_service/**/*.py"), *PYTHON_SERVICE.glob("*.py")]
+    plans = [
+        *PLANS.glob("*.jmx"),
+        *PLANS.glob("*.properties"),
+        *PLANS.glob("*.sh"),
+        *PLANS.glob("log4j2.xml"),
+    ]
+    return {
+        "java service": of_jar(JAR),
+        "python service": of_files([*python, *PYTHON_SERVICE.glob("apache/*.conf")]),
+        "load plans": of_files(plans),
+    }
+
+
+def of_jar(jar: Path) -> str:
+    """Of its classes and libraries: a build puts its time and its commit beside them."""
+    if not jar.exists():
+        return ABSENT
+    with zipfile.ZipFile(jar) as archive:
+        parts = [
+            f"{each.filename} {each.CRC}"
+            for each in archive.infolist()
+            if each.filename.startswith("BOOT-INF/")
+        ]
+    return _digest("\n".join(sorted(parts)).encode())
+
+
+def of_files(paths: Iterable[Path]) -> str:
+    """Of their names and contents."""
+    parts = [
+        f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(paths)
+    ]
+    return _digest("\n".join(parts).encode()) if parts else ABSENT
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:DIGITS]

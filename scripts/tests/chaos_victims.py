@@ -1,0 +1,95 @@
+"""Who can be killed while a benchmark runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from chaos_harness import Harness
+
+from restbench import guardian
+from restbench.watch import GUARDS
+
+#: What ends the harness itself: whether its whole group gets the signal, and which.
+SENT = {
+    "harness": (False, signal.SIGKILL),
+    "process group": (True, signal.SIGKILL),
+    "group by Ctrl-C": (True, signal.SIGINT),
+}
+OF_THE_HARNESS = tuple(SENT)
+#: Of those that the harness started: a part of the command line by which each is known.
+STARTED = {
+    "JMeter": "org.apache.jmeter.NewDriver",
+    "service": "stub_service.py|gunicorn|restbench-java.jar",
+    "front": "apache2",
+    "collector": "sar -A|sadc",
+    "pidstat": "pidstat",
+}
+KINDS = (*OF_THE_HARNESS, *STARTED, "guardian")
+
+
+class Victims:
+    """The processes of one harness."""
+
+    def __init__(self, harness: Harness) -> None:
+        """Those that it has whenever they are asked for."""
+        self._harness = harness
+
+    def kill_at(self, kind: str, moment_s: float, pick: float) -> str | None:
+        """Kill one of a kind, `pick` (0 to 1) says which; None where there was none any more."""
+        while self._harness.runs():
+            if self._harness.age_s() >= moment_s and (name := self._kill(kind, pick)):
+                return name
+            time.sleep(0.01)
+        return None
+
+    def _kill(self, kind: str, pick: float) -> str | None:
+        if kind in OF_THE_HARNESS:
+            group, sent = SENT[kind]
+            (os.killpg if group else os.kill)(self._harness.pid, sent)
+            return f"the {kind}"
+        found = guardians(self._harness) if kind == "guardian" else self._started(STARTED[kind])
+        if not found:
+            return None
+        victim = sorted(found)[int(pick * len(found))]
+        name = f"{kind} {_comm(victim)}"
+        guardian.kill([victim])
+        return name
+
+    def _started(self, known_by: str) -> list[int]:
+        parts = known_by.split("|")
+        return [
+            pid for pid in children(self._harness) if any(each in _command(pid) for each in parts)
+        ]
+
+
+def children(harness: Harness) -> list[int]:
+    """Everything that carries the harness' mark."""
+    return [pid for pid, mark in guardian.marks().items() if mark.startswith(f"{harness.pid}-")]
+
+
+def guardians(harness: Harness) -> list[int]:
+    """Those that wait for the harness to end."""
+    wanted = f"{GUARDS}={harness.pid}-".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and wanted in _read(entry / "environ"):
+            found.append(int(entry.name))
+    return found
+
+
+def _command(pid: int) -> str:
+    return _read(Path(f"/proc/{pid}/cmdline")).replace(b"\0", b" ").decode(errors="replace")
+
+
+def _comm(pid: int) -> str:
+    return _read(Path(f"/proc/{pid}/comm")).decode(errors="replace").strip()
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,145 @@
+"""A short chaos, and that chaos sees what is wrong."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import chaos_checks
+import pytest
+from chaos_checks import Violation, check_finished, check_nothing_left
+from chaos_harness import Harness, Place
+from fixture_run import Made, build, cell, steady_load
+
+from restbench import measures, tables
+from restbench.store import Run, write_text
+
+CHAOS = Path(__file__).with_name("chaos.py")
+CELLS = [cell("java serial low 10"), cell("java pinned low 10")]
+
+
+@pytest.mark.live
+def test_a_run_that_is_killed_twice_is_finished_and_nothing_is_left_behind() -> None:
+    # This seed kills the process group, then a service while the run goes on.
+    command = [sys.executable, str(CHAOS), "--times", "2", "--seed", "434"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 kills, 1 runs finished" in done.stdout
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Two cells as an undisturbed run leaves them."""
+    finished = build(tmp_path / "run", [Made(each, steady_load(10, 20)) for each in CELLS])
+    for each in CELLS:  # the fixture's last line is cut off, as a killed harness leaves it
+        metrics = finished.cell(1, each.id).metrics
+        write_text(metrics, "\n".join(metrics.read_text().splitlines()[:-1]))
+    tables.write(finished, measures.rows(finished))
+    return finished
+
+
+def test_a_run_that_is_whole_is_not_complained_about(run: Run) -> None:
+    check_finished(run, run.manifest().identity())
+
+
+def lose_a_record(run: Run) -> None:
+    run.cell(1, CELLS[0].id).record.unlink()
+
+
+def measure_twice(run: Run) -> None:
+    shutil.copytree(run.cell(1, CELLS[0].id).path, run.cell(2, CELLS[0].id).path)
+
+
+def cut_off(run: Run) -> None:
+    samples = run.cell(1, CELLS[0].id).samples
+    lines = samples.read_text().splitlines()
+    lines[-5] = lines[-5][:10]
+    samples.write_text("\n".join(lines))
+
+
+def lose_what_sar_wrote(run: Run) -> None:
+    run.cell(1, CELLS[0].id).sar_json.write_text("")
+
+
+def half_a_record(run: Run) -> None:
+    record = run.cell(1, CELLS[0].id).record
+    record.write_text(record.read_text()[:100])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lose_a_record, "without a record"),
+        (measure_twice, "not the planned cells"),
+        (cut_off, "cut off"),
+        (lose_what_sar_wrote, "Expecting value"),
+        (half_a_record, "half-written"),
+    ],
+)
+def test_a_run_that_is_not_whole_is_a_violation(
+    run: Run, spoil: Callable[[Run], None], said: str
+) -> None:
+    identity = run.manifest().identity()
+    spoil(run)
+    with pytest.raises(Exception, match=said):
+        check_finished(run, identity)
+
+
+def test_another_manifest_is_a_violation(run: Run) -> None:
+    identity = run.manifest().identity() | {"seed": 8}
+    with pytest.raises(Violation, match="another manifest"):
+        check_finished(run, identity)
+
+
+class Ended(Harness):
+    """A harness that has ended and left what a test lays down."""
+
+    def __init__(self, place: Place) -> None:
+        self.place, self.results = place, place.results("run")
+        self.results.mkdir()
+        self.process = subprocess.Popen(["true"])
+        self.process.wait()
+
+
+@pytest.fixture
+def ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ended:
+    monkeypatch.setattr(chaos_checks, "SETTLED_S", 0.2)
+    return Ended(Place(tmp_path / "place"))
+
+
+def test_what_leaves_nothing_is_not_complained_about(ended: Ended) -> None:
+    check_nothing_left(ended)
+
+
+@pytest.fixture
+def orphan(ended: Ended) -> Iterator[subprocess.Popen[bytes]]:
+    mark = f"{ended.pid}-1-2-3"
+    left = subprocess.Popen(["sleep", "60"], env={"RESTBENCH_HARNESS": mark})
+    time.sleep(0.1)
+    yield left
+    left.kill()
+    left.wait()
+
+
+@pytest.mark.usefixtures("orphan")
+def test_a_process_that_is_left_is_a_violation(ended: Ended) -> None:
+    with pytest.raises(Violation, match="process"):
+        check_nothing_left(ended)
+
+
+@pytest.mark.parametrize("name", ["run/r/.cell.json.12.tmp", "tmp/restbench-12-3-4-5"])
+def test_a_temporary_file_that_is_left_is_a_violation(ended: Ended, name: str) -> None:
+    write_text(ended.place.folder / "run" / "r" / "manifest.json", "{}")
+    write_text(ended.place.folder / name, "")
+    with pytest.raises(Violation, match=Path(name).name):
+        check_nothing_left(ended)
+
+
+def test_a_folder_of_a_run_that_never_began_is_a_violation(ended: Ended) -> None:
+    (ended.results / "r").mkdir()
+    with pytest.raises(Violation, match="never began"):
+        check_nothing_left(ended)

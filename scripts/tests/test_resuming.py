@@ -1,0 +1,277 @@
+"""Which run goes on, when it may not, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench import begin, resuming, run_lock, sources, store
+from restbench.begin import finish
+from restbench.commands import ordering
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.open_records import Walk
+from restbench.order import Order
+from restbench.records import CellRun
+from restbench.store import Run, write_json, write_text
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> Order:
+    path = Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]})
+    return ordering.order_for(path, "p", "", [])
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """A machine that stays as it is, unless a test changes it."""
+    described: dict[str, object] = {
+        "processor": "A processor",
+        "memory_mib": 24_000,
+        "load_average_before": [0.1, 0.2, 0.3],
+        "packages": {"numpy": "2.4.6"},
+        "measured": {"java service": "0123"},
+    }
+    monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
+    monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
+    return described
+
+
+@pytest.fixture
+def run(tmp_path: Path, order: Order) -> Run:
+    """Killed in its second cell."""
+    return killed_run(tmp_path / "results" / "first", order)
+
+
+def killed_run(path: Path, order: Order) -> Run:
+    run = Run(path)
+    begin.begin(order, run)
+    first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
+    store.write_model(first.record, a_record(order))
+    for each in (first, second):
+        write_text(each.samples, "timeStamp\n")
+    return run
+
+
+def a_record(order: Order) -> CellRun:
+    planned = order.plan[0]
+    return CellRun(
+        cell=planned.cell,
+        shape=order.experiment.shape(planned.cell.complexity),
+        test_ids=(),
+        block=planned.block,
+        order=planned.order,
+        status="measured",
+        warmup_s=0.3,
+        service_cores=(0,),
+        load_cores=(0,),
+        payload_seed=3,
+    )
+
+
+def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:
+    return resuming.unfinished(order, claims, store.runs(run.path.parent))
+
+
+def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
+    (found,) = known(run, order)
+    assert found.run.path == run.path
+    assert found.differences == ()
+
+
+def test_of_several_unfinished_runs_the_newest_goes_on(run: Run, order: Order) -> None:
+    newer = killed_run(run.path.with_name("a-later-one"), order)
+    manifest = newer.manifest().model_copy(update={"started": "2999-01-01T00:00:00+00:00"})
+    store.write_model(newer.manifest_file, manifest)
+    assert [each.run.name for each in known(run, order)] == ["a-later-one", "first"]
+
+
+def test_a_complete_run_goes_on_only_where_its_page_is_lacking(run: Run, order: Order) -> None:
+    finish(run, run.manifest(), status="complete")
+    assert [each.differences for each in known(run, order)] == [()]
+    write_text(run.report, "<html>")
+    assert known(run, order) == []
+
+
+def test_a_kept_copy_does_not_go_on(run: Run, order: Order) -> None:
+    shutil.rmtree(run.path / "payloads")
+    assert known(run, order) == []
+
+
+def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
+    fewer = replace(order, plan=order.plan[:2])
+    assert known(run, fewer)[0].differences == ("the cells",)
+    other = replace(order, experiment_text=order.experiment_text + "\n")
+    assert known(run, other)[0].differences == ("the experiment's file",)
+    assert known(run, order, "claims")[0].differences == ("the claims' file",)
+    attached = replace(order, attached={"java": "http://127.0.0.1:1"})
+    assert known(run, attached)[0].differences == ("what is attached",)
+
+
+def test_a_manifest_that_cannot_be_read_is_named(run: Run, order: Order) -> None:
+    run.manifest_file.write_text("{")
+    with pytest.raises(BadConfiguration, match=r"manifest\.json"):
+        known(run, order)
+
+
+def test_the_cell_in_flight_goes_and_what_is_measured_stays(run: Run, order: Order) -> None:
+    first, second, third = (run.cell(each.block, each.cell.id).path for each in order.plan)
+    resuming.go_on(run)
+    assert (first.exists(), second.exists(), third.exists()) == (True, False, False)
+    assert run.cell(1, order.plan[0].cell.id).samples.exists()
+
+
+def test_a_record_that_cannot_be_read_is_named_and_nothing_is_taken_away(
+    run: Run, order: Order
+) -> None:
+    first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
+    first.record.write_text('{"cell": ')
+    with pytest.raises(BadConfiguration, match=f"{re.escape(str(first.record))}.* remove "):
+        resuming.go_on(run)
+    assert second.samples.exists()
+    assert run.interruptions() == []
+
+
+def test_a_walk_in_flight_goes_and_a_finished_one_stays(run: Run, order: Order) -> None:
+    finished, in_flight = order.plan[0].cell.id, order.plan[1].cell.id
+    shutil.rmtree(run.path / "raw")
+    shape = order.experiment.shape("tiny")
+    walk = Walk(cell=order.plan[0].cell, shape=shape, order=1, status="walked")
+    store.write_model(run.walk_record(finished), walk)
+    write_text(run.walk_step(in_flight, 1).step_record, "{}")
+    resuming.go_on(run)
+    assert run.walk_record(finished).exists()
+    assert not run.walk_record(in_flight).parent.exists()
+
+
+def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:
+    resuming.go_on(run)
+    finish(run, run.manifest(), status="interrupted")
+    resuming.go_on(run)
+    killed, interrupted = run.interruptions()
+    assert (killed.how, interrupted.how) == ("killed", "interrupted")
+    assert (killed.kept, interrupted.kept) == (1, 1)
+    assert killed.lost == (f"raw/block-1/{order.plan[1].cell.id}",)
+    assert interrupted.lost == ()
+    assert killed.ended <= killed.resumed
+    assert "1 of 3 are measured" in resuming.told(run)
+
+
+def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run) -> None:
+    begun = run.manifest()
+    going_on = resuming.go_on(run)
+    assert going_on == begun == run.manifest()
+    finished = finish(run, going_on, status="complete")
+    again = finished.model_copy(update={"run": "x", "started": "y", "finished": "z"})
+    assert again.identity() == finished.identity()
+    assert finished.model_copy(update={"seed": 4}).identity() != finished.identity()
+    assert finished.model_copy(update={"plan": ()}).identity() != finished.identity()
+
+
+def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        sys, "argv", ["restbench", "run", "smoke", "--resume", "--cells", "users=2"]
+    )
+    assert ordering.command_line() == "restbench run smoke --cells users=2"
+
+
+def test_another_load_average_is_no_other_machine(
+    run: Run, surroundings: dict[str, object]
+) -> None:
+    surroundings["load_average_before"] = [9.0, 9.0, 9.0]
+    surroundings["memory_mib"] = 24_001
+    resuming.require_same_surroundings(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("processor", "Another", "processor: A processor is now Another"),
+        ("memory_mib", 12_000, "memory mib: 24000 is now 12000"),
+        ("measured", {"java service": "4567"}, "measured: .*0123.* is now .*4567"),
+        ("packages", {}, "packages: .*2.4.6.* is now {}"),
+    ],
+)
+def test_what_is_not_as_it_was_is_refused_with_its_name(
+    run: Run, surroundings: dict[str, object], name: str, value: object, said: str
+) -> None:
+    surroundings[name] = value
+    with pytest.raises(EnvironmentProblem, match=said):
+        resuming.require_same_surroundings(run)
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from restbench.run_lock import held
+from restbench.store import Run
+with held(Run(Path(sys.argv[1]))):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(run: Run) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(run.path)], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with (
+        pytest.raises(EnvironmentProblem, match="another process is measuring this run"),
+        run_lock.held(run),
+    ):
+        pass
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.communicate()
+    with run_lock.held(run) as is_held:
+        assert is_held
+
+
+def test_a_file_is_called_by_its_name_when_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cell.json"
+    write_json(path, {"old": True})
+
+    def killed(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_json(path, {"new": True})
+    assert json.loads(path.read_text()) == {"old": True}
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Path) -> None:
+    def jar(name: str, code: str, built: str) -> Path:
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("BOOT-INF/classes/Serial.class", code)
+            archive.writestr("META-INF/build-info.properties", built)
+        return path
+
+    first = sources.of_jar(jar("a.jar", "loops", "Monday"))
+    assert sources.of_jar(jar("b.jar", "loops", "Tuesday")) == first
+    assert sources.of_jar(jar("c.jar", "other", "Monday")) != first
+    assert sources.of_jar(tmp_path / "none.jar") == sources.ABSENT
+
+
+def test_every_part_that_is_measured_has_a_fingerprint() -> None:
+    found = sources.fingerprints()
+    assert set(found) == {"java service", "python service", "load plans"}
+    assert len(set(found.values())) == 3
+    assert sources.fingerprints() == found
