@@ -26,8 +26,12 @@ public class Application {
     private static final int BAD_SETTING = 2;
     private static final int CANNOT_START = 1;
 
-    /** Exit codes: 2 for a bad setting, 1 where the service cannot start; each with one line that says why. */
+    /**
+     * Exit codes: 0 where it was told to stop, 2 for a bad setting, 1 where the service cannot start; each with one
+     * line that says why.
+     */
     public static void main(String[] arguments) {
+        StopSignals.exitWithZero();
         try {
             announce(builder(Settings.from(System.getenv()), new OpenHftAffinity())
                     .run());
@@ -41,6 +45,8 @@ public class Application {
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         return new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.SERVLET)
+                .properties("spring.lifecycle.timeout-per-shutdown-phase="
+                        + settings.deadlines().stopSeconds() + "s")
                 .initializers(context -> {
                     GenericApplicationContext beans = (GenericApplicationContext) context;
                     beans.registerBean(Settings.class, () -> settings);

@@ -2,47 +2,28 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.ServerSocket;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** The service as a process of its own: its exit codes, and its cores as the operating system sees them. */
+@Timeout(120)
 class ProcessTest {
-    private static final Pattern LISTENING = Pattern.compile("listening on (http://\\S+),");
-
-    private static Process start(Map<String, String> environment, String... prefix) throws IOException {
-        List<String> command = new ArrayList<>(List.of(prefix));
-        command.addAll(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", // starts sooner; nothing is measured here
-                "-cp",
-                System.getProperty("java.class.path"),
-                Application.class.getName()));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().keySet().removeIf(name -> name.startsWith("RESTBENCH_"));
-        builder.environment().putAll(environment);
-        return builder.start();
-    }
-
     private static void exitsWith(int code, String line, Map<String, String> environment) throws Exception {
-        Process process = start(environment);
+        Process process = ServiceProcess.launch(environment, ServiceProcess.java());
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(output).isEqualTo(code);
         assertThat(output.lines()).last().isEqualTo("restbench: " + line);
@@ -70,40 +51,67 @@ class ProcessTest {
     @ParameterizedTest
     @MethodSource("cores")
     void under_taskset_the_pinned_worker_stays_on_the_core_it_was_given(int core) throws Exception {
-        Process process = start(Map.of("RESTBENCH_PORT", "0"), "taskset", "-c", Integer.toString(core));
-        try (BufferedReader output = process.inputReader()) {
-            String url = listening(output);
-            assertThat(get(url + "/health")).contains("\"cores\":[" + core + "]");
-            HttpRequest multiply = HttpRequest.newBuilder(URI.create(url + "/matrix/pinned"))
-                    .header("Content-Type", "application/json")
-                    .POST(BodyPublishers.ofString(RunningService.BODY))
-                    .build();
-            assertThat(HttpClient.newHttpClient()
-                            .send(multiply, BodyHandlers.ofString())
-                            .body())
+        List<String> command = new ArrayList<>(List.of("taskset", "-c", Integer.toString(core)));
+        command.addAll(ServiceProcess.java());
+        try (ServiceProcess service = ServiceProcess.start(Map.of(), command)) {
+            assertThat(service.get("/health")).contains("\"cores\":[" + core + "]");
+            assertThat(service.post("/matrix/pinned", RunningService.BODY).body())
                     .isEqualTo(RunningService.PRODUCT);
-            assertThat(maskOf(process.pid(), "pinned-1")).isEqualTo(Integer.toString(core));
-        } finally {
-            process.destroy();
-            assertThat(process.waitFor()).isEqualTo(143);
+            assertThat(maskOf(service.pid(), "pinned-1")).isEqualTo(Integer.toString(core));
         }
     }
 
-    private static String listening(BufferedReader output) throws IOException {
-        List<String> lines = new ArrayList<>();
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
-            lines.add(line);
-            Matcher listening = LISTENING.matcher(line);
-            if (listening.find()) {
-                return listening.group(1);
+    @ParameterizedTest
+    @ValueSource(strings = {"TERM", "INT"})
+    void told_to_stop_it_answers_what_is_in_flight_takes_nothing_new_and_exits_with_0(String signal) throws Exception {
+        try (ServiceProcess service = ServiceProcess.start(Map.of(), ServiceProcess.java());
+                Socket slow = new Socket("127.0.0.1", service.port())) {
+            String head = "POST /matrix/pinned HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: " + RunningService.BODY.length() + "\r\n\r\n";
+            OutputStream out = slow.getOutputStream();
+            out.write((head + RunningService.BODY.substring(0, 20)).getBytes(StandardCharsets.UTF_8));
+            while (!service.get("/metrics").contains("restbench_requests_in_flight 1.0")) {
+                Thread.sleep(10);
+            }
+            service.signal(signal);
+            awaitRefusal(service.port());
+            service.signal(signal);
+            service.signal("TERM");
+            out.write(RunningService.BODY.substring(20).getBytes(StandardCharsets.UTF_8));
+            String answer = new String(slow.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(answer).startsWith("HTTP/1.1 200 ").endsWith(RunningService.PRODUCT);
+            assertThat(service.exitCode()).as(service.output().toString()).isZero();
+        }
+    }
+
+    @Test
+    void a_request_that_never_ends_keeps_the_service_from_stopping_no_longer_than_it_may() throws Exception {
+        Map<String, String> bound = Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "1");
+        try (ServiceProcess service = ServiceProcess.start(bound, ServiceProcess.java());
+                Socket stuck = new Socket("127.0.0.1", service.port())) {
+            stuck.getOutputStream()
+                    .write(("POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                                    + "Content-Length: 100\r\n\r\n{")
+                            .getBytes(StandardCharsets.UTF_8));
+            while (!service.get("/metrics").contains("restbench_requests_in_flight 1.0")) {
+                Thread.sleep(10);
+            }
+            long start = System.nanoTime();
+            service.terminate();
+            assertThat(service.exitCode()).isZero();
+            assertThat(System.nanoTime() - start).as("ns; its client has 20 s").isLessThan(15_000_000_000L);
+        }
+    }
+
+    private static void awaitRefusal(int port) throws InterruptedException {
+        while (true) {
+            try {
+                new Socket("127.0.0.1", port).close();
+                Thread.sleep(10);
+            } catch (IOException refused) {
+                return;
             }
         }
-        throw new IllegalStateException("the service did not come up: " + lines);
-    }
-
-    private static String get(String url) throws Exception {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(url)).build();
-        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).body();
     }
 
     /** The cores that the operating system lets a thread run on, found by its name as the harness does. */

@@ -19,8 +19,8 @@ final class TestWorkloads {
 
     /** What compute does before it multiplies. */
     private static Workloads before(Runnable compute) {
-        return new Workloads(Map.of("matrix", query -> {
-            Workload<?, ?> matrix = MatrixWorkload.factory(1000).forRequest(name -> List.of());
+        return new Workloads(Map.of("matrix", (query, memory) -> {
+            Workload<?, ?> matrix = MatrixWorkload.factory(1000).forRequest(name -> List.of(), memory);
             return new Before<>(matrix, compute);
         }));
     }

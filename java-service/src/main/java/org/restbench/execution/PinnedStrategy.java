@@ -41,6 +41,6 @@ final class PinnedStrategy implements ExecutionStrategy {
 
     @Override
     public void close() {
-        Tasks.end(workers);
+        Tasks.end(workers, Tasks.STOP_SECONDS);
     }
 }

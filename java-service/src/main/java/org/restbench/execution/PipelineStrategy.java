@@ -82,14 +82,14 @@ final class PipelineStrategy implements ExecutionStrategy {
         return job.response();
     }
 
-    /** Ends the three threads; requests still in the pipeline fail. */
+    /** Ends the three threads, or leaves one that is deep in a stage to the end of the process; its request fails. */
     @Override
     public void close() {
         closed = true;
         threads.forEach(Thread::interrupt);
         try {
             for (Thread thread : threads) {
-                thread.join();
+                thread.join(TimeUnit.SECONDS.toMillis(Tasks.STOP_SECONDS));
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

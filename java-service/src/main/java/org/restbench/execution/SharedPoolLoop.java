@@ -31,6 +31,6 @@ final class SharedPoolLoop implements ParallelLoop {
     }
 
     void close() {
-        Tasks.end(pool);
+        Tasks.end(pool, Tasks.STOP_SECONDS);
     }
 }

@@ -13,14 +13,15 @@ public final class Strategies implements AutoCloseable {
      * @param pinnedCores a core for each of them
      * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait before each stage of {@code pipeline}
+     * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
      */
-    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue) {
+    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
         add("serial", "S", "All stages in order in the request's own thread.", new OnCaller(new InOrderLoop()));
         add(
                 "thread-pool",
                 "M",
                 "A pool made for the request, min(rows, 100) threads, one task a row.",
-                new OnCaller(new ThreadPoolLoop()));
+                new OnCaller(new ThreadPoolLoop(new ThreadBudget(maxThreads))));
         add(
                 "pinned",
                 "AF",
@@ -42,7 +43,7 @@ public final class Strategies implements AutoCloseable {
                 "PL",
                 "Parse, compute and serialize each on a thread of its own, bounded queues between.",
                 new PipelineStrategy(pipelineQueue));
-        VirtualThreads.ifAvailable()
+        VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
                 .ifPresent(loop -> add(
                         "virtual-threads", null, "A virtual thread for each row.", new OnCaller(loop, loop::close)));
     }

@@ -13,6 +13,18 @@ import org.restbench.workload.ParallelLoop;
  * A loop's work as tasks for an executor, and what every executor needs: all run, one failure told, the end awaited.
  */
 final class Tasks {
+    /**
+     * Tasks of one loop that exist at once; those behind them wait unmade. Far more than the rows of any matrix that is
+     * measured, and a loop over millions of units still costs no more than so many tasks' memory.
+     */
+    static final int MOST_AT_ONCE = 1000;
+
+    /** For threads of the service itself, when it is stopped: requests in flight have had their time before. */
+    static final int STOP_SECONDS = 5;
+
+    /** For threads of one loop: all its tasks are done, or one of its threads could not be started. */
+    static final int LOOP_END_SECONDS = 60;
+
     private Tasks() {}
 
     /** How many tasks of {@code unitsPerTask} units it takes. */
@@ -27,12 +39,21 @@ final class Tasks {
         };
     }
 
-    static List<Callable<Void>> ofGrain(int units, int unitsPerTask, ParallelLoop.Body body) {
-        List<Callable<Void>> tasks = new ArrayList<>(count(units, unitsPerTask));
-        for (long from = 0; from < units; from += unitsPerTask) {
-            tasks.add(of((int) from, (int) Math.min(units, from + unitsPerTask), body));
+    /**
+     * Runs a loop as one task each {@code unitsPerTask} units; waits and throws as {@code runAll} of a list does.
+     *
+     * @param atOnce tasks that exist at once
+     */
+    static void runAll(ExecutorService executor, int atOnce, int units, int unitsPerTask, ParallelLoop.Body body) {
+        int tasks = count(units, unitsPerTask);
+        for (int from = 0; from < tasks; from += atOnce) {
+            int to = Math.min(tasks, from + atOnce);
+            List<Callable<Void>> now = new ArrayList<>(to - from);
+            for (long task = from; task < to; task++) {
+                now.add(of((int) (task * unitsPerTask), (int) Math.min(units, (task + 1) * unitsPerTask), body));
+            }
+            runAll(executor, now);
         }
-        return tasks;
     }
 
     /** Runs all tasks, waits for all, and throws on what the first of them that failed threw. */
@@ -70,11 +91,11 @@ final class Tasks {
         return new IllegalStateException("interrupted while work was waited for: the service is being stopped", cause);
     }
 
-    /** Lets running tasks finish and waits until the executor's threads are gone. */
-    static void end(ExecutorService executor) {
+    /** Lets running tasks finish and waits until the executor's threads are gone, so many seconds at most. */
+    static void end(ExecutorService executor, int seconds) {
         executor.shutdown();
         try {
-            if (!executor.awaitTermination(1, TimeUnit.MINUTES)) {
+            if (!executor.awaitTermination(seconds, TimeUnit.SECONDS)) {
                 executor.shutdownNow();
             }
         } catch (InterruptedException interrupted) {

@@ -9,15 +9,28 @@ final class ThreadPoolLoop implements ParallelLoop {
     /** The study's upper limit of threads for one request. */
     static final int MOST_THREADS = 100;
 
+    private final ThreadBudget budget;
+
+    ThreadPoolLoop(ThreadBudget budget) {
+        this.budget = budget;
+    }
+
     @Override
     public void forEach(int units, int unitsPerTask, Body body) {
-        int tasks = Tasks.count(units, unitsPerTask);
-        ExecutorService pool =
-                Executors.newFixedThreadPool(Math.min(tasks, MOST_THREADS), new NamedThreads("thread-pool-"));
+        int threads = budget.take(Math.min(Tasks.count(units, unitsPerTask), MOST_THREADS));
         try {
-            Tasks.runAll(pool, Tasks.ofGrain(units, unitsPerTask, body));
+            onPoolOf(threads, units, unitsPerTask, body);
         } finally {
-            Tasks.end(pool);
+            budget.giveBack(threads);
+        }
+    }
+
+    private static void onPoolOf(int threads, int units, int unitsPerTask, Body body) {
+        ExecutorService pool = Executors.newFixedThreadPool(threads, new NamedThreads("thread-pool-"));
+        try {
+            Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);
+        } finally {
+            Tasks.end(pool, Tasks.LOOP_END_SECONDS);
         }
     }
 }

@@ -14,13 +14,15 @@ import org.restbench.workload.ParallelLoop;
  */
 final class VirtualThreads implements ParallelLoop {
     private final ExecutorService threads;
+    private final ThreadBudget budget;
 
-    private VirtualThreads(ExecutorService threads) {
+    private VirtualThreads(ExecutorService threads, ThreadBudget budget) {
         this.threads = threads;
+        this.budget = budget;
     }
 
     /** The loop, or nothing where this Java has no virtual threads. */
-    static Optional<VirtualThreads> ifAvailable() {
+    static Optional<VirtualThreads> ifAvailable(ThreadBudget budget) {
         MethodHandle factory;
         try {
             MethodType type = MethodType.methodType(ExecutorService.class);
@@ -28,7 +30,7 @@ final class VirtualThreads implements ParallelLoop {
         } catch (NoSuchMethodException | IllegalAccessException olderJava) {
             return Optional.empty();
         }
-        return Optional.of(new VirtualThreads(executor(factory)));
+        return Optional.of(new VirtualThreads(executor(factory), budget));
     }
 
     private static ExecutorService executor(MethodHandle factory) {
@@ -41,10 +43,15 @@ final class VirtualThreads implements ParallelLoop {
 
     @Override
     public void forEach(int units, int unitsPerTask, Body body) {
-        Tasks.runAll(threads, Tasks.ofGrain(units, unitsPerTask, body));
+        int atOnce = budget.take(Math.min(Tasks.count(units, unitsPerTask), Tasks.MOST_AT_ONCE));
+        try {
+            Tasks.runAll(threads, atOnce, units, unitsPerTask, body);
+        } finally {
+            budget.giveBack(atOnce);
+        }
     }
 
     void close() {
-        Tasks.end(threads);
+        Tasks.end(threads, Tasks.STOP_SECONDS);
     }
 }

@@ -1,8 +1,5 @@
 package org.restbench.json;
 
-import java.util.HashSet;
-import java.util.Set;
-
 /**
  * A forward reader over one JSON text in UTF-8 bytes that builds nothing it is not asked for: whoever reads walks
  * objects and arrays and takes or skips each value. What is skipped is held to the same rules: RFC 8259, at most
@@ -13,6 +10,8 @@ public final class JsonCursor {
     /** Levels of objects and arrays, the outermost included. */
     public static final int MAX_DEPTH = 32;
 
+    private static final int LONGEST_ESCAPE = 6;
+
     private final byte[] text;
     private final JsonLexer lexer;
     private int offset;
@@ -22,14 +21,8 @@ public final class JsonCursor {
 
     private int nameFrom;
     private int nameTo;
-    /** Per depth, the names of the open object once it has two; a lone first name is kept as its place in the text. */
+    /** Per depth, the names of the open object. */
     private final Names[] names = new Names[MAX_DEPTH + 1];
-
-    private static final class Names {
-        private int firstFrom;
-        private int firstTo;
-        private Set<String> all;
-    }
 
     /** @param offset where the value begins that is read first */
     public JsonCursor(byte[] text, int offset) {
@@ -53,7 +46,7 @@ public final class JsonCursor {
     public void enterObject() {
         enter('{');
         if (names[depth] == null) {
-            names[depth] = new Names();
+            names[depth] = new Names(text, lexer);
         }
     }
 
@@ -86,7 +79,9 @@ public final class JsonCursor {
         nameFrom = offset + 1;
         offset = lexer.string(offset);
         nameTo = offset - 1;
-        noteName(first);
+        if (!names[depth].add(nameFrom, first)) {
+            throw JsonLexer.malformed("a duplicate member", nameFrom);
+        }
         if (peek() != ':') {
             throw JsonLexer.malformed("no colon after a member's name", offset);
         }
@@ -117,23 +112,6 @@ public final class JsonCursor {
         return true;
     }
 
-    private void noteName(boolean first) {
-        Names known = names[depth];
-        if (first) {
-            known.firstFrom = nameFrom;
-            known.firstTo = nameTo;
-            known.all = null;
-            return;
-        }
-        if (known.all == null) {
-            known.all = new HashSet<>();
-            known.all.add(JsonStrings.decode(text, known.firstFrom, known.firstTo));
-        }
-        if (!known.all.add(JsonStrings.decode(text, nameFrom, nameTo))) {
-            throw JsonLexer.malformed("a duplicate member", nameFrom);
-        }
-    }
-
     /** Whether the member that {@link #nextMember} moved to has this name, once unescaped. */
     public boolean nameIs(String name) {
         boolean plain = nameTo - nameFrom == name.length();
@@ -141,16 +119,20 @@ public final class JsonCursor {
             plain = text[nameFrom + i] == name.charAt(i);
         }
         return plain
-                || nameEscaped() && JsonStrings.decode(text, nameFrom, nameTo).equals(name);
+                || couldBeEscaped(name)
+                        && JsonStrings.decode(text, nameFrom, nameTo).equals(name);
     }
 
-    private boolean nameEscaped() {
-        for (int i = nameFrom; i < nameTo; i++) {
-            if (text[i] == '\\') {
-                return true;
-            }
-        }
-        return false;
+    /** An escape is at most six times as long as what it stands for: a longer name need not be unescaped. */
+    private boolean couldBeEscaped(String name) {
+        return nameTo - nameFrom <= LONGEST_ESCAPE * name.length() && JsonStrings.isEscaped(text, nameFrom, nameTo);
+    }
+
+    /** As {@link #readString}, in UTF-8. */
+    public byte[] readBytes() {
+        int from = offset() + 1;
+        offset = lexer.string(offset);
+        return JsonStrings.unescape(text, from, offset - 1);
     }
 
     /** The text of the string that comes next; moves behind it. */
@@ -158,6 +140,12 @@ public final class JsonCursor {
         int from = offset() + 1;
         offset = lexer.string(offset);
         return JsonStrings.decode(text, from, offset - 1);
+    }
+
+    /** Moves behind the string that comes next and says where its closing quote ended. */
+    public int skipString() {
+        offset = lexer.string(offset());
+        return offset;
     }
 
     /** Moves behind the number that comes next and says where it ended. */

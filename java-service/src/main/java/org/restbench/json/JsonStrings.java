@@ -24,6 +24,79 @@ public final class JsonStrings {
         return plain.append(raw, start, raw.length()).toString();
     }
 
+    /** Whether there is an escape between two quotes of a text. */
+    static boolean isEscaped(byte[] text, int from, int to) {
+        for (int i = from; i < to; i++) {
+            if (text[i] == '\\') {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** As {@link #decode}, in UTF-8 and with no other memory than the result's. */
+    static byte[] unescape(byte[] text, int from, int to) {
+        byte[] plain = new byte[unescape(text, from, to, null)];
+        unescape(text, from, to, plain);
+        return plain;
+    }
+
+    /** @param plain null to be told its length only */
+    private static int unescape(byte[] text, int from, int to, byte[] plain) {
+        int length = 0;
+        for (int next = from; next < to; ) {
+            int bytes = 1;
+            int raw = 1;
+            int character = text[next];
+            if (character == '\\') {
+                raw = rawLength(text, next);
+                character = escaped(text, next, raw);
+                bytes = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+            }
+            if (plain != null) {
+                write(character, bytes, plain, length);
+            }
+            next += raw;
+            length += bytes;
+        }
+        return length;
+    }
+
+    private static int rawLength(byte[] text, int escape) {
+        if (text[escape + 1] != 'u') {
+            return 2;
+        }
+        return Character.isHighSurrogate((char) unit(text, escape)) ? 12 : 6;
+    }
+
+    private static int escaped(byte[] text, int escape, int rawLength) {
+        return switch (rawLength) {
+            case 2 -> unescaped((char) text[escape + 1]);
+            case 6 -> unit(text, escape);
+            default -> Character.toCodePoint((char) unit(text, escape), (char) unit(text, escape + 6));
+        };
+    }
+
+    private static int unit(byte[] text, int escape) {
+        int unit = 0;
+        for (int i = escape + 2; i < escape + 6; i++) {
+            unit = unit << 4 | Character.digit(text[i], 16);
+        }
+        return unit;
+    }
+
+    private static void write(int character, int bytes, byte[] plain, int at) {
+        if (bytes == 1) {
+            plain[at] = (byte) character;
+            return;
+        }
+        int lead = 0xf00 >> bytes & 0xff;
+        plain[at] = (byte) (lead | character >> 6 * (bytes - 1));
+        for (int i = 1; i < bytes; i++) {
+            plain[at + i] = (byte) (0x80 | character >> 6 * (bytes - 1 - i) & 0x3f);
+        }
+    }
+
     private static char unescaped(char kind) {
         return switch (kind) {
             case 'b' -> '\b';

@@ -3,8 +3,9 @@ package org.restbench.settings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.apache.catalina.core.StandardHost;
-import org.apache.coyote.AbstractProtocol;
+import org.restbench.connection.DeadlineProtocol;
 import org.restbench.web.ContainerErrors;
+import org.restbench.web.SecurityHeaders;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 
@@ -12,6 +13,9 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServerFactory> {
     /** Threads above the limit of requests in flight: they say 008, and answer health and metrics under full load. */
     private static final int SPARE_THREADS = 32;
+
+    /** Connections that wait in the kernel to be accepted; Linux takes no more than its net.core.somaxconn. */
+    private static final int BACKLOG = 4096;
 
     private final Settings settings;
 
@@ -23,15 +27,27 @@ final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServ
     public void customize(TomcatServletWebServerFactory factory) {
         factory.setPort(settings.port());
         factory.setAddress(address());
-        int threads = settings.maxInFlight() + SPARE_THREADS;
-        factory.addConnectorCustomizers(connector -> {
-            if (connector.getProtocolHandler() instanceof AbstractProtocol<?> protocol) {
-                protocol.setMaxThreads(threads);
-                protocol.setProcessorCache(threads);
-            }
-        });
+        factory.setProtocol(DeadlineProtocol.class.getName());
+        factory.addConnectorCustomizers(connector -> bound((DeadlineProtocol) connector.getProtocolHandler()));
+        factory.addEngineValves(new SecurityHeaders());
         factory.addContextCustomizers(context ->
                 ((StandardHost) context.getParent()).setErrorReportValveClass(ContainerErrors.class.getName()));
+    }
+
+    private void bound(DeadlineProtocol protocol) {
+        Limits limits = settings.limits();
+        Deadlines deadlines = settings.deadlines();
+        int threads = limits.maxInFlight() + SPARE_THREADS;
+        protocol.setMaxThreads(threads);
+        protocol.setProcessorCache(threads);
+        protocol.setMaxConnections(limits.maxConnections());
+        protocol.setAcceptCount(BACKLOG);
+        protocol.setConnectionTimeout(deadlines.receiveSeconds() * 1000);
+        protocol.setKeepAliveTimeout(deadlines.keepAliveSeconds() * 1000);
+        protocol.setDeadlines(deadlines.receiveSeconds(), deadlines.sendSeconds());
+        // a body that is refused before it is read is read all the same: closing at once would be a reset, which takes
+        // the answer from a client that is still sending
+        protocol.setMaxSwallowSize(limits.maxBodyBytes());
     }
 
     private InetAddress address() {

@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.Strategies;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.web.AnyAccept;
 import org.restbench.web.Catalogue;
 import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
@@ -24,12 +26,24 @@ public class Wiring {
     /** The table of workloads: name in the path → how to make one. */
     @Bean
     Workloads workloads(Settings settings) {
-        return new Workloads(Map.of("matrix", MatrixWorkload.factory(settings.mostProductElements())));
+        return new Workloads(
+                Map.of("matrix", MatrixWorkload.factory(settings.limits().mostProductElements())));
+    }
+
+    /** Of all requests together; whatever is kept between requests takes its own from here as well. */
+    @Bean
+    MemoryBudget memoryBudget(Settings settings) {
+        return new MemoryBudget(settings.limits().memoryBudgetBytes());
     }
 
     @Bean
     Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
-        return new Strategies(affinity, cores.pinned(), cores.allowed().size(), settings.pipelineQueue());
+        return new Strategies(
+                affinity,
+                cores.pinned(),
+                cores.allowed().size(),
+                settings.pipelineQueue(),
+                settings.limits().maxThreads());
     }
 
     @Bean
@@ -44,8 +58,9 @@ public class Wiring {
 
     @Bean
     WorkloadController workloadController(
-            Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, Settings settings) {
-        return new WorkloadController(catalogue, errors, registry, settings.maxBodyBytes(), settings.maxInFlight());
+            Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, MemoryBudget memory, Settings settings) {
+        Limits limits = settings.limits();
+        return new WorkloadController(catalogue, errors, registry, memory, limits.maxBodyBytes(), limits.maxInFlight());
     }
 
     @Bean
@@ -56,6 +71,11 @@ public class Wiring {
     @Bean
     DocsController docsController(BuildProperties build) {
         return new DocsController(build.get("swagger-ui"));
+    }
+
+    @Bean
+    AnyAccept anyAccept() {
+        return new AnyAccept();
     }
 
     @Bean

@@ -27,9 +27,11 @@ public final class ContainerErrors extends ErrorReportValve {
         }
         HttpStatus known = HttpStatus.resolve(status);
         String message = "Refused by the web container: " + (known == null ? status : known.getReasonPhrase());
+        SecurityHeaders.addTo(response); // a fault has emptied the response
         try {
             ErrorCode code = ErrorCode.ofContainerStatus(status);
-            Reply.error(code, status, message, null, Map.of()).writeTo(response);
+            Map<String, String> headers = code == ErrorCode.BUSY ? Reply.RETRY : Map.of();
+            Reply.error(code, status, message, null, headers).writeTo(response);
             response.finishResponse();
         } catch (IOException gone) {
             LOG.debug("the client went away before it was told", gone);

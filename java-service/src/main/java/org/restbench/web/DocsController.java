@@ -1,5 +1,6 @@
 package org.restbench.web;
 
+import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,8 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /** The contract as JSON and as a page; both work without network. */
 @RestController
 public final class DocsController {
+    private static final String JAVASCRIPT = "text/javascript";
+
     private final String assets;
 
     /** @param swaggerUiVersion of the webjar in the class path, whose folder it names */
@@ -31,22 +34,29 @@ public final class DocsController {
     }
 
     @GetMapping(path = "/docs", produces = MediaType.TEXT_HTML_VALUE)
-    String page() throws IOException {
+    String page(HttpServletResponse response) throws IOException {
+        SecurityHeaders.letPageRun(response);
         return new ClassPathResource("docs.html").getContentAsString(StandardCharsets.UTF_8);
     }
 
     @GetMapping("/docs/swagger-ui.css")
     ResponseEntity<Resource> style() {
-        return asset("swagger-ui.css", "text/css");
+        return asset(assets + "swagger-ui.css", "text/css");
     }
 
     @GetMapping("/docs/swagger-ui-bundle.js")
     ResponseEntity<Resource> script() {
-        return asset("swagger-ui-bundle.js", "text/javascript");
+        return asset(assets + "swagger-ui-bundle.js", JAVASCRIPT);
     }
 
-    private ResponseEntity<Resource> asset(String name, String type) {
+    /** A file of its own: the page's policy runs no script that stands in the page. */
+    @GetMapping("/docs/start.js")
+    ResponseEntity<Resource> start() {
+        return asset("docs-start.js", JAVASCRIPT);
+    }
+
+    private static ResponseEntity<Resource> asset(String path, String type) {
         MediaType utf8 = new MediaType(MediaType.valueOf(type), StandardCharsets.UTF_8);
-        return ResponseEntity.ok().contentType(utf8).body(new ClassPathResource(assets + name));
+        return ResponseEntity.ok().contentType(utf8).body(new ClassPathResource(path));
     }
 }

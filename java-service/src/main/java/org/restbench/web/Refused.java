@@ -39,8 +39,7 @@ final class Refused extends RuntimeException {
 
     static Refused busy(int limit) {
         String message = "The service is at its limit of " + limit + " requests in flight (RESTBENCH_MAX_IN_FLIGHT)";
-        ErrorCode code = ErrorCode.BUSY;
-        return new Refused(Reply.error(code, code.status(), message, null, Map.of("Retry-After", "1")));
+        return new Refused(Reply.busy(message));
     }
 
     static Refused cutOff() {

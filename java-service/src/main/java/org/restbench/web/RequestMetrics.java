@@ -5,6 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.restbench.memory.MemoryBudget;
 
 /** The service's own count of what it answered, which a benchmark compares with what its clients saw. */
 final class RequestMetrics {
@@ -13,10 +14,14 @@ final class RequestMetrics {
     private final MeterRegistry registry;
     private final Map<Key, Counter> answered = new ConcurrentHashMap<>();
 
-    RequestMetrics(MeterRegistry registry, InFlight inFlight) {
+    RequestMetrics(MeterRegistry registry, InFlight inFlight, MemoryBudget memory) {
         this.registry = registry;
         Gauge.builder("restbench.requests.in.flight", inFlight, InFlight::count)
                 .description("Requests being worked on now")
+                .register(registry);
+        Gauge.builder("restbench.memory.held", memory, MemoryBudget::heldBytes)
+                .description("Heap that requests hold now")
+                .baseUnit("bytes")
                 .register(registry);
     }
 

@@ -5,6 +5,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import org.restbench.execution.StageClock;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 import org.springframework.stereotype.Controller;
@@ -20,49 +22,61 @@ public final class WorkloadController {
     private final RequestMetrics metrics;
 
     /**
+     * @param memory of all requests together
      * @param maxBodyBytes above it a body is refused
      * @param maxInFlight requests worked on at once
      */
     public WorkloadController(
-            Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, int maxBodyBytes, int maxInFlight) {
+            Catalogue catalogue,
+            ErrorHandler errors,
+            MeterRegistry registry,
+            MemoryBudget memory,
+            int maxBodyBytes,
+            int maxInFlight) {
         this.catalogue = catalogue;
         this.errors = errors;
         this.inFlight = new InFlight(maxInFlight);
-        this.bodies = new BodyReader(maxBodyBytes);
-        this.metrics = new RequestMetrics(registry, inFlight);
+        this.bodies = new BodyReader(maxBodyBytes, memory);
+        this.metrics = new RequestMetrics(registry, inFlight, memory);
     }
 
     @RequestMapping("/{workload}/{strategy}")
     void handle(HttpServletRequest request, HttpServletResponse response) throws IOException {
         Route route = catalogue.find(request.getRequestURI());
-        Reply reply = answer(route, request);
-        // counted before it is sent: a client that has the answer finds it counted, and free to send its next request
+        Admission admission;
+        try {
+            admission = admit(request);
+        } catch (Refused | MemoryRefused refused) {
+            send(errors.reply(refused, () -> null), route, response, () -> {});
+            return;
+        }
+        try (admission) {
+            send(run(route, request, admission.memory()), route, response, admission::close);
+        }
+    }
+
+    private Admission admit(HttpServletRequest request) {
+        requirePost(request);
+        requireJson(request);
+        bodies.requireWithinLimit(request);
+        return Admission.to(inFlight, () -> bodies.hold(request));
+    }
+
+    /**
+     * Counts it before it is sent: a client that has the answer finds it counted, and free to send its next request.
+     */
+    private void send(Reply reply, Route route, HttpServletResponse response, Runnable almost) throws IOException {
         metrics.count(route, reply.status());
-        reply.writeTo(response);
+        reply.writeTo(response, almost);
     }
 
-    private Reply answer(Route route, HttpServletRequest request) {
-        try {
-            requirePost(request);
-            requireJson(request);
-            bodies.requireWithinLimit(request);
-            inFlight.enter();
-        } catch (Refused refused) {
-            return refused.reply();
-        }
-        try {
-            return run(route, request);
-        } finally {
-            inFlight.leave();
-        }
-    }
-
-    private Reply run(Route route, HttpServletRequest request) {
+    private Reply run(Route route, HttpServletRequest request, MemoryBudget.Hold memory) {
         StageClock clock = new StageClock();
-        Workload<?, ?> workload = route.factory().forRequest(name -> Query.values(request.getQueryString(), name));
+        Workload<?, ?> workload =
+                route.factory().forRequest(name -> Query.values(request.getQueryString(), name), memory);
         byte[] body = null;
         try {
-            body = bodies.read(request);
+            body = bodies.read(request, memory);
             byte[] product = route.technique().strategy().execute(workload, body, clock);
             return Reply.product(product, ServerTiming.of(clock));
         } catch (Throwable thrown) { // also an Error: the client gets 099, and the log the cause

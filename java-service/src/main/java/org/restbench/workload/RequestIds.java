@@ -9,16 +9,24 @@ public final class RequestIds {
 
     private static final int MOST_CODE_POINTS = 128;
 
+    /** Two escapes of six bytes for each code point, and the quotes: whatever is longer need not be unescaped. */
+    private static final int MOST_BYTES = 12 * MOST_CODE_POINTS + 2;
+
     private RequestIds() {}
 
     /** @throws Irregular where the value that comes next is no request id */
     public static RequestId read(JsonCursor cursor, byte[] body) {
         return cursor.peek() == '"'
-                ? string(cursor.readString())
+                ? string(cursor, body)
                 : new RequestId(Long.toString(Integers.read(cursor, body)), true);
     }
 
-    private static RequestId string(String text) {
+    private static RequestId string(JsonCursor cursor, byte[] body) {
+        int from = cursor.offset();
+        if (cursor.skipString() - from > MOST_BYTES) {
+            throw Irregular.FOUND;
+        }
+        String text = new JsonCursor(body, from).readString();
         if (text.isEmpty() || text.codePointCount(0, text.length()) > MOST_CODE_POINTS) {
             throw Irregular.FOUND;
         }

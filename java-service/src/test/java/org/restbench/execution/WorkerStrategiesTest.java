@@ -31,7 +31,7 @@ import org.restbench.workload.Workload;
 class WorkerStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
-    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2);
+    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2, 200);
 
     @AfterEach
     void close() {

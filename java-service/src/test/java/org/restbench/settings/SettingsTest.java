@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -11,21 +12,35 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class SettingsTest {
+    private static final long HEAP = Runtime.getRuntime().maxMemory();
+
     @Test
     void an_empty_environment_gives_the_documented_defaults() {
-        assertThat(Settings.from(Map.of())).isEqualTo(new Settings("127.0.0.1", 8080, 67_108_864, 256, 1, 4));
+        Limits limits = new Limits(67_108_864, 256, HEAP / 2 - (16 << 20), 6400, 2000);
+        assertThat(Settings.from(Map.of()))
+                .isEqualTo(new Settings("127.0.0.1", 8080, limits, new Deadlines(20, 20, 300, 30), 1, 4));
     }
 
     @Test
     void every_variable_is_read() {
-        Map<String, String> environment = Map.of(
+        Map<String, String> environment = new HashMap<>(Map.of(
                 "RESTBENCH_HOST", "0.0.0.0",
                 "RESTBENCH_PORT", "18081",
                 "RESTBENCH_MAX_BODY_BYTES", "1000",
                 "RESTBENCH_MAX_IN_FLIGHT", "5",
+                "RESTBENCH_MEMORY_BUDGET_BYTES", "2000000",
+                "RESTBENCH_MAX_THREADS", "101",
+                "RESTBENCH_MAX_CONNECTIONS", "7"));
+        environment.putAll(Map.of(
+                "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "8",
+                "RESTBENCH_SEND_TIMEOUT_SECONDS", "9",
+                "RESTBENCH_KEEP_ALIVE_SECONDS", "10",
+                "RESTBENCH_STOP_TIMEOUT_SECONDS", "11",
                 "RESTBENCH_PINNED_WORKERS", "2",
-                "RESTBENCH_PIPELINE_QUEUE", "3");
-        assertThat(Settings.from(environment)).isEqualTo(new Settings("0.0.0.0", 18_081, 1000, 5, 2, 3));
+                "RESTBENCH_PIPELINE_QUEUE", "3"));
+        Limits limits = new Limits(1000, 5, 2_000_000, 101, 7);
+        assertThat(Settings.from(environment))
+                .isEqualTo(new Settings("0.0.0.0", 18_081, limits, new Deadlines(8, 9, 10, 11), 2, 3));
     }
 
     @ParameterizedTest
@@ -36,6 +51,14 @@ class SettingsTest {
         "RESTBENCH_MAX_BODY_BYTES,0,1 to 201326592",
         "RESTBENCH_MAX_BODY_BYTES,64MB,1 to 201326592",
         "RESTBENCH_MAX_IN_FLIGHT,-1,1 to 4096",
+        "RESTBENCH_MEMORY_BUDGET_BYTES,1000,1048576 to ",
+        "RESTBENCH_MEMORY_BUDGET_BYTES,9223372036854775807,1048576 to ",
+        "RESTBENCH_MAX_THREADS,99,100 to 100000",
+        "RESTBENCH_MAX_CONNECTIONS,0,1 to 100000",
+        "RESTBENCH_RECEIVE_TIMEOUT_SECONDS,0,1 to 3600",
+        "RESTBENCH_SEND_TIMEOUT_SECONDS,3601,1 to 3600",
+        "RESTBENCH_KEEP_ALIVE_SECONDS,-1,1 to 3600",
+        "RESTBENCH_STOP_TIMEOUT_SECONDS,x,1 to 3600",
         "RESTBENCH_PINNED_WORKERS,0,1 to 1024",
         "RESTBENCH_PIPELINE_QUEUE,0,1 to 4096",
         "RESTBENCH_HOST,no such host,address"

@@ -1,21 +1,37 @@
 package org.restbench.workload.matrix;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.restbench.json.JsonCursor;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.Integers;
 import org.restbench.workload.Irregular;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {
+    private static final int FEW = 16;
+
+    /** One MiB of them. */
+    private static final int WORTH_A_COPY = 1 << 17;
+
     /** Numbers of up to this many digits need no check for overflow. */
     private static final int SURELY_FIT_DIGITS = 18;
 
-    private long[] values = new long[16];
+    private final MemoryBudget.Hold memory;
+    private long[] values = new long[FEW];
     private int size;
+    /** Without memory: how many were dropped so far. */
+    private int dropped;
+
+    /** @param memory of the request, which the array takes its own from; null to count the elements and keep none */
+    Elements(MemoryBudget.Hold memory) {
+        this.memory = memory;
+        if (memory != null) {
+            memory.grow(FEW * Long.BYTES);
+        }
+    }
 
     int size() {
-        return size;
+        return dropped + size;
     }
 
     /** The values read so far from index 0, with room behind them. Not a copy. */
@@ -25,21 +41,45 @@ final class Elements {
 
     /** Forgets the values from an index on. */
     void truncate(int newSize) {
-        size = newSize;
+        size = memory == null ? 0 : newSize;
+        dropped = newSize - size;
     }
 
     void add(long value) {
         if (size == values.length) {
-            reserve(size * 2L);
+            makeRoom();
         }
         values[size++] = value;
+    }
+
+    private void makeRoom() {
+        if (memory == null) {
+            dropped += size;
+            size = 0;
+        } else {
+            reserve(size * 2L);
+        }
     }
 
     /** Makes room for this many values in all, so that growing does not copy. */
     void reserve(long capacity) {
         if (capacity > values.length) {
-            values = Arrays.copyOf(values, (int) Math.min(capacity, Integer.MAX_VALUE - 8));
+            resize((int) Math.min(capacity, Integer.MAX_VALUE - 8));
         }
+    }
+
+    /** Gives back the room behind the values, where that is worth a copy. */
+    void trim() {
+        if (values.length - size > WORTH_A_COPY) {
+            resize(size);
+        }
+    }
+
+    private void resize(int capacity) {
+        memory.grow((long) capacity * Long.BYTES);
+        long before = (long) values.length * Long.BYTES;
+        values = Arrays.copyOf(values, capacity);
+        memory.shrink(before);
     }
 
     /**
@@ -49,14 +89,16 @@ final class Elements {
      * @throws Irregular at the first element that is no 64-bit integer; those before it have been added
      */
     void addString(JsonCursor cursor, byte[] body) {
-        int before = size;
+        int before = size();
         int start = cursor.offset() + 1;
         try {
             cursor.moveTo(addList(body, start) + 1);
         } catch (Irregular escapedOrWrong) {
             truncate(before);
-            byte[] unescaped = (cursor.readString() + '"').getBytes(StandardCharsets.UTF_8);
-            if (addList(unescaped, 0) != unescaped.length - 1) {
+            byte[] unescaped = cursor.readBytes();
+            byte[] quoted = Arrays.copyOf(unescaped, unescaped.length + 1);
+            quoted[unescaped.length] = '"';
+            if (addList(quoted, 0) != unescaped.length) {
                 throw Irregular.FOUND;
             }
         }

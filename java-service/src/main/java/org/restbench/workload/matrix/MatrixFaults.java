@@ -54,7 +54,7 @@ final class MatrixFaults {
     /** 005: every element is a 64-bit integer. */
     void requireIntegers() {
         eachRow((place, row) -> {
-            Elements elements = new Elements();
+            Elements elements = new Elements(null);
             try {
                 addRow(elements, row);
             } catch (Irregular wrong) {
@@ -68,7 +68,7 @@ final class MatrixFaults {
     void requireWidths() {
         int columnCount = RequestBody.memberOf(body, matrix, "columnCount");
         eachRow((place, row) -> {
-            Elements elements = new Elements();
+            Elements elements = new Elements(null);
             addRow(elements, row);
             int values = elements.size();
             require(

@@ -2,6 +2,7 @@ package org.restbench.workload.matrix;
 
 import org.restbench.json.JsonCursor;
 import org.restbench.json.MalformedJson;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.Integers;
 import org.restbench.workload.Irregular;
 import org.restbench.workload.RequestId;
@@ -13,17 +14,22 @@ import org.restbench.workload.RequestIds;
  */
 final class MatrixReader {
     private final byte[] body;
+    private final MemoryBudget.Hold memory;
     private final JsonCursor cursor;
 
-    private MatrixReader(byte[] body) {
+    private MatrixReader(byte[] body, MemoryBudget.Hold memory) {
         this.body = body;
+        this.memory = memory;
         this.cursor = new JsonCursor(body, 0);
     }
 
-    /** @throws Irregular where the body is anything but a right request */
-    static MatrixRequest read(byte[] body) {
+    /**
+     * @param memory that the elements are taken from
+     * @throws Irregular where the body is anything but a right request
+     */
+    static MatrixRequest read(byte[] body, MemoryBudget.Hold memory) {
         try {
-            return new MatrixReader(body).request();
+            return new MatrixReader(body, memory).request();
         } catch (MalformedJson malformed) {
             throw Irregular.FOUND;
         }
@@ -69,7 +75,7 @@ final class MatrixReader {
 
     /** All rows, of which the first decides the width: {@code columnCount} may come later. */
     private Matrix rows() {
-        Elements elements = new Elements();
+        Elements elements = new Elements(memory);
         int rows = 0;
         int columns = 0;
         cursor.enterArray();
@@ -86,6 +92,7 @@ final class MatrixReader {
             rows++;
         }
         require(rows > 0);
+        elements.trim();
         return new Matrix(rows, columns, elements.values());
     }
 

@@ -1,6 +1,7 @@
 package org.restbench.workload.matrix;
 
 import java.util.List;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Irregular;
 import org.restbench.workload.ParallelLoop;
@@ -15,15 +16,17 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     private final Kernel kernel;
     private final int mostElements;
+    private final MemoryBudget.Hold memory;
 
-    private MatrixWorkload(Kernel kernel, int mostElements) {
+    private MatrixWorkload(Kernel kernel, int mostElements, MemoryBudget.Hold memory) {
         this.kernel = kernel;
         this.mostElements = mostElements;
+        this.memory = memory;
     }
 
     /** @param mostElements of a product; a larger one is refused before it is computed */
     public static WorkloadFactory factory(int mostElements) {
-        return queryValues -> new MatrixWorkload(kernel(queryValues.apply("kernel")), mostElements);
+        return (queryValues, memory) -> new MatrixWorkload(kernel(queryValues.apply("kernel")), mostElements, memory);
     }
 
     /** The kernel asked for; null where it is unknown, which is an error that waits for the body to be well-formed. */
@@ -38,7 +41,7 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     public MatrixRequest parse(byte[] body) {
         MatrixRequest request;
         try {
-            request = MatrixReader.read(body);
+            request = MatrixReader.read(body, memory);
         } catch (Irregular irregular) {
             throw FaultFinder.find(body, kernel != null);
         }
@@ -62,13 +65,14 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     @Override
     public MatrixProduct compute(MatrixRequest request, ParallelLoop loop) {
+        memory.grow((long) request.one().rows() * request.two().columns() * Long.BYTES);
         return new MatrixProduct(
                 request.id(), Multiplication.of(request, kernel).run(loop));
     }
 
     @Override
     public byte[] serialize(MatrixProduct product) {
-        return MatrixWriter.write(product);
+        return MatrixWriter.write(product, memory);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package org.restbench.workload.matrix;
 
 import java.nio.charset.StandardCharsets;
+import org.restbench.memory.MemoryBudget;
 
 /** Writes the response's bytes: one array of exactly the right size, nothing in between. */
 final class MatrixWriter {
@@ -13,13 +14,18 @@ final class MatrixWriter {
         bytes = new byte[sizeBytes];
     }
 
-    /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */
-    static byte[] write(MatrixProduct result) {
+    /**
+     * {@code {"requestId":"…","rows":[[…],…]}} without white space.
+     *
+     * @param memory that the bytes are taken from
+     */
+    static byte[] write(MatrixProduct result, MemoryBudget.Hold memory) {
         Matrix product = result.product();
         byte[] head = ("{\"requestId\":" + result.id().asString() + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
         // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last
         // bracket
         long sizeBytes = head.length + digits(product) + product.size() + 2L * product.rows() + 1;
+        memory.grow(sizeBytes);
         MatrixWriter writer = new MatrixWriter(Math.toIntExact(sizeBytes));
         System.arraycopy(head, 0, writer.bytes, 0, head.length);
         writer.end = head.length;

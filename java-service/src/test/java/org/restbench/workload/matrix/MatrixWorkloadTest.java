@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.Integers;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Irregular;
@@ -24,6 +25,10 @@ import org.restbench.workload.Workload;
 
 class MatrixWorkloadTest {
     private static final RequestId ID = new RequestId("7", true);
+
+    private static MemoryBudget.Hold plenty() {
+        return new MemoryBudget(1 << 30).hold(0);
+    }
 
     /** Cuts the units into pieces of random sizes, not at rows, and runs them in random order. */
     private static ParallelLoop shuffled(Random random) {
@@ -129,7 +134,7 @@ class MatrixWorkloadTest {
     }
 
     private static String write(Matrix product) {
-        return new String(MatrixWriter.write(new MatrixProduct(ID, product)), StandardCharsets.UTF_8);
+        return new String(MatrixWriter.write(new MatrixProduct(ID, product), plenty()), StandardCharsets.UTF_8);
     }
 
     @ParameterizedTest
@@ -188,7 +193,7 @@ class MatrixWorkloadTest {
     private static boolean agreed(byte[] body) {
         boolean read = true;
         try {
-            MatrixReader.read(body);
+            MatrixReader.read(body, plenty());
         } catch (Irregular turnedAway) {
             read = false;
         }
@@ -204,7 +209,7 @@ class MatrixWorkloadTest {
 
     @Test
     void refuses_a_product_that_would_be_too_large_before_it_is_computed() {
-        Workload<?, ?> workload = MatrixWorkload.factory(3).forRequest(name -> List.of());
+        Workload<?, ?> workload = MatrixWorkload.factory(3).forRequest(name -> List.of(), plenty());
         String body =
                 "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"},{\"value\":\"1\"}]},"
                         + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"1,1\"}]}}";

@@ -1,0 +1,82 @@
+package org.restbench.memory;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The bytes of heap that all requests together may hold: bodies, parsed input, results, answers. Whoever is about to
+ * allocate asks first, and is refused at once where it does not fit: an error for one request takes the place of an
+ * {@code OutOfMemoryError} for all of them. It counts promises, it allocates nothing.
+ */
+public final class MemoryBudget {
+    private final long totalBytes;
+    private final AtomicLong freeBytes;
+
+    /** @param totalBytes more than this is never held at once */
+    public MemoryBudget(long totalBytes) {
+        this.totalBytes = totalBytes;
+        this.freeBytes = new AtomicLong(totalBytes);
+    }
+
+    /** All there is. */
+    public long totalBytes() {
+        return totalBytes;
+    }
+
+    /** Bytes that are held now. */
+    public long heldBytes() {
+        return totalBytes - freeBytes.get();
+    }
+
+    /**
+     * Takes bytes out of the budget until the hold is closed.
+     *
+     * @throws MemoryRefused where they do not fit now, or never would
+     */
+    public Hold hold(long bytes) {
+        Hold hold = new Hold();
+        hold.grow(bytes);
+        return hold;
+    }
+
+    /** What one request, or a cache, has of the budget. It may be handed from thread to thread. */
+    public final class Hold implements AutoCloseable {
+        private long heldBytes;
+        private boolean closed;
+
+        private Hold() {}
+
+        /**
+         * Takes more.
+         *
+         * @throws MemoryRefused where it does not fit now, or never would; what was held before stays held
+         */
+        public synchronized void grow(long bytes) {
+            if (closed) {
+                throw new IllegalStateException("memory was asked for after its request was over");
+            }
+            if (bytes > totalBytes - heldBytes) {
+                throw MemoryRefused.never(bytes + heldBytes, totalBytes);
+            }
+            if (freeBytes.getAndUpdate(free -> free < bytes ? free : free - bytes) < bytes) {
+                throw MemoryRefused.now(totalBytes);
+            }
+            heldBytes += bytes;
+        }
+
+        /** Gives back a part that is garbage from now on. */
+        public synchronized void shrink(long bytes) {
+            if (closed) {
+                return;
+            }
+            heldBytes -= bytes;
+            freeBytes.addAndGet(bytes);
+        }
+
+        /** Gives all back; once more does nothing. */
+        @Override
+        public synchronized void close() {
+            shrink(heldBytes);
+            closed = true;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package org.restbench.settings;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Map;
+
+/** The variables a service is started with, each read with its default and what is allowed. */
+record Environment(Map<String, String> variables) {
+    /** @throws InvalidSetting where it is no address of a machine */
+    String host(String variable, String unset) {
+        String host = variables.getOrDefault(variable, unset);
+        try {
+            InetAddress.getByName(host);
+            return host;
+        } catch (UnknownHostException unknown) {
+            throw new InvalidSetting(variable, host, "an address or the name of this machine");
+        }
+    }
+
+    /** @throws InvalidSetting where it is no integer from {@code lowest} to {@code highest} */
+    int integer(String variable, int unset, int lowest, int highest) {
+        return (int) integer(variable, (long) unset, lowest, highest);
+    }
+
+    /** As the other, in 64 bits. */
+    long integer(String variable, long unset, long lowest, long highest) {
+        String value = variables.get(variable);
+        if (value == null) {
+            return unset;
+        }
+        try {
+            long number = Long.parseLong(value);
+            if (number >= lowest && number <= highest) {
+                return number;
+            }
+        } catch (NumberFormatException notANumber) {
+            // told below, as is a number outside the range
+        }
+        throw new InvalidSetting(variable, value, "an integer from " + lowest + " to " + highest);
+    }
+}

@@ -1,0 +1,101 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.workload.ParallelLoop;
+
+/** All loops together never have more threads than they may, and all of them are run. */
+@Timeout(60)
+class ThreadBudgetTest {
+    private final AtomicInteger running = new AtomicInteger();
+    private final AtomicInteger most = new AtomicInteger();
+    private final AtomicInteger bodies = new AtomicInteger();
+    private long pauseNanos = 1;
+
+    private void body(int from, int to) {
+        most.accumulateAndGet(running.incrementAndGet(), Math::max);
+        LockSupport.parkNanos(pauseNanos);
+        bodies.addAndGet(to - from);
+        running.decrementAndGet();
+    }
+
+    private void manyAtOnce(ParallelLoop loop, int loops, int units) {
+        ExecutorService requests = Executors.newFixedThreadPool(loops);
+        List<CompletableFuture<Void>> all = IntStream.range(0, loops)
+                .mapToObj(i -> CompletableFuture.runAsync(() -> loop.forEach(units, 1, this::body), requests))
+                .toList();
+        all.forEach(CompletableFuture::join);
+        requests.shutdown();
+        assertThat(bodies.get()).isEqualTo(loops * units);
+    }
+
+    @Test
+    void loops_of_many_requests_share_the_threads_there_are() {
+        ThreadBudget budget = new ThreadBudget(150);
+        pauseNanos = 50_000_000; // long enough that without a limit all would run at once
+        manyAtOnce(new ThreadPoolLoop(budget), 8, 60);
+        assertThat(most.get()).isBetween(1, 150);
+        assertThat(budget.take(200)).as("all are back").isEqualTo(150);
+    }
+
+    @Test
+    void who_waits_for_many_threads_is_not_overtaken_by_who_wants_few() throws Exception {
+        ThreadBudget budget = new ThreadBudget(10);
+        budget.take(1);
+        Thread wantsAll = waiting(() -> budget.take(10));
+        Thread wantsOne = waiting(() -> budget.take(1));
+        budget.giveBack(1);
+        wantsAll.join();
+        assertThat(wantsOne.getState()).isEqualTo(Thread.State.WAITING);
+        budget.giveBack(10);
+        wantsOne.join();
+    }
+
+    private static Thread waiting(Runnable work) throws InterruptedException {
+        Thread thread = new Thread(work);
+        thread.start();
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.sleep(1);
+        }
+        return thread;
+    }
+
+    @Test
+    void a_loop_of_millions_of_units_has_a_thousand_tasks_at_most() {
+        ExecutorService counting = Executors.newCachedThreadPool();
+        try {
+            Tasks.runAll(counting, 7, 1000, 3, this::body);
+            assertThat(bodies.get()).isEqualTo(1000);
+            assertThat(most.get()).isLessThanOrEqualTo(7);
+        } finally {
+            counting.shutdown();
+        }
+        assumeTrue(Runtime.version().feature() >= 21, "virtual threads need Java 21");
+        VirtualThreads virtual =
+                VirtualThreads.ifAvailable(new ThreadBudget(2000)).orElseThrow();
+        virtual.forEach(100_000, 1, this::body);
+        assertThat(bodies.get()).isEqualTo(101_000);
+        assertThat(most.get()).isLessThanOrEqualTo(Tasks.MOST_AT_ONCE);
+        virtual.close();
+    }
+
+    @Test
+    void an_interrupted_wait_ends_and_takes_nothing() {
+        ThreadBudget budget = new ThreadBudget(1);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> budget.take(1)).isInstanceOf(IllegalStateException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(budget.take(1)).isEqualTo(1);
+    }
+}
