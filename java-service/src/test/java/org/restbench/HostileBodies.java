@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 
 /** Bodies that cost much more memory than they are long, each in a way of its own. */
 final class HostileBodies {
-    private static final int MANY = 400_000;
+    private static final int MANY = 200_000;
 
     /** With what each is: elements of one digit, a name for each few bytes, escapes, rows, a product, a wrong end. */
     static final List<String> ALL = List.of(

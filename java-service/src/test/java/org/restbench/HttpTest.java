@@ -108,8 +108,9 @@ class HttpTest {
         JsonNode codes = openApi.at("/components/schemas/Error/properties/errorCode/enum");
         assertThat(codes.valueStream()).hasSize(11).allMatch(JsonNode::isString);
         String page = service.get("/docs").body();
-        assertThat(page).contains("/openapi.json").doesNotContain("http://", "https://");
-        for (String asset : List.of("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js")) {
+        assertThat(page).doesNotContain("http://", "https://");
+        assertThat(service.get("/docs/start.js").body()).contains("\"/openapi.json\"");
+        for (String asset : List.of("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js", "/docs/start.js")) {
             assertThat(page).contains(asset);
             assertThat(service.get(asset).statusCode()).isEqualTo(200);
         }

@@ -14,10 +14,10 @@ import org.restbench.workload.ParallelLoop;
  */
 final class Tasks {
     /**
-     * Tasks of one loop that exist at once; those behind them wait unmade. Far more than the rows of any matrix that is
-     * measured, and a loop over millions of units still costs no more than so many tasks' memory.
+     * Tasks of one loop that exist at once; those behind them wait unmade. Twice the rows of the study's largest
+     * matrix, so that nothing that is measured is cut in two; and a loop over millions of units costs no more memory.
      */
-    static final int MOST_AT_ONCE = 1000;
+    static final int MOST_AT_ONCE = 4000;
 
     /** For threads of the service itself, when it is stopped: requests in flight have had their time before. */
     static final int STOP_SECONDS = 5;

@@ -21,8 +21,8 @@ final class BodyReader {
      */
     private static final long BYTES_PER_BYTE = 3;
 
-    /** For what does not follow from the body: the tasks of a loop, buffers, the request itself. */
-    private static final long BYTES_PER_REQUEST = 256 << 10;
+    /** For what does not follow from the body: the tasks of a loop, 100 bytes each, buffers, the request itself. */
+    private static final long BYTES_PER_REQUEST = 384 << 10;
 
     private final int limitBytes;
     private final MemoryBudget memory;

@@ -18,15 +18,14 @@ public final class ContainerErrors extends ErrorReportValve {
 
     @Override
     protected void report(Request request, Response response, Throwable thrown) {
-        int status = response.getStatus();
+        int status = contractStatus(response.getStatus());
         if (status < 400 || response.getContentWritten() > 0 || !response.setErrorReported()) {
             return;
         }
         if (status >= 500) {
             LOG.error("the web container failed", thrown);
         }
-        HttpStatus known = HttpStatus.resolve(status);
-        String message = "Refused by the web container: " + (known == null ? status : known.getReasonPhrase());
+        String message = message(status);
         SecurityHeaders.addTo(response); // a fault has emptied the response
         try {
             ErrorCode code = ErrorCode.ofContainerStatus(status);
@@ -36,5 +35,18 @@ public final class ContainerErrors extends ErrorReportValve {
         } catch (IOException gone) {
             LOG.debug("the client went away before it was told", gone);
         }
+    }
+
+    /** The container tells a body that is late (408) from one that ends early (400); the contract does not. */
+    private static int contractStatus(int status) {
+        return status == HttpStatus.REQUEST_TIMEOUT.value() ? HttpStatus.BAD_REQUEST.value() : status;
+    }
+
+    private static String message(int status) {
+        if (status == HttpStatus.BAD_REQUEST.value()) {
+            return "The request is not HTTP, or its body could not be received whole and in time";
+        }
+        HttpStatus known = HttpStatus.resolve(status);
+        return "Refused by the web container: " + (known == null ? status : known.getReasonPhrase());
     }
 }
