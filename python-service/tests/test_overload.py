@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import socket
 import threading
 import time
 from collections import Counter
@@ -66,7 +67,7 @@ def test_twenty_times_too_many_users_get_right_answers_or_503(
 
 
 def recovered(service: LiveService, strategy: str) -> None:
-    wait_until(lambda: metric(service, "restbench_connections")[""] == 1)
+    wait_until(lambda: metric(service, "restbench_connections").get("") == 1)
     assert all(post(service, strategy, SMALL[0]).body == SMALL[1] for _ in range(20))
     # not at once: an answer is let go when it has been sent, and its client may be quicker
     wait_until(lambda: metric(service, "restbench_memory_held_bytes")[""] == 0)
@@ -88,17 +89,21 @@ def test_bodies_beyond_the_memory_budget_are_refused_and_the_budget_named(
     recovered(service, "serial")
 
 
+def used(client: socket.socket) -> socket.socket:
+    client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert answer_of(client).status == 200
+    return client
+
+
 def test_a_connection_too_many_displaces_the_one_idle_longest(service: LiveService) -> None:
     with ExitStack() as clients:
-        idle = [clients.enter_context(connected(service.port)) for _ in range(40)]
-        for client in idle:
-            client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert answer_of(client).status == 200
-        time.sleep(2)  # a connection used just now would not be taken for idle
-        assert post(service, "serial", SMALL[0]).body == SMALL[1]
+        idle = [used(clients.enter_context(connected(service.port))) for _ in range(37)]
+        time.sleep(2.5)  # a connection used just now would not be taken for idle
+        for _ in range(6):  # some of the places left may still be those of a test before
+            used(clients.enter_context(connected(service.port)))
         assert everything(idle[0]) == b""
-        idle[-1].sendall(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        assert everything(idle[-1]).startswith(b"HTTP/1.1 200 ")
+        assert used(idle[-1])
+        assert metric(service, "restbench_connections")[""] <= 40
 
 
 def test_a_connection_too_many_is_told_so_where_none_is_idle(service: LiveService) -> None:
