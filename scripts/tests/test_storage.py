@@ -86,6 +86,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     assert started.returncode == 3, err
     assert len(err.strip().splitlines()) == 1, err
     assert "disk is full" in err or "No space left" in err
+    assert "what was measured is kept: 'restbench report latest' shows it, --resume" in err
     assert bench.left_running() == []
     filler.unlink()
     run = bench.latest.path
@@ -98,8 +99,9 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
 def await_second_cell(folder: Path, started: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and started.poll() is None:
-        loads = [path.stat().st_size for path in folder.glob("*/raw/block-1/*/samples.jtl")]
-        if len(list(folder.glob("*/raw/*/*/cell.json"))) == 1 and len(loads) == 2 and min(loads):
+        loads = [path.stat().st_size for path in folder.glob("latest/raw/*/*/samples.jtl")]
+        records = list(folder.glob("latest/raw/*/*/cell.json"))
+        if len(records) == 1 and len(loads) == 2 and min(loads):
             return
         time.sleep(0.02)
     raise AssertionError("there was no second cell")

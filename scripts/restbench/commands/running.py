@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from restbench import clock, resuming, run_lock, store, watch
 from restbench.begin import Ordered
 from restbench.commands.options import console
-from restbench.failures import Interrupted
+from restbench.failures import Interrupted, StorageProblem
 from restbench.store import Run
 
 
@@ -56,10 +56,10 @@ def _followed(run: Run) -> Iterator[None]:
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         yield
-    except Interrupted as stop:
+    except (Interrupted, StorageProblem) as stop:
         if not run.manifest_file.exists():
             raise
-        raise Interrupted(
+        raise type(stop)(
             f"{stop}; what was measured is kept: 'restbench report latest' shows it, --resume "
             "(make bench RESUME=1) goes on with it"
         ) from stop
