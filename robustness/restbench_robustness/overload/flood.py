@@ -53,7 +53,8 @@ def overloaded(under: UnderTest, strategy: str, force: Force) -> Findings:
         connections=force.connections,
         seconds=force.seconds,
         per_s=TIMES * capacity.sent_per_s,
-        timeout_s=_patience_s(under, capacity),
+        # Every connection's request may be before one, in the kernel's queues or the service's.
+        timeout_s=10 + 3 * _queue_s(force.connections, capacity),
     )
     with (
         Watch(under.tree) as watch,
@@ -65,7 +66,7 @@ def overloaded(under: UnderTest, strategy: str, force: Force) -> Findings:
     _judge_answers(findings, outcome, plan)
     _judge_offer(findings, outcome, capacity, plan)
     _judge_resources(findings, watch, under, idle)
-    bound_s = max(BACK_WITHIN_S, 1.5 * _queue_s(under, capacity))
+    bound_s = max(BACK_WITHIN_S, 1.5 * _queue_s(under.limit("maxInFlight"), capacity))
     findings.within(
         "normal requests are answered again", probes.back_after(outcome.last_sent_s), bound_s
     )
@@ -76,32 +77,30 @@ def overloaded(under: UnderTest, strategy: str, force: Force) -> Findings:
 def _capacity(under: UnderTest, strategy: str, force: Force) -> tuple[Plan, Outcome]:
     """What the service answers a second, with the least work for which ten times can be offered."""
     host, port = under.service.address
+    plan = Plan(
+        host=host,
+        port=port,
+        path=f"/matrix/{strategy}",
+        connections=CAPACITY_CONNECTIONS,
+        seconds=force.capacity_s,
+        timeout_s=60.0,
+        mix="overload",
+        work=0,
+        seed=force.seed,
+    )
+    # Once for nothing: a JVM that has just started does a tenth of what it will do.
+    loads.carried_out(plan, under.folder)
     for work in range(len(WORK)):
-        plan = Plan(
-            host=host,
-            port=port,
-            path=f"/matrix/{strategy}",
-            connections=CAPACITY_CONNECTIONS,
-            seconds=force.capacity_s,
-            timeout_s=60.0,
-            mix="overload",
-            work=work,
-            seed=force.seed,
-        )
+        plan = replace(plan, work=work)
         capacity = loads.carried_out(plan, under.folder)
         if TIMES * capacity.sent_per_s <= MOST_PER_S:
             break
     return plan, capacity
 
 
-def _queue_s(under: UnderTest, capacity: Outcome) -> float:
-    """What as many requests as may be in flight take, one after the other."""
-    return under.limit("maxInFlight") / max(capacity.sent_per_s, 1)
-
-
-def _patience_s(under: UnderTest, capacity: Outcome) -> float:
-    """The longest a request may take: three times what the full queue before it needs."""
-    return 10 + 3 * _queue_s(under, capacity)
+def _queue_s(requests: int, capacity: Outcome) -> float:
+    """What so many requests take, one after the other."""
+    return requests / max(capacity.sent_per_s, 1)
 
 
 def _judge_answers(findings: Findings, outcome: Outcome, plan: Plan) -> None:
@@ -126,11 +125,11 @@ def _judge_offer(findings: Findings, outcome: Outcome, capacity: Outcome, plan: 
 
 
 def _judge_resources(findings: Findings, watch: Watch, under: UnderTest, idle: Tree) -> None:
-    bounds = stated(under, idle)
-    findings.at_most(
-        "memory", watch.peak(lambda each: each.memory_bytes) / MIB, bounds.memory_bytes / MIB, "MiB"
-    )
-    findings.at_most("threads", watch.peak(lambda each: each.threads), bounds.threads)
+    threads = watch.peak(lambda each: each.threads)
+    memory_bytes = watch.peak(lambda each: each.memory_bytes)
+    bounds = stated(under, idle, threads)
+    findings.at_most("memory", memory_bytes / MIB, bounds.memory_bytes / MIB, "MiB")
+    findings.at_most("threads", threads, bounds.threads)
     findings.at_most("open files", watch.peak(lambda each: each.files), bounds.files)
     findings.at_most("processes", watch.peak(lambda each: each.processes), bounds.processes)
 

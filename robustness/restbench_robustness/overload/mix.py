@@ -96,6 +96,11 @@ def overload_mix(work: Shape) -> list[tuple[Kind, int]]:
     ]
 
 
+def largest_body_bytes() -> int:
+    """Of the bodies in an overload."""
+    return len(valid("large", LARGE).rest)
+
+
 def work_mix(work: Shape) -> list[tuple[Kind, int]]:
     """Nothing but valid requests of one shape."""
     return [(valid("work", work), 1)]

@@ -90,9 +90,13 @@ class UnderTest:
 
     def in_flight(self) -> int:
         """Requests in flight, as the service itself counts them."""
+        return int(sum(self.metric("restbench_requests_in_flight")))
+
+    def metric(self, name: str, label: str = "") -> list[float]:
+        """The values of a metric, of all series that have this label."""
         text = self.ask("GET", "/metrics").body.decode()
-        found = re.search(r"^restbench_requests_in_flight(?:\{.*\})? (\S+)$", text, re.MULTILINE)
-        return int(float(found[1])) if found else -1
+        found = re.findall(rf"^{name}(\{{.*\}})? (\S+)$", text, re.MULTILINE)
+        return [float(value) for labels, value in found if label in labels]
 
 
 _NORMAL = valid("normal", LOW)
