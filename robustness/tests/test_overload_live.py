@@ -41,7 +41,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slow_clients, "MARGIN_S", PATIENTLY_S)
 
 
-@pytest.fixture(params=["python"])
+@pytest.fixture(params=["java", "python"])
 def under(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[UnderTest]:
