@@ -100,7 +100,11 @@ def interrupted(run: Run, manifest: Manifest) -> None:
 
 def surroundings() -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
-    return machine.describe() | {"jmeter": load.version(), "measured": sources.fingerprints()}
+    return machine.describe() | {
+        "jmeter": load.version(),
+        "measured": sources.fingerprints(),
+        "settings": sources.settings(),
+    }
 
 
 def sha256(text: str | None) -> str | None:

@@ -11,6 +11,7 @@ killed. What the pipe said before is removed, a line for each, its parts separat
     remove  PATH            a file or a folder
     unless  FILE  FOLDER    a folder, where the file is not there
     tidy    FOLDER          half-written files of the harness in it
+    over                    nothing: the harness ends in order, and starts nothing more
 
 The standard library is all it loads: it waits
 beside measurements.
@@ -28,9 +29,11 @@ from pathlib import Path
 
 #: The variable that carries the mark.
 VARIABLE = "RESTBENCH_HARNESS"
-#: A child that was just being started carries its mark only when it has become its program.
-QUIET_S = 0.3
-LOOK_EVERY_S = 0.02
+OVER = "over"
+#: A child that was just being started carries its mark only when it has become its program, which
+#: may be late on a busy machine. A harness that ends in order is starting none.
+QUIET_S = 3.0
+LOOK_EVERY_S = 0.05
 #: A process in the kernel's hands cannot be killed before they let go of it.
 GIVE_UP_S = 30.0
 
@@ -60,8 +63,9 @@ def marked(mark: str) -> list[int]:
     return [pid for pid, carried in marks().items() if carried == mark]
 
 
-def end(mark: str) -> list[int]:
-    """Kill everything that carries the mark until nothing does; returns what could not be ended."""
+def end(mark: str, quiet_s: float = 0.0) -> list[int]:
+    """Kill everything that carries the mark until for so long nothing has; returns what could not
+    be ended."""
     begun = quiet_since = time.monotonic()
     left: list[int] = []
     while time.monotonic() < begun + GIVE_UP_S:
@@ -69,7 +73,7 @@ def end(mark: str) -> list[int]:
         if left:
             quiet_since = time.monotonic()
             kill(left)
-        elif time.monotonic() >= quiet_since + QUIET_S:
+        elif time.monotonic() >= quiet_since + quiet_s:
             return []
         time.sleep(LOOK_EVERY_S)
     return left
@@ -98,7 +102,7 @@ def remove(path: Path) -> None:
 
 
 def _obey(order: str, harness: int) -> None:
-    match order.rstrip("\n").split("\t"):
+    match order.split("\t"):
         case ["remove", path]:
             remove(Path(path))
         case ["unless", file, folder] if not Path(file).exists():
@@ -109,8 +113,8 @@ def _obey(order: str, harness: int) -> None:
 
 
 def _main(mark: str) -> None:
-    orders = sys.stdin.readlines()
-    end(mark)
+    orders = sys.stdin.read().splitlines()
+    end(mark, 0.0 if OVER in orders else QUIET_S)
     for order in orders:
         _obey(order, int(mark.partition("-")[0]))
 

@@ -76,5 +76,5 @@ def _heading(name: str) -> str:
 
 def _plain(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {version}" for name, version in value.items())
+        return ", ".join(f"{name} {version}" for name, version in value.items()) or "none"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

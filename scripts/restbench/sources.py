@@ -4,10 +4,12 @@ they were, or its numbers were of two things."""
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from restbench import guardian, machine_lock, watch
 from restbench.load import PLANS
 from restbench.service import JAR, PYTHON_SERVICE
 from restbench.store import ROOT
@@ -15,6 +17,10 @@ from restbench.store import ROOT
 #: So many hexadecimal digits tell any two states of a part apart.
 DIGITS = 16
 ABSENT = "absent"
+#: Flags of the two JVMs.
+_FLAGS = ("JAVA_OPTIONS", "JMETER_JVM_ARGS")
+#: Of the harness itself: another in every process.
+_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 
 
 def fingerprints() -> dict[str, str]:
@@ -30,6 +36,15 @@ def fingerprints() -> dict[str, str]:
         "java service": of_jar(JAR),
         "python service": of_files([*python, *PYTHON_SERVICE.glob("apache/*.conf")]),
         "load plans": of_files(plans),
+    }
+
+
+def settings() -> dict[str, str]:
+    """What the environment tells the services and JMeter beyond that."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name in _FLAGS or (name.startswith("RESTBENCH_") and name not in _NOT_SETTINGS)
     }
 
 

@@ -66,6 +66,7 @@ class Watch:
         """Return when nothing carries the mark any more."""
         if self.process and self.process.stdin:
             with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                self._tell(guardian.OVER)
                 self.process.stdin.close()
                 self.process.wait(END_TIMEOUT_S)
 

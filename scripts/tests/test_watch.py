@@ -43,6 +43,10 @@ temporary = watch.begin()
 (folder / "sub").mkdir()
 (folder / "sub" / f".cell.json.{{os.getpid()}}.tmp").write_text("{{")
 (folder / "sub" / "cell.json").write_text("{{}}")
+for name in ("begun", "never-begun"):
+    (folder / name).mkdir()
+    watch.unless(folder / name / "manifest.json", folder / name)
+(folder / "begun" / "manifest.json").write_text("{{}}")
 print(json.dumps({{
     "service": bound.pid,
     "daemon": int((folder / "daemon").read_text()),
@@ -140,6 +144,15 @@ def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(harness: 
     harness.kill("harness")
     assert await_true(lambda: not harness.left())
     assert [path.name for path in (harness.folder / "sub").iterdir()] == ["cell.json"]
+
+
+def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
+    harness: Harness,
+) -> None:
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left())
+    assert (harness.folder / "begun" / "manifest.json").exists()
+    assert not (harness.folder / "never-begun").exists()
 
 
 def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:
