@@ -47,6 +47,13 @@ class ArchitectureTest {
     }
 
     @Test
+    void memory_and_connections_stand_alone() {
+        for (String alone : new String[] {"..memory..", "..connection.."}) {
+            neverUses(alone, "..execution..", "..workload..", "..settings..", "..web..", "..json..", "..affinity..");
+        }
+    }
+
+    @Test
     void the_web_knows_no_single_workload_and_no_settings() {
         neverUses("..web..", "..workload.matrix..", "..settings..");
     }
