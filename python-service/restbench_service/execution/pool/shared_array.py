@@ -8,7 +8,6 @@ import mmap
 import os
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-HUGE_PAGE_BYTES = 2 * 1024 * 1024
 _NUMBERS = count()
 
 
@@ -89,8 +87,4 @@ class SharedArrays:
 
 def attach(descriptor: int, handle: Handle) -> NDArray[Any]:
     """The array in the descriptor's memory, which outlives the descriptor."""
-    memory = mmap.mmap(descriptor, 0)
-    if len(memory) >= HUGE_PAGE_BYTES:
-        with suppress(OSError):  # a kernel without huge pages for shared memory
-            memory.madvise(mmap.MADV_HUGEPAGE)  # as numpy asks for its own arrays
-    return np.ndarray(handle.shape, handle.dtype, buffer=memory)
+    return np.ndarray(handle.shape, handle.dtype, buffer=mmap.mmap(descriptor, 0))

@@ -1,7 +1,8 @@
 """How the kernels cut their loops: a unit is a block of planes, rows or keys worth a task."""
 
-ELEMENTS_A_BLOCK = 2**16
-"""Numbers a block has at least: a tenth of a millisecond of work, ten times what a task costs."""
+ELEMENTS_A_BLOCK = 2**17
+"""Numbers a block has at least: a quarter of a millisecond of work, twenty times what a task costs
+that is a message to another process."""
 MOST_BLOCKS = 64
 
 
