@@ -13,6 +13,7 @@ from restbench_service.execution.strategy import InOrderLoop, Strategy
 from restbench_service.workloads.npb import random_numbers
 from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matrix
 from restbench_service.workloads.npb.conjugate_gradient.solver import Solver
+from restbench_service.workloads.npb.integer_sort.ranking import Ranking
 from restbench_service.workloads.npb.kernels import KERNELS
 from restbench_service.workloads.npb.multigrid.classes import SMOOTHER_B
 from restbench_service.workloads.npb.workload import NpbWorkload
@@ -129,6 +130,21 @@ def test_24_inner_steps_give_the_same_zeta_and_only_the_count_of_products_tells(
     size = size_of("CG", "S")
     found = run("CG", replace(size, inner_steps=24)).value
     assert found == pytest.approx(size.zeta, rel=1e-10)
+
+
+def test_a_rank_that_no_test_key_has_is_verified_by_the_order_of_all_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rank = Ranking.rank
+
+    def wrong_once(self: Ranking) -> Any:
+        up_to = rank(self)
+        up_to[1000] += 1
+        return up_to
+
+    monkeypatch.setattr(Ranking, "rank", wrong_once)
+    outcome = run("IS", size_of("IS", "S"))
+    assert (outcome.value, outcome.verified) == (50, False)
 
 
 @every_kernel

@@ -35,7 +35,10 @@ class Kernel(Protocol[Class, Input]):
         """Sizes and reference values by the class's name, small to large."""
 
     def memory_bytes(self, size: Class) -> int:
-        """What a run with an input of its own takes at its peak, in all processes together."""
+        """What a run with an input of its own takes at its peak.
+
+        With tasks in one process; each further process adds what one task takes, a few MiB.
+        """
 
     def input_bytes(self, size: Class) -> int:
         """Of what generate() returns."""
