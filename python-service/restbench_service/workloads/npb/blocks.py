@@ -6,12 +6,12 @@ that is a message to another process."""
 MOST_BLOCKS = 64
 
 
-def block_count(elements: int, lines: int) -> int:
+def block_count(elements: int, lines: int, elements_a_block: int = ELEMENTS_A_BLOCK) -> int:
     """Into how many blocks to cut `lines` planes or rows that have so many elements altogether.
 
     A power of two, so that the usual numbers of processes get the same share.
     """
-    wanted = min(elements // ELEMENTS_A_BLOCK, MOST_BLOCKS, lines)
+    wanted = min(elements // elements_a_block, MOST_BLOCKS, lines)
     return 1 << max(wanted.bit_length() - 1, 0)
 
 

@@ -10,6 +10,8 @@ from ..blocks import block_count, lines_of
 from .matrix import SparseMatrix
 
 Vector = NDArray[np.float64]
+ENTRIES_A_BLOCK = 2**18
+"""An entry is two operations: a block of them is done sooner than a block of a grid."""
 ROWS_AT_ONCE = 1024
 """About 150 000 entries: what is gathered for them stays in a core's cache."""
 
@@ -22,7 +24,7 @@ class Solver:
         self._loop = loop
         self._matrix = [_for_tasks(part, loop) for part in matrix]
         self._rows = matrix.row_starts.size - 1
-        self._blocks = block_count(matrix.values.size, self._rows)
+        self._blocks = block_count(matrix.values.size, self._rows, ENTRIES_A_BLOCK)
         self._factor: Vector = loop.array((self._rows,), np.float64)
         self._product: Vector = loop.array((self._rows,), np.float64)
         self.products = 0
