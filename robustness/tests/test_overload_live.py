@@ -37,6 +37,7 @@ OF_THE_MACHINE = ("it really was that much", "normal requests are answered again
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kills, "WHOLE_WITHIN_S", PATIENTLY_S)
+    monkeypatch.setattr(kills, "POOLS_WITHIN_S", PATIENTLY_S)
     monkeypatch.setattr(restarts, "GONE_WITHIN_S", PATIENTLY_S)
     monkeypatch.setattr(slow_clients, "MARGIN_S", PATIENTLY_S)
 

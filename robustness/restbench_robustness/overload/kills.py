@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from restbench_robustness.overload.under_test import UnderTest
 from restbench_robustness.overload.waiting import seconds_until
 
 WHOLE_WITHIN_S = 2.0
+#: A new worker serves at once; only requests for a pool wait until its processes have started.
+POOLS_WITHIN_S = 10.0
 LONG_S = 30.0
 #: Between two kills, so that the load runs on a whole service in between.
 PAUSE_S = (0.3, 1.0)
@@ -48,7 +50,7 @@ class _Left:
 def pool_killed(under: UnderTest, strategy: str, prefix: str, killing: Killing) -> Findings:
     """Kill processes of a pool, chosen at random; each may cost the one request that it had."""
     findings = Findings(f"{under.name} {strategy}: kill -9 of {killing.kills} pool processes")
-    killer = _Killer(under, strategy, lambda tree: tree.pids(prefix))
+    killer = _Killer(under, strategy, lambda tree: tree.pids(prefix), WHOLE_WITHIN_S)
     outcome = killer.kill(findings, killing)
     errors = outcome.number_of(Verdict.FAULT, Verdict.LOST) + killer.errors()
     findings.at_most("requests that got an error", errors, killing.kills)
@@ -62,7 +64,7 @@ def worker_killed(under: UnderTest, strategy: str, killing: Killing) -> Findings
     def worker(tree: Tree) -> list[int]:
         return [pid for pid in tree.names if _parent(pid) == under.root_pid]
 
-    outcome = _Killer(under, strategy, worker).kill(findings, killing)
+    outcome = _Killer(under, strategy, worker, POOLS_WITHIN_S).kill(findings, killing)
     lost, faults = outcome.number_of(Verdict.LOST), outcome.number_of(Verdict.FAULT)
     findings.at_most(
         "requests lost, one a connection and kill", lost, killing.kills * killing.users
@@ -75,12 +77,17 @@ class _Killer:
     """Kills and looks when the service is whole again; `asked` is what its own requests got."""
 
     def __init__(
-        self, under: UnderTest, strategy: str, victims: Callable[[Tree], list[int]]
+        self,
+        under: UnderTest,
+        strategy: str,
+        victims: Callable[[Tree], list[int]],
+        whole_within_s: float,
     ) -> None:
         """`victims` are the processes that may be killed, in an order that can be repeated."""
         self._under = under
         self._strategy = strategy
         self._victims = victims
+        self._whole_within_s = whole_within_s
         under.normal(strategy)
         self._before = under.tree()
         self._left = _left(under)
@@ -95,28 +102,41 @@ class _Killer:
         chance = random.Random(killing.seed)  # noqa: S311 - a choice that can be repeated
         plan = load_plan(self._under, self._strategy, killing)
         with loads.running(plan, self._under.folder) as load:
-            whole_s = [self._one(chance) for _ in range(killing.kills)]
+            times = [self._one(chance) for _ in range(killing.kills)]
             outcome = load.finish()
-        slowest_s = None if None in whole_s else max(each for each in whole_s if each is not None)
-        findings.within("whole and serving again, the slowest time", slowest_s, WHOLE_WITHIN_S)
+        serves_s, whole_s = map(_slowest, zip(*times, strict=True))
+        findings.within("serves a new client again, the slowest", serves_s, WHOLE_WITHIN_S)
+        findings.within("all processes are back, the slowest", whole_s, self._whole_within_s)
         never = outcome.number_of(*NEVER)
         findings.judge("no wrong answer, none late", "0", outcome.sentence(), never == 0)
         _judge_left(findings, self._under, self._before, self._left)
         return outcome
 
-    def _one(self, chance: random.Random) -> float | None:
+    def _one(self, chance: random.Random) -> tuple[float | None, float | None]:
+        """Seconds from the kill until a new client is served, and until all processes are back."""
         time.sleep(chance.uniform(*PAUSE_S))
         victim = chance.choice(self._victims(self._under.tree()))
         os.kill(victim, signal.SIGKILL)
-        return seconds_until(lambda: self._is_whole(victim), LONG_S)
+        began = time.monotonic()
+        seconds_until(self._serves, LONG_S)
+        serves_s = time.monotonic() - began if self.asked[-1] is Verdict.RIGHT else None
+        whole = seconds_until(lambda: self._is_whole(victim), LONG_S)
+        return serves_s, None if whole is None else time.monotonic() - began
 
-    def _is_whole(self, victim: int) -> bool:
-        """Whether processes of the same names live as before, and a new client is served."""
-        now, before = self._under.tree().names, self._before.names
-        if victim in now or sorted(now.values()) != sorted(before.values()):
-            return False
+    def _serves(self) -> bool:
         self.asked.append(self._under.normal(self._strategy))
         return self.asked[-1] is Verdict.RIGHT
+
+    def _is_whole(self, victim: int) -> bool:
+        """Whether processes of the same names live as before, without the one that was killed."""
+        now, before = self._under.tree().names, self._before.names
+        return victim not in now and sorted(now.values()) == sorted(before.values())
+
+
+def _slowest(seconds: Iterable[float | None]) -> float | None:
+    """None where one of them never came."""
+    known = list(seconds)
+    return None if None in known else max(each for each in known if each is not None)
 
 
 def _judge_left(findings: Findings, under: UnderTest, before: Tree, left: _Left) -> None:

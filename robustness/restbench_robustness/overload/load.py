@@ -100,6 +100,8 @@ class Load:
         due = 0
         while self._goes_on():
             elapsed_s = time.monotonic() - self._outcome.began_s
+            late_s = elapsed_s - due / self._plan.per_s
+            self._outcome.late_s = max(self._outcome.late_s, late_s)
             while due <= elapsed_s * self._plan.per_s:
                 due += 1
                 self._arrive()

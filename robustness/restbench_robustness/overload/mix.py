@@ -19,6 +19,7 @@ LARGE = Shape(rows=1, inner=500_000, columns=1)
 #: few bytes to send, so that a client can offer ten times what the service can do.
 WORK = (
     LOW,
+    Shape(rows=60, inner=20, columns=60),
     Shape(rows=200, inner=10, columns=200),
     Shape(rows=400, inner=10, columns=400),
     Shape(rows=400, inner=60, columns=400),

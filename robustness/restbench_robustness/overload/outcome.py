@@ -29,6 +29,8 @@ class Outcome:
     examples: list[str] = field(default_factory=list)
     """The first answers that were neither right nor refused."""
     slowest_s: float = 0.0
+    late_s: float = 0.0
+    """The longest that an arrival was noticed after it was due: the client's own fault."""
     began_s: float = 0.0
     last_sent_s: float = 0.0
     last_answer_s: float = 0.0
