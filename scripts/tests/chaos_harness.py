@@ -11,6 +11,8 @@ from pathlib import Path
 
 from ports import free_port
 
+from restbench import process
+
 CLI = Path(__file__).with_name("stub_cli.py")
 PORTS = ("JAVA_PORT", "PYTHON_PORT", "APACHE_PORT")
 RUN_TIMEOUT_S = 240.0
@@ -108,7 +110,7 @@ class Harness:
         command = [sys.executable, str(CLI), "run", str(place.experiment), "--profile", "p", *more]
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(
-                command,
+                process.bound_to_us(command),  # who interrupts chaos interrupts it as well
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
