@@ -71,8 +71,12 @@ def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
     """A campaign against running services; differences are printed as they are found."""
     bench = Bench([target(it) for it in services], BODY_LIMIT_BYTES, TIMEOUT_S)
     progress = _Progress(bench, bodies, FOLDER / f"seed-{seed}")
+    campaign = Campaign(bench, bodies, seed)
     try:
-        return Campaign(bench, bodies, seed).run(after_batch=progress)
+        return campaign.run(after_batch=progress)
+    except KeyboardInterrupt:
+        print(f"interrupted\n{summary(campaign.tally)}", flush=True)
+        raise
     finally:
         bench.close()
 
