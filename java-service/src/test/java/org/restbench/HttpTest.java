@@ -2,6 +2,7 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.util.List;
@@ -122,6 +123,16 @@ class HttpTest {
         HttpResponse<String> answer = service.get(path);
         assertThat(answer.statusCode()).isEqualTo(404);
         assertThat(answer.body()).contains("\"009\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/health", "/strategies", "/metrics", "/openapi.json", "/docs"})
+    void what_the_client_accepts_is_ignored(String path) {
+        for (String accepted : List.of("text/csv", "image/*;q=x", "")) {
+            HttpRequest request =
+                    service.to(path).header("Accept", accepted).GET().build();
+            assertThat(service.send(request).statusCode()).as(accepted).isEqualTo(200);
+        }
     }
 
     @ParameterizedTest

@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import org.apache.catalina.core.StandardHost;
 import org.restbench.connection.DeadlineProtocol;
+import org.restbench.web.AnyAccept;
 import org.restbench.web.ContainerErrors;
 import org.restbench.web.SecurityHeaders;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -29,7 +30,7 @@ final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServ
         factory.setAddress(address());
         factory.setProtocol(DeadlineProtocol.class.getName());
         factory.addConnectorCustomizers(connector -> bound((DeadlineProtocol) connector.getProtocolHandler()));
-        factory.addEngineValves(new SecurityHeaders());
+        factory.addEngineValves(new SecurityHeaders(), new AnyAccept());
         factory.addContextCustomizers(context ->
                 ((StandardHost) context.getParent()).setErrorReportValveClass(ContainerErrors.class.getName()));
     }

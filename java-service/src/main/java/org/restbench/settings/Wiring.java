@@ -5,7 +5,6 @@ import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.Strategies;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.web.AnyAccept;
 import org.restbench.web.Catalogue;
 import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
@@ -71,11 +70,6 @@ public class Wiring {
     @Bean
     DocsController docsController(BuildProperties build) {
         return new DocsController(build.get("swagger-ui"));
-    }
-
-    @Bean
-    AnyAccept anyAccept() {
-        return new AnyAccept();
     }
 
     @Bean
