@@ -37,7 +37,13 @@ class ArchitectureTest {
     @Test
     void strategies_know_no_workload_but_the_seam() {
         neverUses(
-                "..execution..", "..workload.matrix..", "..settings..", "..web..", "..json..", "org.springframework..");
+                "..execution..",
+                "..workload.matrix..",
+                "..workload.npb..",
+                "..settings..",
+                "..web..",
+                "..json..",
+                "org.springframework..");
     }
 
     @Test
@@ -55,7 +61,17 @@ class ArchitectureTest {
 
     @Test
     void the_web_knows_no_single_workload_and_no_settings() {
-        neverUses("..web..", "..workload.matrix..", "..settings..");
+        neverUses("..web..", "..workload.matrix..", "..workload.npb..", "..settings..");
+    }
+
+    @Test
+    void workloads_and_kernels_stand_each_for_itself() {
+        neverUses("..workload.matrix..", "..workload.npb..");
+        neverUses("..workload.npb..", "..workload.matrix..");
+        slices().matching("..workload.npb.(*)..")
+                .should()
+                .notDependOnEachOther()
+                .check(OURS);
     }
 
     @Test

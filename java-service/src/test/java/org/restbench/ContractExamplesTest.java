@@ -15,19 +15,22 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.memory.MemoryBudget;
 import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract, under every strategy and kernel, over real HTTP. */
 class ContractExamplesTest {
+    /** Enough to receive a small request, too little for what it asks for. */
+    private static final long FOR_A_BODY = 1 << 18;
+
     private static final List<String> KERNELS = List.of("", "kernel=loops", "kernel=native");
 
     @TestFactory
     Stream<DynamicTest> every_example_holds_under_every_strategy_and_kernel() throws IOException {
         RunningService service = RunningService.withDefaults();
-        List<String> strategies = strategies(service);
         return examples("").stream()
                 .map(example -> DynamicTest.dynamicTest(example.name(), () -> {
-                    for (String strategy : example.everyStrategy() ? strategies : List.of("serial")) {
+                    for (String strategy : strategies(service, example)) {
                         for (String kernel : example.everyKernel() ? KERNELS : List.of("")) {
                             example.check(service.send(example.request(service, strategy, kernel)));
                         }
@@ -41,7 +44,14 @@ class ContractExamplesTest {
         assertThat(ContractExample.all())
                 .hasSizeGreaterThan(100)
                 .extracting(ContractExample::given)
-                .containsOnly("", "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault");
+                .containsOnly(
+                        "",
+                        "body-limit-100",
+                        "body-limit-1000",
+                        "in-flight-limit-reached",
+                        "memory-limit-100-mib",
+                        "memory-held",
+                        "compute-fault");
     }
 
     @ParameterizedTest
@@ -103,9 +113,27 @@ class ContractExamplesTest {
         }
     }
 
+    @Test
+    void examples_with_a_low_memory_limit_hold() throws IOException {
+        Map<String, String> limit = Map.of("RESTBENCH_MEMORY_BUDGET_BYTES", Integer.toString(100 << 20));
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
+            checkAll("memory-limit-100-mib", service);
+        }
+    }
+
+    @Test
+    void examples_while_all_memory_is_held_hold() throws IOException {
+        try (RunningService service = RunningService.withDefaults()) {
+            MemoryBudget memory = service.bean(MemoryBudget.class);
+            MemoryBudget.Hold others = memory.hold(memory.totalBytes() - FOR_A_BODY);
+            checkAll("memory-held", service);
+            others.close();
+        }
+    }
+
     private static void checkAll(String given, RunningService service) throws IOException {
         for (ContractExample example : examples(given)) {
-            for (String strategy : example.everyStrategy() ? strategies(service) : List.of("serial")) {
+            for (String strategy : strategies(service, example)) {
                 example.check(service.send(example.request(service, strategy, "")));
             }
         }
@@ -119,11 +147,28 @@ class ContractExamplesTest {
         return examples;
     }
 
+    /** All that the service lists with the example's workload, where it is for all. */
+    private static List<String> strategies(RunningService service, ContractExample example) {
+        if (!example.everyStrategy()) {
+            return List.of("serial");
+        }
+        return strategies(service, example.workload());
+    }
+
     static List<String> strategies(RunningService service) {
+        return strategies(service, "matrix");
+    }
+
+    private static List<String> strategies(RunningService service, String workload) {
         List<String> names = new ArrayList<>();
         JsonNode offers =
                 ContractExample.JSON.readTree(service.get("/strategies").body());
-        offers.get("strategies").forEach(offer -> names.add(offer.get("name").asString()));
+        offers.get("strategies").forEach(offer -> {
+            if (offer.get("workloads").valueStream().anyMatch(it -> it.asString()
+                    .equals(workload))) {
+                names.add(offer.get("name").asString());
+            }
+        });
         return names;
     }
 }

@@ -37,6 +37,10 @@ final class RunningService implements AutoCloseable {
         return new RunningService(Map.of(), new OpenHftAffinity());
     }
 
+    <T> T bean(Class<T> type) {
+        return context.getBean(type);
+    }
+
     int port() {
         return Integer.parseInt(context.getEnvironment().getProperty("local.server.port"));
     }

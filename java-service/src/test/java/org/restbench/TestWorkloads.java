@@ -7,22 +7,24 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
+import org.restbench.workload.WorkloadFactory;
 import org.restbench.workload.Workloads;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
-/** Workloads under the matrix's path that do what the matrix never does. */
+/** Workloads under the paths of the matrix and of a kernel that do what the matrix never does. */
 final class TestWorkloads {
     private TestWorkloads() {}
 
     /** What compute does before it multiplies. */
     private static Workloads before(Runnable compute) {
-        return new Workloads(Map.of("matrix", (query, memory) -> {
+        WorkloadFactory factory = (query, memory) -> {
             Workload<?, ?> matrix = MatrixWorkload.factory(1000).forRequest(name -> List.of(), memory);
             return new Before<>(matrix, compute);
-        }));
+        };
+        return new Workloads(Map.of("matrix", factory, "npb-cg", factory));
     }
 
     private record Before<I, O>(Workload<I, O> workload, Runnable compute) implements Workload<I, O> {

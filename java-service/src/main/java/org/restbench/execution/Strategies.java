@@ -27,11 +27,12 @@ public final class Strategies implements AutoCloseable {
                 "AF",
                 "All stages in order on a long-lived thread bound to a core of its own.",
                 new PinnedStrategy(affinity, pinnedCores));
-        add(
+        table.add(new Technique(
                 "thread-per-element",
                 null,
                 "A new thread for each element, joined before the next is started.",
-                new OnCaller(new ThreadPerElementLoop()));
+                true,
+                new OnCaller(new ThreadPerElementLoop())));
         SharedPoolLoop shared = new SharedPoolLoop(cores);
         add(
                 "shared-pool",
@@ -49,7 +50,7 @@ public final class Strategies implements AutoCloseable {
     }
 
     private void add(String name, String key, String description, ExecutionStrategy strategy) {
-        table.add(new Technique(name, key, description, strategy));
+        table.add(new Technique(name, key, description, false, strategy));
     }
 
     /** All techniques, in the order of the table. */

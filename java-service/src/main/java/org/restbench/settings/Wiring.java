@@ -1,6 +1,7 @@
 package org.restbench.settings;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.Strategies;
@@ -10,8 +11,15 @@ import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
 import org.restbench.web.HealthController;
 import org.restbench.web.WorkloadController;
+import org.restbench.workload.WorkloadFactory;
 import org.restbench.workload.Workloads;
 import org.restbench.workload.matrix.MatrixWorkload;
+import org.restbench.workload.npb.InputCache;
+import org.restbench.workload.npb.NpbWorkload;
+import org.restbench.workload.npb.cg.ConjugateGradient;
+import org.restbench.workload.npb.ft.FourierTransform;
+import org.restbench.workload.npb.is.IntegerSort;
+import org.restbench.workload.npb.mg.Multigrid;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -24,9 +32,15 @@ import org.springframework.context.annotation.Configuration;
 public class Wiring {
     /** The table of workloads: name in the path → how to make one. */
     @Bean
-    Workloads workloads(Settings settings) {
-        return new Workloads(
-                Map.of("matrix", MatrixWorkload.factory(settings.limits().mostProductElements())));
+    Workloads workloads(Settings settings, MemoryBudget memory) {
+        InputCache inputs = new InputCache(memory);
+        Map<String, WorkloadFactory> byName = new LinkedHashMap<>();
+        byName.put("matrix", MatrixWorkload.factory(settings.limits().mostProductElements()));
+        byName.put("npb-is", NpbWorkload.factory(IntegerSort.kernel(), inputs, memory.totalBytes()));
+        byName.put("npb-cg", NpbWorkload.factory(ConjugateGradient.kernel(), inputs, memory.totalBytes()));
+        byName.put("npb-mg", NpbWorkload.factory(Multigrid.kernel(), inputs, memory.totalBytes()));
+        byName.put("npb-ft", NpbWorkload.factory(FourierTransform.kernel(), inputs, memory.totalBytes()));
+        return new Workloads(byName);
     }
 
     /** Of all requests together; whatever is kept between requests takes its own from here as well. */

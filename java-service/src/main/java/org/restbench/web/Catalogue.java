@@ -19,18 +19,24 @@ public final class Catalogue {
     record Offer(String name, String key, String description, List<String> workloads) {}
 
     public Catalogue(Workloads workloads, List<Technique> techniques) {
-        List<String> names = List.copyOf(workloads.byName().keySet());
         offers = new Offers(
                 "java",
                 techniques.stream()
-                        .map(it -> new Offer(it.name(), it.key(), it.description(), names))
+                        .map(it -> new Offer(it.name(), it.key(), it.description(), takenBy(it, workloads)))
                         .toList());
-        workloads
-                .byName()
-                .forEach((name, factory) -> techniques.forEach(technique -> {
+        workloads.byName().forEach((name, factory) -> techniques.stream()
+                .filter(technique -> technique.takes(factory))
+                .forEach(technique -> {
                     Route route = new Route(name, factory, technique);
                     routes.put(route.path(), route);
                 }));
+    }
+
+    private static List<String> takenBy(Technique technique, Workloads workloads) {
+        return workloads.byName().entrySet().stream()
+                .filter(entry -> technique.takes(entry.getValue()))
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     /**

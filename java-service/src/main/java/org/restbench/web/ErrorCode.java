@@ -15,6 +15,7 @@ enum ErrorCode {
     BUSY("008", HttpStatus.SERVICE_UNAVAILABLE),
     /** 404; a wrong method or media type has the same code with a status of its own. */
     NO_ROUTE("009", HttpStatus.NOT_FOUND),
+    MEMORY("010", HttpStatus.CONTENT_TOO_LARGE),
     FAULT("099", HttpStatus.INTERNAL_SERVER_ERROR);
 
     private final String code;

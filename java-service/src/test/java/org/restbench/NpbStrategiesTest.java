@@ -1,0 +1,131 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.execution.StageClock;
+import org.restbench.execution.Strategies;
+import org.restbench.execution.Technique;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.npb.InputCache;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.NpbWorkload;
+import org.restbench.workload.npb.cg.ConjugateGradient;
+import org.restbench.workload.npb.ft.FourierTransform;
+import org.restbench.workload.npb.is.IntegerSort;
+import org.restbench.workload.npb.mg.Multigrid;
+import tools.jackson.databind.JsonNode;
+
+/** Every kernel verifies under every strategy that takes it, and finds the same to the last bit. */
+class NpbStrategiesTest {
+    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
+    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400);
+    private static final MemoryBudget MEMORY = new MemoryBudget(2L << 30);
+    private static final InputCache INPUTS = new InputCache(MEMORY);
+    private static final Map<String, WorkloadFactory> KERNELS = Map.of(
+            "IS", factory(IntegerSort.kernel()),
+            "CG", factory(ConjugateGradient.kernel()),
+            "MG", factory(Multigrid.kernel()),
+            "FT", factory(FourierTransform.kernel()));
+
+    private static WorkloadFactory factory(Kernel kernel) {
+        return NpbWorkload.factory(kernel, INPUTS, MEMORY.totalBytes());
+    }
+
+    @AfterAll
+    static void close() {
+        STRATEGIES.close();
+    }
+
+    static List<Technique> taking() {
+        return STRATEGIES.all().stream()
+                .filter(technique -> technique.takes(KERNELS.get("CG")))
+                .toList();
+    }
+
+    private static Technique technique(String name) {
+        return STRATEGIES.all().stream()
+                .filter(it -> it.name().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static JsonNode run(Technique technique, String kernel, String npbClass, boolean generate) {
+        String body = "{\"requestId\":1,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
+        try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
+            byte[] json = technique
+                    .strategy()
+                    .execute(
+                            KERNELS.get(kernel).forRequest(name -> List.of(), memory),
+                            body.getBytes(StandardCharsets.UTF_8),
+                            new StageClock());
+            return ContractExample.JSON.readTree(json);
+        }
+    }
+
+    private static void check(Technique technique, String kernel, String npbClass) {
+        JsonNode found = run(technique, kernel, npbClass, true);
+        assertThat(found.get("verified").asBoolean())
+                .as(technique.name() + " " + found)
+                .isTrue();
+        assertThat(found.get("value"))
+                .isEqualTo(run(technique("serial"), kernel, npbClass, false).get("value"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("taking")
+    void small_classes_verify_and_find_what_serial_finds(Technique technique) {
+        for (String kernel : List.of("IS", "CG", "MG", "FT")) {
+            check(technique, kernel, "S");
+            check(technique, kernel, "W");
+        }
+    }
+
+    @Test
+    void w30_verifies_under_a_parallel_strategy() {
+        check(technique("shared-pool"), "MG", "W30");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"IS", "CG", "MG", "FT"})
+    void class_a_verifies_under_serial_and_shared_pool(String kernel) {
+        check(technique("shared-pool"), kernel, "A");
+    }
+
+    @Test
+    void all_strategies_but_the_one_that_ignores_a_loops_grain_take_the_kernels() {
+        assertThat(STRATEGIES.all().stream().filter(it -> !it.takes(KERNELS.get("IS"))))
+                .extracting(Technique::name)
+                .containsExactly("thread-per-element");
+    }
+
+    @Test
+    void eight_requests_of_mixed_kernels_at_once_all_verify() {
+        List<String> mixed = List.of("IS", "CG", "MG", "FT", "CG", "MG", "FT", "IS");
+        List<Technique> techniques = taking();
+        for (boolean generate : new boolean[] {true, false}) {
+            List<CompletableFuture<JsonNode>> running = new ArrayList<>();
+            for (int i = 0; i < mixed.size(); i++) {
+                Technique technique = techniques.get(i % techniques.size());
+                String kernel = mixed.get(i);
+                String npbClass = i % 2 == 0 ? "W" : "S";
+                running.add(CompletableFuture.supplyAsync(
+                        () -> run(technique, kernel, npbClass, generate), task -> new Thread(task).start()));
+            }
+            running.forEach(it -> assertThat(it.join().get("verified").asBoolean())
+                    .as(it.join().toString())
+                    .isTrue());
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package org.restbench.workload.npb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.restbench.workload.npb.TestLoops.IN_ORDER;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+
+/** What a request takes of the memory, and what of its input is kept. */
+class NpbWorkloadTest {
+    private final MemoryBudget memory = new MemoryBudget(1000);
+    private final InputCache inputs = new InputCache(memory);
+    private final List<String> built = new ArrayList<>();
+
+    /** Takes so much memory and finds 1. */
+    private final class Sized implements Problem<String> {
+        private final String name;
+        private final long workingBytes;
+        private final long keptBytes;
+
+        Sized(String name, long workingBytes, long keptBytes) {
+            this.name = name;
+            this.workingBytes = workingBytes;
+            this.keptBytes = keptBytes;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public String input(boolean kept, ParallelLoop loop) {
+            built.add(name + (kept ? " kept" : ""));
+            return name;
+        }
+
+        @Override
+        public Outcome run(String input, ParallelLoop loop) {
+            assertThat(input).isEqualTo(name);
+            return new Outcome(true, new Value.Real(1), new Value.Real(1), 1, 2_000_000_000, 5);
+        }
+
+        @Override
+        public long workingBytes() {
+            return workingBytes;
+        }
+
+        @Override
+        public long keptBytes() {
+            return keptBytes;
+        }
+    }
+
+    private final Kernel kernel = new Kernel(
+            "T",
+            List.of(
+                    new Sized("S", 100, 100),
+                    new Sized("W", 200, 150),
+                    new Sized("A", 900, 10),
+                    new Sized("B", 300, 251),
+                    new Sized("C", 1001, 10)));
+
+    private String answer(String npbClass, boolean generate) {
+        try (MemoryBudget.Hold hold = memory.hold(0)) {
+            NpbWorkload workload = workload(hold);
+            String body = "{\"requestId\":7,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
+            NpbRequest request = workload.parse(body.getBytes(StandardCharsets.UTF_8));
+            return new String(workload.serialize(workload.compute(request, IN_ORDER)), StandardCharsets.UTF_8);
+        }
+    }
+
+    private NpbWorkload workload(MemoryBudget.Hold hold) {
+        return (NpbWorkload)
+                NpbWorkload.factory(kernel, inputs, memory.totalBytes()).forRequest(name -> List.of(), hold);
+    }
+
+    @Test
+    void the_answer_has_the_contracts_members_in_order() {
+        assertThat(answer("S", true))
+                .matches("\\{\"requestId\":\"7\",\"kernel\":\"T\",\"class\":\"S\",\"verified\":true,\"value\":1.0,"
+                        + "\"reference\":1.0,\"iterations\":1,\"kernelSeconds\":2.0,\"totalSeconds\":[0-9.E-]+,"
+                        + "\"mops\":2.5}");
+    }
+
+    @Test
+    void a_request_holds_its_memory_until_it_is_over() {
+        try (MemoryBudget.Hold hold = memory.hold(0)) {
+            workload(hold).parse("{\"requestId\":7,\"class\":\"A\"}".getBytes(StandardCharsets.UTF_8));
+            assertThat(memory.heldBytes()).isEqualTo(900);
+            assertThatThrownBy(() -> answer("W", true))
+                    .isInstanceOfSatisfying(
+                            MemoryRefused.class, it -> assertThat(it.never()).isFalse());
+        }
+        assertThat(memory.heldBytes()).isZero();
+    }
+
+    @Test
+    void a_class_that_never_fits_is_told_with_what_it_needs() {
+        MemoryBudget large = new MemoryBudget(3 << 20);
+        Kernel two = new Kernel("T", List.of(new Sized("S", (3 << 20) + 1, 0)));
+        try (MemoryBudget.Hold hold = large.hold(10)) {
+            var workload = NpbWorkload.factory(two, inputs, large.totalBytes()).forRequest(name -> List.of(), hold);
+            byte[] body = "{\"requestId\":\"x\",\"class\":\"S\"}".getBytes(StandardCharsets.UTF_8);
+            assertThatThrownBy(() -> workload.parse(body))
+                    .hasMessage("class: S needs 4 MiB of memory, the limit is 3 MiB")
+                    .isInstanceOfSatisfying(InvalidRequest.class, it -> {
+                        assertThat(it.code()).isEqualTo("010");
+                        assertThat(it.requestId().text()).isEqualTo("x");
+                    });
+            assertThat(large.heldBytes()).isEqualTo(10);
+        }
+    }
+
+    @Test
+    void an_input_is_built_once_for_all_that_want_none_of_their_own() {
+        answer("S", false);
+        answer("S", true);
+        answer("S", false);
+        assertThat(built).containsExactly("S kept", "S");
+        assertThat(memory.heldBytes()).isEqualTo(100);
+    }
+
+    @Test
+    void inputs_used_longest_ago_make_room_within_a_quarter_of_the_memory() {
+        answer("S", false);
+        answer("W", false);
+        answer("S", false);
+        assertThat(memory.heldBytes()).isEqualTo(250);
+        answer("A", false); // 910 do not fit beside 250: what is kept goes, and 10 stay
+        assertThat(memory.heldBytes()).isEqualTo(10);
+        answer("W", false);
+        answer("S", false); // 260 are more than a quarter: the eldest goes
+        assertThat(memory.heldBytes()).isEqualTo(250);
+        assertThat(built).containsExactly("S kept", "W kept", "A kept", "W kept", "S kept");
+    }
+
+    @Test
+    void an_input_larger_than_the_cache_is_built_each_time() {
+        answer("B", false);
+        answer("B", false);
+        assertThat(built).containsExactly("B kept", "B kept");
+        assertThat(memory.heldBytes()).isZero();
+    }
+
+    @Test
+    void a_number_that_json_does_not_have_is_a_fault() {
+        assertThatThrownBy(() -> new Value.Real(Double.NaN).json()).isInstanceOf(ArithmeticException.class);
+        assertThat(new Value.Checksums(1.5, -2, 0, 3e-20).json()).isEqualTo("[[1.5,-2.0],[0.0,3.0E-20]]");
+    }
+}
