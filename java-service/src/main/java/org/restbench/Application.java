@@ -1,5 +1,7 @@
 package org.restbench;
 
+import java.io.PrintStream;
+import java.util.List;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.settings.Cores;
@@ -27,17 +29,28 @@ public class Application {
     private static final int CANNOT_START = 1;
 
     /**
-     * Exit codes: 0 where it was told to stop, 2 for a bad setting, 1 where the service cannot start; each with one
-     * line that says why.
+     * Without arguments the service, with {@code npb …} a kernel without it. Exit codes: 0 where it was told to stop or
+     * the kernel ran, 2 for a bad setting or argument, 1 where the service cannot start; each with one line that says
+     * why.
      */
     public static void main(String[] arguments) {
-        StopSignals.exitWithZero();
         try {
-            announce(builder(Settings.from(System.getenv()), new OpenHftAffinity())
-                    .run());
+            if (arguments.length > 0) {
+                direct(DirectArguments.parse(List.of(arguments)));
+            } else {
+                StopSignals.exitWithZero();
+                announce(builder(Settings.from(System.getenv()), new OpenHftAffinity())
+                        .run());
+            }
         } catch (Throwable thrown) {
             exit(thrown);
         }
+    }
+
+    private static void direct(DirectArguments arguments) {
+        PrintStream responses = System.out;
+        System.setOut(System.err); // the log, which knows of no other place to go
+        DirectRun.run(arguments, Settings.from(System.getenv()), new OpenHftAffinity(), responses);
     }
 
     /** A service ready to be run; its context is closed by whoever runs it. */
@@ -63,7 +76,7 @@ public class Application {
 
     private static void exit(Throwable thrown) {
         for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-            if (cause instanceof InvalidSetting) {
+            if (cause instanceof InvalidSetting || cause instanceof DirectArguments.Wrong) {
                 System.err.println("restbench: " + cause.getMessage());
                 System.exit(BAD_SETTING);
             }

@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Configuration;
 public class Wiring {
     /** The table of workloads: name in the path → how to make one. */
     @Bean
-    Workloads workloads(Settings settings, MemoryBudget memory) {
+    public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
         Map<String, WorkloadFactory> byName = new LinkedHashMap<>();
         byName.put("matrix", MatrixWorkload.factory(settings.limits().mostProductElements()));
@@ -50,7 +50,7 @@ public class Wiring {
     }
 
     @Bean
-    Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
+    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
                 affinity,
                 cores.pinned(),
