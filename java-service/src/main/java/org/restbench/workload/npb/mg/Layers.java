@@ -8,11 +8,13 @@ package org.restbench.workload.npb.mg;
  * corners are diagonal to its left and right. Belongs to one task.
  */
 final class Layers {
-    /** The line before, the line itself, and the line after it, at each point of the line. */
-    double[] before;
+    /** At each point of three lines. One array, as the lines take turns in it. */
+    final double[] sums;
+    /** Where in it the line before, the line itself and the line after it begin. */
+    int before;
 
-    double[] here;
-    double[] after;
+    int here;
+    int after;
 
     private final double[] points;
     private final int side;
@@ -24,9 +26,9 @@ final class Layers {
         this.points = points;
         side = grid.side();
         plane = grid.plane();
-        before = new double[side];
-        here = new double[side];
-        after = new double[side];
+        sums = new double[3 * side];
+        here = side;
+        after = 2 * side;
         next = grid.line(i3, 0);
         advance();
         advance();
@@ -34,17 +36,17 @@ final class Layers {
 
     /** Moves on by one line. */
     void advance() {
-        double[] oldest = before;
+        int oldest = before;
         before = here;
         here = after;
         after = oldest;
-        sum(points, next - plane, next + plane, after);
+        sum(points, next - plane, next + plane, sums, after, side);
         next += side;
     }
 
-    private static void sum(double[] points, int below, int above, double[] result) {
-        for (int i = 0; i < result.length; i++) {
-            result[i] = points[below + i] + points[above + i];
+    private static void sum(double[] points, int below, int above, double[] sums, int to, int side) {
+        for (int i = 0; i < side; i++) {
+            sums[to + i] = points[below + i] + points[above + i];
         }
     }
 }

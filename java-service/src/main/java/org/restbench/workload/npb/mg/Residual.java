@@ -16,23 +16,26 @@ final class Residual {
             Layers layers = new Layers(grid, u, i3);
             for (int i2 = 1; i2 <= grid.n(); i2++) {
                 layers.advance();
-                line(grid, u, v, r, grid.line(i3, i2), layers.before, layers.here, layers.after);
+                line(grid, u, v, r, grid.line(i3, i2), layers);
             }
         });
     }
 
     /** One pass, what is shared by neighbours carried from point to point: faster than a pass for each kind of sum. */
-    private static void line(
-            Grid grid, double[] u, double[] v, double[] r, int line, double[] before, double[] here, double[] after) {
+    private static void line(Grid grid, double[] u, double[] v, double[] r, int line, Layers layers) {
+        double[] sums = layers.sums;
+        int before = layers.before;
+        int here = layers.here;
+        int after = layers.after;
         int previous = line - grid.side();
         int next = line + grid.side();
-        double leftStraight = u[previous] + u[next] + here[0];
-        double straight = u[previous + 1] + u[next + 1] + here[1];
-        double leftDiagonal = before[0] + after[0];
-        double diagonal = before[1] + after[1];
+        double leftStraight = u[previous] + u[next] + sums[here];
+        double straight = u[previous + 1] + u[next + 1] + sums[here + 1];
+        double leftDiagonal = sums[before] + sums[after];
+        double diagonal = sums[before + 1] + sums[after + 1];
         for (int i = 1; i < grid.side() - 1; i++) {
-            double rightStraight = u[previous + i + 1] + u[next + i + 1] + here[i + 1];
-            double rightDiagonal = before[i + 1] + after[i + 1];
+            double rightStraight = u[previous + i + 1] + u[next + i + 1] + sums[here + i + 1];
+            double rightDiagonal = sums[before + i + 1] + sums[after + i + 1];
             r[line + i] = v[line + i]
                     - CENTRE * u[line + i]
                     - EDGES * (diagonal + leftStraight + rightStraight)

@@ -19,29 +19,25 @@ final class Restriction {
                 layers.advance();
                 layers.advance();
                 int line = fineGrid.line(2 * j3, 2 * j2);
-                line(fineGrid, fine, line, layers.before, layers.here, layers.after, coarse, coarseGrid.line(j3, j2));
+                line(fineGrid, fine, line, layers, coarse, coarseGrid.line(j3, j2));
             }
         });
     }
 
-    private static void line(
-            Grid fineGrid,
-            double[] fine,
-            int line,
-            double[] before,
-            double[] here,
-            double[] after,
-            double[] coarse,
-            int coarseLine) {
+    private static void line(Grid fineGrid, double[] fine, int line, Layers layers, double[] coarse, int coarseLine) {
+        double[] sums = layers.sums;
+        int before = layers.before;
+        int here = layers.here;
+        int after = layers.after;
         int previous = line - fineGrid.side();
         int next = line + fineGrid.side();
-        double leftStraight = fine[previous + 1] + fine[next + 1] + here[1];
-        double leftDiagonal = before[1] + after[1];
+        double leftStraight = fine[previous + 1] + fine[next + 1] + sums[here + 1];
+        double leftDiagonal = sums[before + 1] + sums[after + 1];
         for (int i = 2; i < fineGrid.side() - 1; i += 2) {
-            double straight = fine[previous + i] + fine[next + i] + here[i];
-            double rightStraight = fine[previous + i + 1] + fine[next + i + 1] + here[i + 1];
-            double diagonal = before[i] + after[i];
-            double rightDiagonal = before[i + 1] + after[i + 1];
+            double straight = fine[previous + i] + fine[next + i] + sums[here + i];
+            double rightStraight = fine[previous + i + 1] + fine[next + i + 1] + sums[here + i + 1];
+            double diagonal = sums[before + i] + sums[after + i];
+            double rightDiagonal = sums[before + i + 1] + sums[after + i + 1];
             coarse[coarseLine + i / 2] = CENTRE * fine[line + i]
                     + FACES * (fine[line + i - 1] + fine[line + i + 1] + straight)
                     + EDGES * (leftStraight + rightStraight + diagonal)

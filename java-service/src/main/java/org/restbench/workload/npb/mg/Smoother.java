@@ -21,24 +21,28 @@ record Smoother(double centre, double faces, double edges) {
             Layers layers = new Layers(grid, r, i3);
             for (int i2 = 1; i2 <= grid.n(); i2++) {
                 layers.advance();
-                line(grid, r, u, grid.line(i3, i2), layers.before, layers.here, layers.after);
+                line(grid, r, u, grid.line(i3, i2), layers);
             }
         });
     }
 
-    private void line(Grid grid, double[] r, double[] u, int line, double[] before, double[] here, double[] after) {
+    private void line(Grid grid, double[] r, double[] u, int line, Layers layers) {
+        double[] sums = layers.sums;
+        int before = layers.before;
+        int here = layers.here;
+        int after = layers.after;
         int previous = line - grid.side();
         int next = line + grid.side();
         double atCentre = centre;
         double atFaces = faces;
         double atEdges = edges;
-        double leftStraight = r[previous] + r[next] + here[0];
-        double straight = r[previous + 1] + r[next + 1] + here[1];
+        double leftStraight = r[previous] + r[next] + sums[here];
+        double straight = r[previous + 1] + r[next + 1] + sums[here + 1];
         for (int i = 1; i < grid.side() - 1; i++) {
-            double rightStraight = r[previous + i + 1] + r[next + i + 1] + here[i + 1];
+            double rightStraight = r[previous + i + 1] + r[next + i + 1] + sums[here + i + 1];
             u[line + i] += atCentre * r[line + i]
                     + atFaces * (r[line + i - 1] + r[line + i + 1] + straight)
-                    + atEdges * (before[i] + after[i] + leftStraight + rightStraight);
+                    + atEdges * (sums[before + i] + sums[after + i] + leftStraight + rightStraight);
             leftStraight = straight;
             straight = rightStraight;
         }
