@@ -11,6 +11,9 @@ public final class Blocks {
     /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */
     private static final int WORTH_A_TASK = 1 << 14;
 
+    /** Blocks that run at once at most, under any technique: what each needs for itself counts so many times. */
+    public static final int MOST_AT_ONCE = 100;
+
     private final int units;
     private final int unitsPerBlock;
 

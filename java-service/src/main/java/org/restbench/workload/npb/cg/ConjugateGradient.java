@@ -3,6 +3,7 @@ package org.restbench.workload.npb.cg;
 import java.util.List;
 import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
@@ -70,12 +71,15 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
         return right && products == sizes.iterations() * (STEPS + 1);
     }
 
-    /** The matrix, the sparse vectors it is built from, and a few vectors. */
+    /** The matrix, the sparse vectors it is built from, rows that are being built, and a few vectors. */
     @Override
     public long workingBytes() {
         long order = sizes.order();
         long vectorEntries = order * (sizes.nonzeros() + 1);
-        return keptBytes() + vectorEntries * (2L * Integer.BYTES + Double.BYTES) + 10 * order * Double.BYTES;
+        return keptBytes()
+                + vectorEntries * (2L * Integer.BYTES + Double.BYTES)
+                + 10 * order * Double.BYTES
+                + Blocks.MOST_AT_ONCE * order * MatrixBuilder.BYTES_PER_COLUMN;
     }
 
     @Override

@@ -10,6 +10,9 @@ import org.restbench.workload.npb.Blocks;
  * their entries and once to write them, so that no room is kept for entries that fall together.
  */
 final class MatrixBuilder {
+    /** Of a row while it is gathered: a sum, a flag and a place in the list of its columns. */
+    static final long BYTES_PER_COLUMN = Double.BYTES + 1 + Integer.BYTES;
+
     private static final double CONDITION = 0.1;
 
     private final SparseVectors vectors;

@@ -17,7 +17,9 @@ final class Batch {
     /** Between the parts, for the same reason. */
     private static final int GAP = 32;
 
-    /** All four parts. */
+    private static final int PARTS = 4;
+
+    /** All parts. */
     final double[] data;
     /** Where each part begins. */
     int re;
@@ -28,11 +30,20 @@ final class Batch {
 
     /** @param points most of a line */
     Batch(int points) {
-        int part = points * LANES + GAP;
-        data = new double[4 * part];
+        int part = part(points);
+        data = new double[PARTS * part];
         im = part;
         nextRe = 2 * part;
         nextIm = 3 * part;
+    }
+
+    /** Of a batch of lines so long. */
+    static long bytes(int points) {
+        return (long) Double.BYTES * PARTS * part(points);
+    }
+
+    private static int part(int points) {
+        return points * LANES + GAP;
     }
 
     /** What was written is read next. */

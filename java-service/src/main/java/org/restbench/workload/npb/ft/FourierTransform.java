@@ -3,6 +3,7 @@ package org.restbench.workload.npb.ft;
 import java.util.List;
 import java.util.stream.Stream;
 import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.npb.Blocks;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.LinearCongruential;
 import org.restbench.workload.npb.Outcome;
@@ -99,10 +100,11 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
         return true;
     }
 
-    /** The spectrum and the solution. */
+    /** The spectrum, the solution, and the lines that are being transformed. */
     @Override
     public long workingBytes() {
-        return 2 * keptBytes();
+        int longest = Math.max(sizes.nx(), Math.max(sizes.ny(), sizes.nz()));
+        return 2 * keptBytes() + Blocks.MOST_AT_ONCE * Batch.bytes(longest);
     }
 
     @Override
