@@ -12,9 +12,9 @@ MB = 10**6
 MIB = 1 << 20
 KIB = 1 << 10
 #: Class data, compiled code, the collector's own tables: what a JVM takes beside heap and stacks.
-JVM_FIXED_BYTES = 400 * MIB
+JVM_FIXED_BYTES = 256 * MIB
 #: What a thread's stack has touched.
-JVM_STACK_BYTES = 160 * KIB
+JVM_STACK_BYTES = 64 * KIB
 #: Files that a runtime opens for good: libraries, logs, sockets between its processes.
 OTHER_FILES = 200
 
