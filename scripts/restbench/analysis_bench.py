@@ -15,8 +15,10 @@ import numpy as np
 from restbench import load, measures, process, synthetic
 from restbench.cell import Cell, Shape
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.records import CellRun, Usage, Window
-from restbench.store import CellFolder, read_model, write_model
+from restbench.store import read_model
+from restbench.writing import write_model
 
 USERS = 60
 START_MS = 1_795_225_800_000
@@ -79,7 +81,7 @@ def _python(function: str) -> list[str]:
     """A process that has done nothing else: its memory is the analysis' own."""
     code = (
         "import sys; from pathlib import Path; from restbench import analysis_bench as bench; "
-        "from restbench.store import CellFolder; "
+        "from restbench.folders import CellFolder; "
         f"bench.{function}(CellFolder(Path(sys.argv[1])), *map(int, sys.argv[2:]))"
     )
     return [sys.executable, "-c", code]

@@ -21,8 +21,9 @@ from restbench.payload import payload_of
 from restbench.placement import Cores, allowed_cores, place
 from restbench.records import CellRun, PlannedCell
 from restbench.session import Session, is_spent, renew_if_spent
-from restbench.store import Run, remove, write_record
+from restbench.store import Run
 from restbench.warming import warm_all
+from restbench.writing import remove, write_record
 
 #: How much is told of an error that is none of ours.
 TRACEBACK_LINES = 6

@@ -12,7 +12,8 @@ from restbench.cell import ServiceName
 from restbench.failures import StorageProblem
 from restbench.payload import Drawn, payload_of
 from restbench.records import Manifest, PlannedCell
-from restbench.store import Run, point_latest_to, write_json, write_model, write_text
+from restbench.store import Run, point_latest_to
+from restbench.writing import write_json, write_model, write_text
 
 
 class Defined(Drawn, Protocol):

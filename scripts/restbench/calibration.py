@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from restbench import machine, store
+from restbench import machine, store, writing
 from restbench.records import Calibration
 from restbench.store import Run
 
@@ -34,11 +34,11 @@ def adopt(run: Run, folder: Path = store.CALIBRATIONS) -> None:
     described = run.machine()
     newest = newest_for(machine.identity(described), folder)
     if newest is not None:
-        store.write_model(run.calibration_file, newest)
+        writing.write_model(run.calibration_file, newest)
 
 
 def keep(calibration: Calibration, folder: Path = store.CALIBRATIONS) -> Path:
     """Write a calibration under the time it was made at; returns the file."""
     path = folder / f"{calibration.made[:19].replace(':', '-')}.json"
-    store.write_model(path, calibration)
+    writing.write_model(path, calibration)
     return path

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from restbench import jtl, load, process
 from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.records import CellRun
-from restbench.store import CellFolder, Run
+from restbench.store import Run
 
 
 def write_study(run: Run) -> list[Path]:

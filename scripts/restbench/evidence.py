@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from restbench import pidstat
 from restbench.audit import Evidence
+from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.measurement import Known, Measurement
 from restbench.records import CellRun, Usage
-from restbench.store import CellFolder
 
 
 def of(

@@ -15,7 +15,8 @@ from restbench.drawing import Chart, Line, Panel, Point
 from restbench.experiment import Experiment, Figure
 from restbench.measures import Row
 from restbench.statistics import geometric_mean
-from restbench.store import Run, write_text
+from restbench.store import Run
+from restbench.writing import write_text
 
 #: Above this ratio of largest to smallest throughput a sweep over rows gets a logarithmic axis.
 LOG_FROM_RATIO = 20

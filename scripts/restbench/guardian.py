@@ -89,7 +89,7 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def half_written(folder: Path, pid: int) -> list[Path]:
-    """What a process had not yet given its name when it ended (store.temporary)."""
+    """What a process had not yet given its name when it ended (writing.temporary)."""
     return list(folder.rglob(f".*.{pid}.tmp"))
 
 

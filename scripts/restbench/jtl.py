@@ -30,6 +30,8 @@ _TYPES = {
     "bytes": pl.Int64,
     "serverTiming": pl.String,
 }
+#: From a load's first request to its window; no profile warms up for a tenth of it.
+LONGEST_LOAD_MS = 24 * 3600 * 1000
 _END_MS = pl.col("timeStamp") + pl.col("elapsed")
 
 
@@ -105,6 +107,7 @@ def read(path: Path, window: Window) -> Completions:
     except pl.exceptions.PolarsError as error:
         raise _unreadable(path, error) from error
     found = totals.row(0, named=True)
+    _require_near(path, window, found["started"])
     return Completions(
         load=load,
         window=window,
@@ -115,6 +118,12 @@ def read(path: Path, window: Window) -> Completions:
         network_ms=found["network"],
         bytes_spread=found["spread"],
     )
+
+
+def _require_near(path: Path, window: Window, started_ms: int | None) -> None:
+    """A stamp that lost digits would stretch the load over decades of empty seconds."""
+    if started_ms is not None and abs(window.start_ms - started_ms) > LONGEST_LOAD_MS:
+        raise _unreadable(path, ValueError(f"a sample of {started_ms} ms is far from its window"))
 
 
 def _totals(samples: pl.LazyFrame, window: Window) -> pl.LazyFrame:

@@ -17,8 +17,9 @@ import numpy as np
 from restbench import machine, process
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.payload import BODY_REST, ROWS
-from restbench.store import ROOT, CellFolder
+from restbench.store import ROOT
 
 PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "closed-load.jmx"

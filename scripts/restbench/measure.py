@@ -14,13 +14,15 @@ from restbench.cell import Cell
 from restbench.conditions import Conditions
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.folders import CellFolder
 from restbench.live import Gauge, Live, Phase
 from restbench.payload import Payload
 from restbench.placement import Cores, core_list
 from restbench.records import CellRun, PlannedCell, Usage, Window
 from restbench.service import Service
-from restbench.store import CellFolder, Run, write_record
+from restbench.store import Run
 from restbench.window import Ended, window_over
+from restbench.writing import write_record
 
 POLL_S = 0.1
 #: A service that works longer for clients that are gone is started anew. Waiting is better: a JVM

@@ -19,11 +19,12 @@ from restbench import (
 )
 from restbench.cell import FACTORS, Cell, Shape
 from restbench.failures import BadConfiguration
+from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.measurement import NOTHING, Known, Measurement
 from restbench.records import CellRun, Usage, Window
 from restbench.statistics import Interval, supported_percentile, t_interval
-from restbench.store import CellFolder, Run
+from restbench.store import Run
 
 __all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "rows"]
 

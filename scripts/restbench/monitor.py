@@ -18,8 +18,8 @@ from pathlib import Path
 import httpx
 
 from restbench import process
+from restbench.folders import CellFolder
 from restbench.service import Service
-from restbench.store import CellFolder
 
 INTERVAL_S = 1
 METRICS_TIMEOUT_S = 5.0

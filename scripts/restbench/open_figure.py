@@ -12,7 +12,8 @@ from restbench import drawing, open_experiment, study
 from restbench.cell import STRATEGIES
 from restbench.drawing import Chart, Line, Panel, Point
 from restbench.open_results import WalkResult
-from restbench.store import Run, write_text
+from restbench.store import Run
+from restbench.writing import write_text
 
 METRIC = "latency_ms"
 TICKS = 6

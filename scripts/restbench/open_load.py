@@ -11,7 +11,8 @@ from restbench.open_records import Walk
 from restbench.open_walk import Say, Walker
 from restbench.records import Manifest, PlannedCell
 from restbench.session import open_session
-from restbench.store import Run, remove, write_record
+from restbench.store import Run
+from restbench.writing import remove, write_record
 
 
 def execute(order: OpenOrder, run: Run, say: Say) -> None:

@@ -12,7 +12,8 @@ from restbench import open_experiment, study
 from restbench.columns import readable
 from restbench.objective import Objective
 from restbench.open_results import LATE_MS, StepResult, WalkResult, explain
-from restbench.store import Run, write_text
+from restbench.store import Run
+from restbench.writing import write_text
 
 PERCENTILES = (50, 90, 95, 99)
 HEADINGS = {

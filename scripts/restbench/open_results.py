@@ -12,12 +12,13 @@ from restbench import audit, open_experiment, open_samples, walk
 from restbench.audit import FOREIGN_LIMIT_PCT, LOAD_CORES_SHARE
 from restbench.cell import Cell
 from restbench.failures import BadConfiguration
+from restbench.folders import CellFolder
 from restbench.objective import Objective, Outcome, shortfalls
 from restbench.open_experiment import OpenExperiment
 from restbench.open_records import OpenStep, Walk
 from restbench.open_samples import Answered
 from restbench.records import PlannedCell
-from restbench.store import CellFolder, Run, read_model
+from restbench.store import Run, read_model
 from restbench.walk import Bracket, Search, Tried
 
 #: An arrival sent later than this found every user busy, or the generator without a CPU.

@@ -13,9 +13,10 @@ from restbench.arrivals import ArrivalProcess, Phases
 from restbench.cell import Cell
 from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.open_records import OpenStep
 from restbench.service import Service
-from restbench.store import CellFolder, write_record, write_text
+from restbench.writing import write_record, write_text
 
 #: From JMeter's start of a test to the schedule's start: its threads are up by then.
 LEAD_S = 1.0

@@ -10,6 +10,7 @@ from restbench import jtl, load, open_step, proof, walk
 from restbench.cell import Cell
 from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem, NotOffered, WrongAnswers
+from restbench.folders import CellFolder
 from restbench.measure import drained
 from restbench.open_experiment import OpenOrder
 from restbench.open_results import StepResult, step_result
@@ -17,7 +18,8 @@ from restbench.open_step import Rate, Way
 from restbench.placement import core_list
 from restbench.records import PlannedCell, Window
 from restbench.session import Session, renew_if_spent
-from restbench.store import CellFolder, Run, write_json
+from restbench.store import Run
+from restbench.writing import write_json
 
 #: JMeter's own bound on the closed load, beyond what is planned: it ends even if nobody stops it.
 SPARE_S = 60.0

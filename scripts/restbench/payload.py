@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restbench.cell import Shape
-from restbench.store import write_text
+from restbench.writing import write_text
 
 BODY_REST = "body-rest.json"
 ROWS = "rows.json"

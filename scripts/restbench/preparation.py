@@ -10,8 +10,9 @@ from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem, NoService
 from restbench.records import Proof
 from restbench.session import Session, end_of_log, renew_if_spent
-from restbench.store import Run, write_json
+from restbench.store import Run
 from restbench.warming import warm_all
+from restbench.writing import write_json
 
 
 def prepare(group: Group, session: Session, proven: Callable[[Proof], None]) -> None:

@@ -20,6 +20,7 @@ from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
 from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.live import Live
 from restbench.measure import Task, measure
 from restbench.measures import Measurement
@@ -28,7 +29,7 @@ from restbench.open_step import Rate, Way, offer
 from restbench.payload import ROWS, Payload, make_payload
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
-from restbench.store import CellFolder, Run
+from restbench.store import Run
 from restbench.stub import HOST, STRATEGY, Behaviour
 
 STUB_PORT = "STUB_PORT"

@@ -27,8 +27,9 @@ from restbench import (
     study,
 )
 from restbench.measures import Measurement, Row
-from restbench.store import Run, write_text
+from restbench.store import Run
 from restbench.timeline import Timeline
+from restbench.writing import write_text
 
 _TEMPLATE = "report.html.jinja"
 _LIBRARY = "vendor/echarts.min.js"

@@ -13,7 +13,8 @@ from restbench.begin import Ordered, sha256, surroundings
 from restbench.failures import EnvironmentProblem
 from restbench.open_records import Walk
 from restbench.records import CellRun, Interruption, Manifest
-from restbench.store import Run, point_latest_to, read_model, remove, write_model, write_text
+from restbench.store import Run, point_latest_to, read_model
+from restbench.writing import remove, write_model, write_text
 
 
 @dataclass(frozen=True)

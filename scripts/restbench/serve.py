@@ -12,7 +12,8 @@ import psutil
 from restbench import service
 from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.store import serve_folder, write_json
+from restbench.store import serve_folder
+from restbench.writing import write_json
 
 STOP_TIMEOUT_S = 20.0
 #: A process's time of birth is told from the clock, which may be set a little meanwhile.

@@ -12,7 +12,8 @@ from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem, NoService, StorageProblem
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
-from restbench.store import Run, write_json, write_text
+from restbench.store import Run
+from restbench.writing import write_json, write_text
 
 
 @dataclass

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from restbench import columns, markdown, measures
 from restbench.measures import Row
-from restbench.store import Run, write_text
+from restbench.store import Run
 from restbench.terminal import render as terminal
+from restbench.writing import write_text
 
 __all__ = ["as_csv", "terminal", "write"]
 

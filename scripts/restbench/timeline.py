@@ -11,11 +11,11 @@ import numpy.typing as npt
 import polars as pl
 
 from restbench import pidstat, steady, sysstat
+from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.records import CellRun, Window
 from restbench.statistics import percentile
 from restbench.steady import Course
-from restbench.store import CellFolder
 
 #: How many completions show a percentile: those that the tables need (`statistics`), the quarters
 #: with 30 values beyond them, and p99.9 with as many beyond as p99 has; 100 is the maximum.

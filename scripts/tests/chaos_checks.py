@@ -15,8 +15,9 @@ from chaos_harness import Harness
 from chaos_victims import children, guardians
 
 from restbench import measures
+from restbench.folders import CellFolder
 from restbench.records import CellRun, Manifest
-from restbench.store import CellFolder, Run
+from restbench.store import Run
 
 #: So soon nothing may be left: the guardian ends once it has seen nothing for a moment.
 SETTLED_S = 15.0

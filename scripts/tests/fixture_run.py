@@ -12,7 +12,8 @@ from jtl_lines import Sample, jtl
 from restbench.cell import Cell, Shape
 from restbench.experiment import load
 from restbench.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window
-from restbench.store import Run, write_json, write_model, write_text
+from restbench.store import Run
+from restbench.writing import write_json, write_model, write_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 #: Lies inside the recorded sar and pidstat fixtures: their second and third sample.

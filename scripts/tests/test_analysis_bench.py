@@ -10,8 +10,9 @@ import pytest
 
 from restbench import analysis_bench, load, measures
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.records import CellRun
-from restbench.store import CellFolder, read_model
+from restbench.store import read_model
 
 ROWS = 50_000
 

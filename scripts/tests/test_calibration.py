@@ -22,8 +22,9 @@ from restbench.commands import calibrate as command
 from restbench.measures import Measurement
 from restbench.probe import STUB_PORT, Probe, new_probe
 from restbench.records import Calibration, CalibrationCheck, Window
-from restbench.store import Run, write_json
+from restbench.store import Run
 from restbench.stub import Behaviour
+from restbench.writing import write_json
 
 
 def silent(_line: str) -> None:

@@ -16,7 +16,8 @@ from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
 
 from restbench import measures, tables
-from restbench.store import Run, write_text
+from restbench.store import Run
+from restbench.writing import write_text
 
 CHAOS = Path(__file__).with_name("chaos.py")
 CELLS = [cell("java serial low 10"), cell("java pinned low 10")]

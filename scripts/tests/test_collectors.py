@@ -13,8 +13,8 @@ import pytest
 from stub_service import Stub
 
 from restbench import monitor, service
+from restbench.folders import CellFolder
 from restbench.service import Service
-from restbench.store import CellFolder
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from restbench.begin import begin
 from restbench.commands import ordering
 from restbench.order import Order
 from restbench.records import CellRun, PlannedCell
-from restbench.store import Run, write_model
+from restbench.store import Run
+from restbench.writing import write_model
 
 RULE = "blocks = 2\nblocks_max = 3\nprecision = 0.01"
 

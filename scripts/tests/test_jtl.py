@@ -186,3 +186,9 @@ def test_a_load_starts_with_its_first_request_and_not_its_first_answer(tmp_path:
     samples = [Sample(START + 5, 1), Sample(START + 10, 900)]
     assert reader.read(written(tmp_path, jtl(samples)), WINDOW).started_ms == START - 890
     assert reader.read(written(tmp_path, jtl([])), WINDOW).started_ms is None
+
+
+def test_a_stamp_that_lost_digits_is_told_and_not_a_load_of_decades(tmp_path: Path) -> None:
+    samples = [Sample(START + 1, 3), Sample(START // 1000, 3)]
+    with pytest.raises(BadConfiguration, match=r"samples\.jtl: .* far from its window"):
+        reader.read(written(tmp_path, jtl(samples)), WINDOW)

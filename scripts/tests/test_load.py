@@ -9,8 +9,8 @@ import pytest
 from restbench import load, machine
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem
+from restbench.folders import CellFolder
 from restbench.load import Follower, Target, properties, start
-from restbench.store import CellFolder
 
 HEADER = b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success\n"
 

@@ -19,8 +19,9 @@ from restbench.measurement import Measurement
 from restbench.measures import Row
 from restbench.plan import plan, service_group
 from restbench.records import Before, Calibration, CellRun
-from restbench.store import Run, experiment_file, read_model, write_model
+from restbench.store import Run, experiment_file, read_model
 from restbench.window import window_over
+from restbench.writing import write_model
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)

@@ -16,7 +16,8 @@ from restbench.open_experiment import OpenOrder
 from restbench.open_records import Walk
 from restbench.open_results import results
 from restbench.records import PlannedCell
-from restbench.store import Run, write_text
+from restbench.store import Run
+from restbench.writing import write_text
 
 pytestmark = pytest.mark.live
 

@@ -14,7 +14,8 @@ from restbench.failures import CellsFailed
 from restbench.open_records import OpenStep, Walk
 from restbench.open_results import WalkResult, results
 from restbench.records import Before, Manifest, PlannedCell
-from restbench.store import Run, write_json, write_model, write_text
+from restbench.store import Run
+from restbench.writing import write_json, write_model, write_text
 
 CELL = Cell(service="java", strategy="serial", complexity="medium", users=64)
 OTHER = CELL.model_copy(update={"strategy": "pinned"})

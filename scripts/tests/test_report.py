@@ -15,7 +15,8 @@ from jtl_lines import wrong_answer
 
 from restbench import figures, keep, measures, report, tables
 from restbench.records import Calibration, CalibrationCheck, CellRun
-from restbench.store import EXPERIMENTS, Run, read_model, write_model
+from restbench.store import EXPERIMENTS, Run, read_model
+from restbench.writing import write_model
 
 
 class Page(HTMLParser):

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from restbench import figures, report, tables
 from restbench.records import Calibration, CalibrationCheck
-from restbench.store import EXPERIMENTS, Run, write_model
+from restbench.store import EXPERIMENTS, Run
+from restbench.writing import write_model
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")

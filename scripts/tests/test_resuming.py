@@ -16,14 +16,15 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import begin, resuming, run_lock, sources, store
+from restbench import begin, resuming, run_lock, sources, store, writing
 from restbench.begin import finish
 from restbench.commands import ordering
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.open_records import Walk
 from restbench.order import Order
 from restbench.records import CellRun
-from restbench.store import Run, write_json, write_text
+from restbench.store import Run
+from restbench.writing import write_json, write_text
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
     begin.begin(order, run)
     first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
-    store.write_model(first.record, a_record(order))
+    writing.write_model(first.record, a_record(order))
     for each in (first, second):
         write_text(each.samples, "timeStamp\n")
     return run
@@ -92,7 +93,7 @@ def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> Non
 def test_of_several_unfinished_runs_the_newest_goes_on(run: Run, order: Order) -> None:
     newer = killed_run(run.path.with_name("a-later-one"), order)
     manifest = newer.manifest().model_copy(update={"started": "2999-01-01T00:00:00+00:00"})
-    store.write_model(newer.manifest_file, manifest)
+    writing.write_model(newer.manifest_file, manifest)
     assert [each.run.name for each in known(run, order)] == ["a-later-one", "first"]
 
 
@@ -147,7 +148,7 @@ def test_a_walk_in_flight_goes_and_a_finished_one_stays(run: Run, order: Order) 
     shutil.rmtree(run.path / "raw")
     shape = order.experiment.shape("tiny")
     walk = Walk(cell=order.plan[0].cell, shape=shape, order=1, status="walked")
-    store.write_model(run.walk_record(finished), walk)
+    writing.write_model(run.walk_record(finished), walk)
     write_text(run.walk_step(in_flight, 1).step_record, "{}")
     resuming.go_on(run)
     assert run.walk_record(finished).exists()

@@ -18,12 +18,12 @@ from ports import free_port
 from restbench import load, open_samples, open_step, service
 from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
+from restbench.folders import CellFolder
 from restbench.open_step import Rate, Way
 from restbench.payload import ROWS, make_payload
 from restbench.placement import allowed_cores, core_list
 from restbench.service import Service
 from restbench.statistics import percentile
-from restbench.store import CellFolder
 
 pytestmark = pytest.mark.live
 

@@ -15,7 +15,7 @@ from restbench.probe import COMPLEXITY, Probe, cell_of, window_of
 from restbench.records import CalibrationCheck, Window
 from restbench.service import Service
 from restbench.statistics import Ratio, paired_ratio
-from restbench.store import write_text
+from restbench.writing import write_text
 
 USERS = 10
 PAIRS = 8

@@ -11,7 +11,7 @@ import typer
 from restbench import analysis_bench, machine, machine_lock, watch
 from restbench.analysis_bench import Timed
 from restbench.commands.options import console
-from restbench.store import CellFolder
+from restbench.folders import CellFolder
 
 
 def bench_analysis(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from restbench import clock, resuming, run_lock, store, watch
+from restbench import clock, resuming, run_lock, store, watch, writing
 from restbench.begin import Ordered
 from restbench.commands.options import console
 from restbench.failures import Interrupted, StorageProblem
@@ -52,7 +52,7 @@ def kept(run: Run) -> Iterator[None]:
 def _followed(run: Run) -> Iterator[None]:
     watch.unless(run.manifest_file, run.path)
     watch.tidy(run.path)
-    watch.remove(store.temporary(store.latest(run)))
+    watch.remove(writing.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         yield

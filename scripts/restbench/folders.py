@@ -1,0 +1,204 @@
+"""The layout of a run on disk (results/README.md): where each file lies, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """The raw files of one measurement of one cell."""
+
+    path: Path
+
+    @property
+    def record(self) -> Path:
+        """`cell.json`: a CellRun; written last, so a folder without it holds no result."""
+        return self.path / "cell.json"
+
+    @property
+    def samples(self) -> Path:
+        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
+        return self.path / "samples.jtl"
+
+    @property
+    def window_samples(self) -> Path:
+        """A JTL with the window's samples only, made for the dashboard generator."""
+        return self.path / "window.jtl"
+
+    @property
+    def arrivals(self) -> Path:
+        """An open load's schedule: `arrival,offset_ms`."""
+        return self.path / "arrivals.csv"
+
+    @property
+    def step_record(self) -> Path:
+        """`step.json`: an OpenStep; written last, as `cell.json` is."""
+        return self.path / "step.json"
+
+    @property
+    def load_log(self) -> Path:
+        """JMeter's own log."""
+        return self.path / "jmeter.log"
+
+    @property
+    def load_output(self) -> Path:
+        """What JMeter's launcher printed: all there is where JMeter itself never came up."""
+        return self.path / "jmeter.out"
+
+    @property
+    def sar_binary(self) -> Path:
+        """What `sar -o` wrote."""
+        return self.path / "sar.bin"
+
+    @property
+    def sar_json(self) -> Path:
+        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+        return self.path / "sar.json"
+
+    @property
+    def pidstat(self) -> Path:
+        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
+        return self.path / "pidstat.txt"
+
+    @property
+    def metrics(self) -> Path:
+        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
+        return self.path / "metrics.jsonl"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run: `results/<run>/`."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name, its folder's."""
+        return self.path.name
+
+    @property
+    def manifest_file(self) -> Path:
+        """`manifest.json`: a Manifest."""
+        return self.path / "manifest.json"
+
+    @property
+    def experiment_file(self) -> Path:
+        """The experiment as it was when the run started."""
+        return self.path / "experiment.toml"
+
+    @property
+    def claims_file(self) -> Path:
+        """`claims.toml`: the claims and their tests as they were before the first cell."""
+        return self.path / "claims.toml"
+
+    @property
+    def calibration_file(self) -> Path:
+        """`calibration.json`: a copy of the newest calibration of the run's machine."""
+        return self.path / "calibration.json"
+
+    @property
+    def machine_file(self) -> Path:
+        """`machine.json`: processors, memory, kernel, versions of every tool."""
+        return self.path / "machine.json"
+
+    @property
+    def proofs_file(self) -> Path:
+        """`proofs.json`: one Proof a strategy and placement."""
+        return self.path / "proofs.json"
+
+    @property
+    def interruptions_file(self) -> Path:
+        """`interruptions.jsonl`: an Interruption a line; absent where there was none."""
+        return self.path / "interruptions.jsonl"
+
+    def identity_files(self) -> tuple[Path, ...]:
+        """What says which run this is, and what its numbers are judged by."""
+        return (
+            self.manifest_file,
+            self.experiment_file,
+            self.claims_file,
+            self.machine_file,
+            self.calibration_file,
+            self.proofs_file,
+            self.interruptions_file,
+        )
+
+    @property
+    def test_matrix_csv(self) -> Path:
+        """The table of the study, a row a cell."""
+        return self.path / "tables" / "test-matrix.csv"
+
+    @property
+    def test_matrix_markdown(self) -> Path:
+        """The same for reading."""
+        return self.path / "tables" / "test-matrix.md"
+
+    @property
+    def report(self) -> Path:
+        """The page that shows everything and links to the rest."""
+        return self.path / "report.html"
+
+    @property
+    def figures(self) -> Path:
+        """The folder of all figures."""
+        return self.path / "figures"
+
+    def figure(self, number: int) -> Path:
+        """`figures/figure-14.svg` …"""
+        return self.figures / f"figure-{number}.svg"
+
+    @property
+    def dashboards(self) -> Path:
+        """The folder of all JMeter dashboards that were made."""
+        return self.path / "dashboards"
+
+    def dashboard(self, cell_id: str) -> Path:
+        """The folder of a JMeter dashboard; its page is `index.html`."""
+        return self.dashboards / cell_id
+
+    def payload(self, complexity: str) -> Path:
+        """The folder with `body-rest.json` and `rows.json` of a complexity level."""
+        return self.path / "payloads" / complexity
+
+    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+        """The folder of one service process: its command, log and health."""
+        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+
+    def cell(self, block: int, cell_id: str) -> CellFolder:
+        """The raw files of one measurement."""
+        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+
+    def walk_record(self, cell_id: str) -> Path:
+        """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""
+        return self.path / "raw" / "open-load" / cell_id / "walk.json"
+
+    def walk_warmup(self, cell_id: str) -> CellFolder:
+        """The raw files of the closed load before a walk."""
+        return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
+
+    def walk_step(self, cell_id: str, number: int) -> CellFolder:
+        """The raw files of one step of a walk, from 1."""
+        return CellFolder(self.walk_record(cell_id).with_name(f"step-{number:02d}"))
+
+    @property
+    def open_load_markdown(self) -> Path:
+        """Each cell's highest rate, and every step that was taken to find it."""
+        return self.path / "tables" / "open-load.md"
+
+    @property
+    def open_load_figure(self) -> Path:
+        """Latency against the offered rate, for every step."""
+        return self.figures / "open-load.svg"
+
+    @property
+    def open_load_csv(self) -> Path:
+        """The same for programs: a row a cell."""
+        return self.path / "tables" / "open-load.csv"
+
+    @property
+    def open_load_steps_csv(self) -> Path:
+        """A row a step."""
+        return self.path / "tables" / "open-load-steps.csv"
