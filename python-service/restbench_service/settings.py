@@ -137,7 +137,7 @@ class Settings:
     @property
     def descriptors(self) -> int:
         """Files and sockets that the web process may have open at once."""
-        pools = 2 * self.processes + 16 * (self.running or 1)  # sockets, shared arrays
+        pools = 2 * self.processes + 24 * (self.running or 1)  # sockets, shared arrays
         return self.max_connections + REFUSED_AT_ONCE + pools + 128
 
 
