@@ -6,6 +6,7 @@ import org.apache.catalina.core.StandardHost;
 import org.restbench.connection.DeadlineProtocol;
 import org.restbench.web.AnyAccept;
 import org.restbench.web.ContainerErrors;
+import org.restbench.web.NoOptions;
 import org.restbench.web.SecurityHeaders;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
@@ -30,7 +31,7 @@ final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServ
         factory.setAddress(address());
         factory.setProtocol(DeadlineProtocol.class.getName());
         factory.addConnectorCustomizers(connector -> bound((DeadlineProtocol) connector.getProtocolHandler()));
-        factory.addEngineValves(new SecurityHeaders(), new AnyAccept());
+        factory.addEngineValves(new SecurityHeaders(), new AnyAccept(), new NoOptions());
         factory.addContextCustomizers(context ->
                 ((StandardHost) context.getParent()).setErrorReportValveClass(ContainerErrors.class.getName()));
     }
