@@ -16,7 +16,7 @@ from restbench.store import Run, point_latest_to
 from restbench.writing import write_json, write_model, write_text
 
 
-class Defined(Drawn, Protocol):
+class Named(Protocol):
     """What an experiment of any kind says of itself."""
 
     @property
@@ -27,12 +27,20 @@ class Defined(Drawn, Protocol):
     def title(self) -> str:
         """Its title, in words."""
 
+    @property
+    def seed(self) -> int:
+        """Where its order, and all else that is drawn, comes from."""
+
+
+class Multiplying(Named, Drawn, Protocol):
+    """An experiment that sends matrices."""
+
 
 class Ordered(Protocol):
     """What an order of any kind says of the run that it asks for."""
 
     @property
-    def experiment(self) -> Defined:
+    def experiment(self) -> Named:
         """The experiment."""
 
     @property
@@ -56,8 +64,23 @@ class Ordered(Protocol):
         """The services that others run, with their addresses."""
 
 
-def begin(order: Ordered, run: Run, claims_text: str | None = None) -> Manifest:
-    """Write what the run is, and the bodies it sends; the manifest last."""
+class OrderedMatrices(Ordered, Protocol):
+    """The same of an order that sends matrices."""
+
+    @property
+    def experiment(self) -> Multiplying:
+        """The experiment."""
+
+
+def begin(order: OrderedMatrices, run: Run, claims_text: str | None = None) -> Manifest:
+    """Write the bodies that the run sends, and what it is; the manifest last."""
+    for complexity in {each.cell.complexity for each in order.plan}:
+        payload_of(order.experiment, complexity).write(run.payload(complexity))
+    return begin_without_bodies(order, run, claims_text)
+
+
+def begin_without_bodies(order: Ordered, run: Run, claims_text: str | None) -> Manifest:
+    """Write what the run is, for one whose bodies are written; the manifest last."""
     experiment = order.experiment
     commit, dirty = machine.git_commit()
     manifest = Manifest(
@@ -79,8 +102,6 @@ def begin(order: Ordered, run: Run, claims_text: str | None = None) -> Manifest:
     if claims_text is not None:
         write_text(run.claims_file, claims_text)
     write_json(run.machine_file, surroundings())
-    for complexity in {each.cell.complexity for each in order.plan}:
-        payload_of(experiment, complexity).write(run.payload(complexity))
     write_model(run.manifest_file, manifest)
     point_latest_to(run)
     return manifest

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from restbench.cell import Cell
-from restbench.claim import Expectation, Metric, Part, Term
+from restbench.claim import Expectation, Part, Term
 from restbench.claim_terms import side
 from restbench.columns import readable
 from restbench.comparison import Comparison, judge, paired
@@ -47,11 +47,28 @@ LEANS: dict[Expectation, tuple[Direction, ...]] = {
 }
 
 
-WORDS: dict[Metric, str] = {
+WORDS: dict[str, str] = {
     "throughput_per_s": "throughput",
     "mean_ms": "mean latency",
     "cpu_ms_per_request": "CPU time per request",
+    "kernel_s": "time",
 }
+
+
+class Expected(Protocol):
+    """What a part of a claim of any kind says of its ratios."""
+
+    @property
+    def metric(self) -> str:
+        """What is divided, a key of WORDS."""
+
+    @property
+    def expect(self) -> Expectation:
+        """What is expected of the ratio."""
+
+    @property
+    def study_value(self) -> float | None:
+        """The ratio in the study, where it is published as a number."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +90,10 @@ class PartDecision:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """A question with its two sides found in the rows."""
 
-    part: Part
+    part: Expected
     label: str
     cells: tuple[str, ...]
     comparison: Comparison
@@ -90,9 +107,13 @@ class _Asked:
 
 
 def weigh(parts: Sequence[Part], rows: Mapping[Cell, Row], margin: float) -> list[PartDecision]:
-    """A decision for every question of the parts, judged together as one table (Holm). A ratio
-    that two parts look at, with two margins, is one comparison of the table."""
-    asked = [each for part in parts for each in _ask(part, rows, margin)]
+    """A decision for every question of the parts."""
+    return judge_together([each for part in parts for each in _ask(part, rows, margin)])
+
+
+def judge_together(asked: Sequence[Asked]) -> list[PartDecision]:
+    """A decision for every question, judged as one table (Holm). A ratio that two parts look at,
+    with two margins, is one comparison of the table."""
     p_values = {each.ratio_of: each.comparison.p_value for each in asked}
     known = {ratio: p_value for ratio, p_value in p_values.items() if p_value is not None}
     levels = dict(zip(known, holm_levels(list(known.values())), strict=True))
@@ -108,21 +129,19 @@ def ratio_text(comparison: Comparison) -> str:
     return f"{text} [{readable(ratio.low)}, {readable(ratio.high)}]" if ratio else text
 
 
-def _ask(part: Part, rows: Mapping[Cell, Row], margin: float) -> list[_Asked]:
+def _ask(part: Part, rows: Mapping[Cell, Row], margin: float) -> list[Asked]:
     return [
         _ask_one(part, question.numerator, question.denominator, rows, part.margin or margin)
         for question in part.questions()
     ]
 
 
-def _ask_one(
-    part: Part, top: Term, bottom: Term, rows: Mapping[Cell, Row], margin: float
-) -> _Asked:
+def _ask_one(part: Part, top: Term, bottom: Term, rows: Mapping[Cell, Row], margin: float) -> Asked:
     (one, first), (two, second) = (side(term, part.metric, rows) for term in (top, bottom))
     cells = dict.fromkeys(cell.id for term in (top, bottom) for cell in term.cells)
     named = [cell for term in (top, bottom) for cell in term.cells]
     found = paired(first, second, margin)
-    return _Asked(part, f"{one} / {two}", tuple(cells), found, _limit(part, named, rows))
+    return Asked(part, f"{one} / {two}", tuple(cells), found, _limit(part, named, rows))
 
 
 def _limit(part: Part, cells: Sequence[Cell], rows: Mapping[Cell, Row]) -> str:
@@ -135,7 +154,7 @@ def _limit(part: Part, cells: Sequence[Cell], rows: Mapping[Cell, Row]) -> str:
     return ALIKE if bound and part.expect in ("same", "not greater", "not less") else ""
 
 
-def _decide(asked: _Asked, comparison: Comparison) -> PartDecision:
+def _decide(asked: Asked, comparison: Comparison) -> PartDecision:
     part = asked.part
     verdict = _verdict(comparison, part, asked.limited)
     leans = _direction(comparison) in LEANS[part.expect]
@@ -152,7 +171,7 @@ def _decide(asked: _Asked, comparison: Comparison) -> PartDecision:
     )
 
 
-def _verdict(comparison: Comparison, part: Part, limited: str) -> Verdict:
+def _verdict(comparison: Comparison, part: Expected, limited: str) -> Verdict:
     ratio = comparison.ratio
     if ratio is None:
         return "one run" if comparison.verdict == "one run" else "not measured"
@@ -165,7 +184,7 @@ def _verdict(comparison: Comparison, part: Part, limited: str) -> Verdict:
     return "same direction, other size" if _other_size(comparison, part) else "reproduced"
 
 
-def _other_size(comparison: Comparison, part: Part) -> bool:
+def _other_size(comparison: Comparison, part: Expected) -> bool:
     """Whether the study's value lies outside the interval by more than the margin. Beside `same` or
     `not greater` it may even lie the other way: there it is only shown."""
     ratio, limit = comparison.ratio, 1 + comparison.margin
@@ -193,7 +212,7 @@ def _direction(comparison: Comparison) -> Direction:
     return "greater" if estimate > limit else "less" if estimate < 1 / limit else "none"
 
 
-def _why(asked: _Asked, comparison: Comparison, verdict: Verdict, leans: bool) -> str:
+def _why(asked: Asked, comparison: Comparison, verdict: Verdict, leans: bool) -> str:
     if comparison.estimate is None:
         return f"{asked.label}: {comparison.lack}"
     found = f"{WORDS[asked.part.metric]} {asked.label} = {ratio_text(comparison)}"
@@ -202,7 +221,7 @@ def _why(asked: _Asked, comparison: Comparison, verdict: Verdict, leans: bool) -
     return found + _tail(asked.part, comparison, verdict, leans)
 
 
-def _tail(part: Part, comparison: Comparison, verdict: Verdict, leans: bool) -> str:
+def _tail(part: Expected, comparison: Comparison, verdict: Verdict, leans: bool) -> str:
     if verdict == "same direction, other size":
         return f", where the study has {part.study_value}"
     if verdict == "contradicted":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from restbench import audit
 from restbench.cell import Cell
@@ -29,6 +30,22 @@ AS_CLAIMED: tuple[Verdict, ...] = ("reproduced", "same direction, other size")
 DIFFERENCES = ("greater", "less")
 #: How many parts a sentence names.
 NAMED = 3
+
+
+class Worded(Protocol):
+    """A claim of any kind, in words."""
+
+    @property
+    def id(self) -> str:
+        """What it is called."""
+
+    @property
+    def text(self) -> str:
+        """The study's words."""
+
+    @property
+    def reading(self) -> str:
+        """How it is tested."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +99,21 @@ def _decide(
         return _by_proofs(claim, proofs)
     parts = weigh([part for part in claim.parts if part.decides], rows, margin)
     beside = weigh([part for part in claim.parts if not part.decides], rows, margin)
+    return sum_up(claim, parts, beside, marks)
+
+
+def sum_up(
+    claim: Worded,
+    parts: Sequence[PartDecision],
+    beside: Sequence[PartDecision],
+    marks: Mapping[str, str],
+) -> Decision:
+    """The decision that the deciding `parts` come to; `not measured` where there is none. `marks`
+    says of a cell's id what is doubtful about it."""
     cells = dict.fromkeys(cell for part in parts for cell in part.cells)
-    verdict = next(each for each in PRECEDENCE if any(part.verdict == each for part in parts))
+    verdict: Verdict = next(
+        (each for each in PRECEDENCE if any(part.verdict == each for part in parts)), "not measured"
+    )
     return Decision(
         claim.id,
         claim.text,
@@ -99,7 +129,7 @@ def _decide(
 
 def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
-    if verdict == "not measured" and len(deciding) < len(parts):
+    if verdict == "not measured" and 0 < len(deciding) < len(parts):
         return f"not measured (part: {_listed(part.label for part in deciding)})"
     if verdict == "one run":
         leaning = sum(part.leans or part.verdict in AS_CLAIMED for part in parts)
@@ -114,7 +144,7 @@ def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     # What speaks against the claim is named before what speaks for it.
     named = sorted((part for part in parts if part.verdict == verdict), key=lambda part: part.leans)
     said = [part.comparison.lack or part.why for part in named]
-    deciding = _listed(dict.fromkeys(said), "; ")
+    deciding = _listed(dict.fromkeys(said), "; ") or "no cell that decides is among these"
     held = sum(part.verdict in AS_CLAIMED for part in parts)
     if verdict == "not measured" and held == 0:
         return f"Not measured: {deciding}."

@@ -29,6 +29,7 @@ Examples:
   restbench run thesis --profile quick --cells 'service=java users=10'
   restbench report latest                     its tables and figures again
   restbench compare RUN_A latest              is the second run worse?
+  restbench npb CG A --strategy shared-pool   a NAS kernel without the service
   restbench dashboard latest java-serial-unbound-low-10u
 
 Exit codes, where several hold the first of 5, 4 and 7:
@@ -57,6 +58,7 @@ COMMANDS = {
     "compare": ("compare", "compare_runs"),
     "dashboard": ("results", "build_dashboard"),
     "keep": ("results", "keep_run"),
+    "npb": ("npb", "run_kernel"),
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
     "bench-analysis": ("analysis", "bench_analysis"),

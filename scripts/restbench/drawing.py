@@ -22,6 +22,8 @@ Y_LABELS = {
     "throughput_per_s": "Correct responses per second",
     "mean_ms": "Mean latency, ms",
     "latency_ms": "Latency (open load), ms",
+    "kernel_ms": "Kernel's own time, ms",
+    "speed_up": "Speed-up over one core",
 }
 #: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")

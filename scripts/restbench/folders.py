@@ -38,6 +38,16 @@ class CellFolder:
         return self.path / "step.json"
 
     @property
+    def npb_record(self) -> Path:
+        """`npb.json`: an NpbRun; written last, as `cell.json` is."""
+        return self.path / "npb.json"
+
+    @property
+    def direct_log(self) -> Path:
+        """What a kernel without HTTP printed: its answers, a line each, and its log."""
+        return self.path / "direct.log"
+
+    @property
     def load_log(self) -> Path:
         """JMeter's own log."""
         return self.path / "jmeter.log"
@@ -202,3 +212,26 @@ class RunFolder:
     def open_load_steps_csv(self) -> Path:
         """A row a step."""
         return self.path / "tables" / "open-load-steps.csv"
+
+    def npb_body(self, level: str) -> Path:
+        """The request that a kernel's class is asked for with."""
+        return self.payload(level) / "body.json"
+
+    @property
+    def published_file(self) -> Path:
+        """`published.toml`: the study's own table, as it was before the first cell."""
+        return self.path / "published.toml"
+
+    @property
+    def npb_markdown(self) -> Path:
+        """The claim, the four times of each kernel, and what makes them differ."""
+        return self.path / "tables" / "npb.md"
+
+    @property
+    def npb_csv(self) -> Path:
+        """The same for programs: a row a cell."""
+        return self.path / "tables" / "npb.csv"
+
+    def npb_figure(self, name: str) -> Path:
+        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
+        return self.figures / f"npb-{name}.svg"

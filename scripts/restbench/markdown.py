@@ -20,7 +20,7 @@ def document(run: Run, rows: Sequence[Row]) -> str:
     parts = [f"# {manifest.title}", _bullets(study.facts(run, manifest, rows))]
     parts += ["## The answer", *answer(rows).sentences]
     if decided := study.decisions(run, rows):
-        parts += ["## The study's claims, held against this run", _claims(decided)]
+        parts += ["## The study's claims, held against this run", claims_table(decided)]
     parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
     for section in study.sections(rows):
         parts += [f"## {section.title}", _section(section)]
@@ -35,7 +35,8 @@ def _bullets(meanings: dict[str, str]) -> str:
     return "\n".join(f"- **{name}**: {meaning}" for name, meaning in meanings.items()) or "None."
 
 
-def _claims(decisions: Sequence[Decision]) -> str:
+def claims_table(decisions: Sequence[Decision]) -> str:
+    """A row a claim, with its verdict and why."""
     head = ["Claim", "What it says", "Verdict", "The study's ratio", "Why"]
     body = [
         [
@@ -47,7 +48,7 @@ def _claims(decisions: Sequence[Decision]) -> str:
         ]
         for each in decisions
     ]
-    return _table(head, ["---"] * len(head), body)
+    return table(head, ["---"] * len(head), body)
 
 
 def _marked(decision: Decision) -> str:
@@ -71,7 +72,7 @@ def _section(section: Section) -> str:
     ]
     first_number = head.index("Users")
     marks = ["---:" if n >= first_number else "---" for n in range(len(head))]
-    return _table([*head, "Flags"], [*marks, "---"], body)
+    return table([*head, "Flags"], [*marks, "---"], body)
 
 
 def _proofs(proofs: Sequence[Proof]) -> str:
@@ -87,9 +88,10 @@ def _proofs(proofs: Sequence[Proof]) -> str:
         ]
         for each in proofs
     ]
-    return _table(head, ["---"] * len(head), body) if body else "No proof was made in this run."
+    return table(head, ["---"] * len(head), body) if body else "No proof was made in this run."
 
 
-def _table(head: list[str], marks: list[str], body: list[list[str]]) -> str:
+def table(head: list[str], marks: list[str], body: list[list[str]]) -> str:
+    """A table in Markdown; `marks` say how its columns are aligned."""
     escaped = [[cell.replace("|", "\\|") for cell in line] for line in body]
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *escaped])

@@ -8,6 +8,7 @@ from restbench import steady
 from restbench.experiment import Profile
 from restbench.failures import CellsFailed, Failure, NotSteady, WrongAnswers
 from restbench.measures import Row
+from restbench.npb_results import NpbRow
 from restbench.open_results import WalkResult
 
 #: Flags that say that a window was not steady. `warm-up-late` is none of them: MSER's cut reaches
@@ -31,6 +32,14 @@ def judge_walks(results: Sequence[WalkResult]) -> None:
     where its looks do not agree (`not-settled`)."""
     wrong = [each.cell.id for each in results if "wrong-answers" in each.walk.flags]
     failed = [each.cell.id for each in results if each.walk.status == "failed"]
+    _end(wrong, [each for each in failed if each not in wrong], [])
+
+
+def judge_kernels(rows: Sequence[NpbRow]) -> None:
+    """The same of NAS kernels. A class that the service has no memory for is no failure: the table
+    says so."""
+    wrong = [row.cell.id for row in rows if "wrong-answers" in row.flags]
+    failed = [row.cell.id for row in rows if "failed" in row.flags]
     _end(wrong, [each for each in failed if each not in wrong], [])
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from restbench import clock, machine
 from restbench.begin import Ordered, sha256, surroundings
 from restbench.failures import EnvironmentProblem
+from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import CellRun, Interruption, Manifest
 from restbench.store import Run, point_latest_to, read_model
@@ -99,14 +100,15 @@ def _require_readable(run: Run, manifest: Manifest) -> None:
     """Records are written whole: one that cannot be read was damaged later, and what is left of the
     measurement is for its owner to judge."""
     for planned in manifest.plan:
-        cell, walk = (
-            run.cell(planned.block, planned.cell.id).record,
-            run.walk_record(planned.cell.id),
-        )
-        if cell.exists():
-            read_model(cell, CellRun)
-        if walk.exists():
-            read_model(walk, Walk)
+        folder = run.cell(planned.block, planned.cell.id)
+        known: dict[Path, type[CellRun | NpbRun | Walk]] = {
+            folder.record: CellRun,
+            folder.npb_record: NpbRun,
+            run.walk_record(planned.cell.id): Walk,
+        }
+        for path, kind in known.items():
+            if path.exists():
+                read_model(path, kind)
 
 
 def told(run: Run) -> str:

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from restbench import forms, storage
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.folders import CellFolder, RunFolder
+from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import Calibration, CellRun, Interruption, Manifest, PlannedCell, Proof
 from restbench.writing import temporary
@@ -36,6 +37,7 @@ _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
     CellRun: "remove its folder; --resume measures it again",
     Walk: "remove its folder; --resume walks again",
+    NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
 }
 _MEND = "restore it from a copy, or measure again"
@@ -83,19 +85,24 @@ class Run(RunFolder):
     def has_record(self, planned: PlannedCell) -> bool:
         """Whether a measurement, or the walk of an open load, is finished."""
         cell = self.cell(planned.block, planned.cell.id)
-        return cell.record.exists() or self.walk_record(planned.cell.id).exists()
+        walk = self.walk_record(planned.cell.id)
+        return any(each.exists() for each in (cell.record, cell.npb_record, walk))
 
     def unrecorded(self) -> list[Path]:
         """The folders of measurements and walks that have begun and were never finished."""
-        found = {each: each / "cell.json" for each in self.path.glob("raw/block-*/*/")}
-        found |= {each: each / "walk.json" for each in self.path.glob("raw/open-load/*/")}
-        return sorted(folder for folder, record in found.items() if not record.exists())
+        begun = [*self.path.glob("raw/block-*/*/"), *self.path.glob("raw/open-load/*/")]
+        return sorted(
+            folder
+            for folder in begun
+            if not any((folder / name).exists() for name in ("cell.json", "npb.json", "walk.json"))
+        )
 
     @property
     def is_over(self) -> bool:
         """Whether everything is measured and presented: the page, or the last table, is written
         last."""
-        presented = self.report.exists() or self.open_load_steps_csv.exists()
+        last = (self.report, self.open_load_steps_csv, self.npb_csv)
+        presented = any(each.exists() for each in last)
         return presented and self.manifest().status == "complete"
 
     @property

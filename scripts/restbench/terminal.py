@@ -47,7 +47,11 @@ def render(
     left_out = sum(len(section.rows) for section in everything if section not in listed)
     if left_out:
         parts.append(Text(f"{left_out} more cells: tables/test-matrix.md", style="dim"))
-    parts += ["", *_claims(decisions), *map(Text, answer(rows).sentences)]
+    parts += [
+        "",
+        *claims_table(decisions, "tables/test-matrix.md"),
+        *map(Text, answer(rows).sentences),
+    ]
     return Group(*parts)
 
 
@@ -80,10 +84,11 @@ def _left_headings(section: Section, several_sizes: bool) -> list[str]:
     return [*first, "Technique", *(["Complexity"] if several_sizes else [])]
 
 
-def _claims(decisions: Sequence[Decision]) -> list[RenderableType]:
+def claims_table(decisions: Sequence[Decision], page: str) -> list[RenderableType]:
+    """A row a claim; `page` is where it is said why."""
     if not decisions:
         return []
-    title = "The study's claims, held against this run (why: tables/test-matrix.md)"
+    title = f"The study's claims, held against this run (why: {page})"
     table = Table(title=title, title_justify="left", title_style="bold")
     for heading in ("", "What it says", "Verdict"):
         table.add_column(heading)

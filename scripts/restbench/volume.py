@@ -22,6 +22,8 @@ SECOND_BYTES = 20_000
 CELL_BYTES = 64_000
 #: A dashboard, beside a copy of the window's samples that it is made from.
 DASHBOARD_BYTES = 2_000_000
+#: The record of an NPB measurement with a hundred answers, beside what its process printed.
+KERNEL_BYTES = 256_000
 #: The fastest strategies took so long a request on two cores (results/reference): a constant, and
 #: a part for each multiplication of two elements.
 FASTEST_MS = {"java": 0.27, "python": 3.0}
@@ -65,6 +67,11 @@ def of_walks(
     ]
     beside = CELL_BYTES + SECOND_BYTES * profile.walk_max_s
     return Volume(sum(samples) + len(plan) * beside, max(samples, default=0.0))
+
+
+def of_kernels(plan: Sequence[PlannedCell]) -> Volume:
+    """The same of kernels: their answers are short, and there are few."""
+    return Volume(len(plan) * KERNEL_BYTES, KERNEL_BYTES)
 
 
 def _closed_bytes(cell: Cell, experiment: Experiment, profile: Profile) -> float:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from restbench import store
+from restbench import store, toml_file
 from restbench.failures import BadConfiguration
-from restbench.open_experiment import is_open_load
 
 
 def closed_run(name: str) -> store.Run:
-    """A run of closed load; BadConfiguration for one of open load, which has tables of its own."""
+    """A run of closed load; BadConfiguration for one of another kind, which has its own tables."""
     run = store.open_run(name)
-    if is_open_load(run.experiment_file):
+    if kind := toml_file.kind_of(run.experiment_file):
         raise BadConfiguration(
-            f"{run.path}: an open-load run; only 'report' knows what to make of it"
+            f"{run.path}: a run of kind '{kind}'; only 'report' knows what to make of it"
         )
     return run
 

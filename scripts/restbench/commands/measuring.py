@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from restbench import environment, estimate, outcome, runner, store, volume
-from restbench.commands import open_load, planning, results, running
+from restbench.commands import npb_bench, open_load, planning, results, running
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
@@ -19,6 +19,7 @@ from restbench.commands.options import (
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
 from restbench.failures import BadConfiguration
+from restbench.npb_experiment import is_npb
 from restbench.open_experiment import is_open_load
 from restbench.order import Order
 from restbench.progress import ProgressView, duration
@@ -39,6 +40,11 @@ def show_plan(
         if precision:
             raise BadConfiguration("--precision: an open-load experiment has no blocks")
         open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
+        return
+    if is_npb(path):
+        if precision:
+            raise BadConfiguration("--precision: an NPB experiment's profile says its rounds")
+        npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
     if precision:
         order = order_for(name, profile or planning.goes_on(path), cells, [])
@@ -68,6 +74,9 @@ def run_experiment(
     path = store.experiment_file(name)
     if is_open_load(path):
         open_load.run_experiment(path, profile, cells, attach or [], resume=resume)
+        return
+    if is_npb(path):
+        npb_bench.run_experiment(path, profile, cells, attach or [], resume=resume)
         return
     begun = time.monotonic()
     order = order_for(name, profile, cells, attach or [])

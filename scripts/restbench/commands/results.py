@@ -18,10 +18,11 @@ from restbench import (
     study,
     tables,
 )
-from restbench.commands import open_load
+from restbench.commands import npb_bench, open_load
 from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.failures import BadConfiguration, Failure
+from restbench.npb_experiment import is_npb
 from restbench.open_experiment import is_open_load
 
 
@@ -30,6 +31,9 @@ def build_report(name: RunArgument = "latest") -> None:
     run = with_raw_data(store.open_run(name))
     if is_open_load(run.experiment_file):
         open_load.build_report(run)
+        return
+    if is_npb(run.experiment_file):
+        npb_bench.build_report(run)
         return
     _analyse(run)
 

@@ -1,0 +1,92 @@
+"""`npb`: a kernel without HTTP, under any technique."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from restbench import npb_direct, watch
+from restbench.cell import STRATEGIES, ServiceName
+from restbench.commands.options import console
+from restbench.failures import BadConfiguration
+from restbench.npb_direct import Program
+from restbench.npb_records import KernelRun
+from restbench.npb_work import CLASSES, Work
+
+RUN_MAX_S = 3600.0
+
+
+def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
+    kernel: Annotated[str, typer.Argument(help="IS, CG, MG or FT.")],
+    npb_class: Annotated[str, typer.Argument(metavar="CLASS", help="S, W, A, B or C; W30 of MG.")],
+    language: Annotated[str, typer.Option(metavar="NAME", help="java or python.")] = "java",
+    strategy: Annotated[
+        str, typer.Option(metavar="NAME", help="A technique of that service.")
+    ] = "serial",
+    repeat: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Runs in one process; the first is fresh.")
+    ] = 1,
+    cores: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these, as 'taskset -c' takes them.")
+    ] = "",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The answers as they are, a line each.")
+    ] = False,
+) -> None:
+    """Run a NAS kernel without HTTP, under any technique."""
+    name = _checked(kernel, npb_class, language, strategy)
+    program = Program(name, strategy, Work(kernel, npb_class), repeat, cores or None)
+    with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:
+        answers = npb_direct.run(program, Path(folder) / "direct.log", RUN_MAX_S)
+    if as_json:
+        for answer in answers:
+            print(answer.model_dump_json(by_alias=True))  # for programs: whatever its length
+    else:
+        console.print(_table(program, answers))
+
+
+def _checked(kernel: str, npb_class: str, language: str, strategy: str) -> ServiceName:
+    """The service of that language; BadConfiguration where one of these does not exist."""
+    _require("KERNEL", kernel, CLASSES)
+    _require("CLASS", npb_class, CLASSES[kernel])
+    _require("--language", language, STRATEGIES)
+    name: ServiceName = "java" if language == "java" else "python"
+    _require("--strategy", strategy, STRATEGIES[name])
+    return name
+
+
+def _require(option: str, given: str, known: object) -> None:
+    names = [str(each) for each in known] if isinstance(known, dict | tuple) else []
+    if given not in names:
+        raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")
+
+
+def _table(program: Program, answers: tuple[KernelRun, ...]) -> Table:
+    first = answers[0]
+    title = f"{first.kernel}-{first.npb_class}  {program.service} {program.strategy}"
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for heading in ("Run", "Kernel s", "Total s", "Mop/s", "Iterations", "Verified", "Value"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for number, each in enumerate(answers, start=1):
+        table.add_row(
+            f"{number} fresh" if number == 1 else f"{number}",
+            f"{each.kernel_seconds:.4g}",
+            f"{each.total_seconds:.4g}",
+            f"{each.mops:.1f}",
+            str(each.iterations),
+            "yes",
+            _value(each),
+        )
+    return table
+
+
+def _value(answer: KernelRun) -> str:
+    """Of FT, which has a checksum an iteration, the last one."""
+    if isinstance(answer.value, tuple):
+        real, imaginary = answer.value[-1]
+        return f"{real:.10g} {imaginary:+.10g}i"
+    return f"{answer.value:.13g}"
