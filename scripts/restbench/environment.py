@@ -26,14 +26,31 @@ class Needs(Protocol):
 
 
 def check(order: Needs, written: Volume) -> list[str]:
-    """Look at everything a run needs before anything is started; returns notes for the user. From
-    here on this process has the machine for itself. `written` is what the run is to write.
+    """Look at everything a run under load needs before anything is started; returns notes for the
+    user. From here on this process has the machine for itself. `written` is what the run is to
+    write.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
     machine_lock.take()
-    store.require_room(written.whole, written.largest_file)
     load.require_jmeter()
+    if missing := monitor.missing_tools():
+        raise EnvironmentProblem(
+            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
+        )
+    notes = require(order, written)
+    if place("unbound", allowed_cores()).shared:
+        notes.append(
+            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
+            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
+        )
+    return notes
+
+
+def require(order: Needs, written: Volume) -> list[str]:
+    """The same for a run without a load: what it needs to start services and to write."""
+    machine_lock.take()
+    store.require_room(written.whole, written.largest_file)
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
     for name in {each.cell.service for each in order.plan} - set(order.attached):
@@ -42,16 +59,6 @@ def check(order: Needs, written: Volume) -> list[str]:
     if any(each.cell.front == "apache" for each in order.plan):
         service.apache_command()
         service.require_free(service.port("apache"), service.PORT_VARIABLES["apache"])
-    missing = monitor.missing_tools()
-    if missing:
-        raise EnvironmentProblem(
-            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
-        )
-    if place("unbound", allowed_cores()).shared:
-        notes.append(
-            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
-            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
-        )
     return notes
 
 

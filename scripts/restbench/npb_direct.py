@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def python_program() -> list[str]:
     return ["env", path, sys.executable, "-m", "restbench_service.direct"]
 
 
-PROGRAMS: Mapping[ServiceName, Callable[[], list[str]]] = {
+PROGRAMS: dict[ServiceName, Callable[[], list[str]]] = {
     "java": java_program,
     "python": python_program,
 }

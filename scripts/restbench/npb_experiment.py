@@ -52,6 +52,9 @@ class NpbProfile(Strict):
     """What is measured, and how often."""
 
     description: str = ""
+    service_process: Literal["cell", "round"]
+    """How long a service process serves: for one cell, so that it is as warm as the process without
+    HTTP that it is held against, or (sooner done) for all cells of a round."""
     java_heap_mib: Positive
     """Of the Java service and of the process without HTTP; JAVA_OPTIONS may say otherwise."""
     run_max_s: Above0
@@ -210,9 +213,11 @@ def plan(
     )
 
 
-def group_of(planned: PlannedCell) -> tuple[int, str, bool]:
-    """What needs a service process of its own; the last says whether it needs one at all."""
-    return planned.block, planned.cell.service, work_of(planned.cell.complexity).cores is None
+def group_of(planned: PlannedCell, profile: NpbProfile) -> tuple[int, str, bool, str]:
+    """What needs a service process of its own; the third says whether it needs one at all."""
+    served = work_of(planned.cell.complexity).cores is None
+    own = planned.cell.id if profile.service_process == "cell" else ""
+    return planned.block, planned.cell.service, served, own
 
 
 def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from restbench import npb_call, npb_direct, quiet
@@ -145,8 +145,10 @@ def _begun(group: Group, planned: PlannedCell) -> NpbRun:
     )
 
 
-def _flags(group: Group) -> Sequence[str]:
-    return group.session.take_flags() if group.session else ()
+def _flags(group: Group) -> tuple[str, ...]:
+    """What is to be said of the service. That it shares its cores is not: who calls it waits."""
+    told = group.session.take_flags() if group.session else ()
+    return tuple(flag for flag in told if flag != "shared-cores")
 
 
 def _kept(group: Group, planned: PlannedCell, record: NpbRun) -> NpbRun:

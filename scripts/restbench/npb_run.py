@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from restbench import npb_call, resuming
 from restbench.begin import begin_without_bodies, finish, interrupted
@@ -26,7 +27,7 @@ def execute(order: NpbOrder, run: Run, say: Say) -> None:
     goes on. What is started is stopped, however this ends."""
     manifest = _open(order, run, say)
     try:
-        for _, cells in itertools.groupby(order.plan, key=group_of):
+        for _, cells in itertools.groupby(order.plan, key=partial(group_of, profile=order.profile)):
             _measure_group(order, run, [each for each in cells if not run.has_record(each)], say)
     except BaseException:
         interrupted(run, manifest)

@@ -11,13 +11,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from restbench import cli, clock, monitor, outcome, proof, service, store
+from restbench import cli, clock, monitor, npb_direct, outcome, proof, service, store
 from restbench.cell import Shape
 from restbench.clock import read
 
 #: An hour back, as a summer that ends.
 STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
+KERNEL = Path(__file__).with_name("stub_kernel.py")
 
 
 def stub_command(name: str) -> list[str]:
@@ -37,6 +38,7 @@ if __name__ == "__main__":
     stubs = {"java": lambda: stub_command("java"), "python": lambda: stub_command("python")}
     wanted = os.environ.get("STUB_SERVICES", "java python").split()
     service.COMMANDS |= {name: stubs[name] for name in wanted}
+    npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
     service.REQUEST_TIMEOUT_S = 2.0 if len(wanted) == len(stubs) else service.REQUEST_TIMEOUT_S
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
     if "STUB_FAULT_OF_OURS" in os.environ:

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import stub_kernel
 
 from restbench.cell import STRATEGIES
 
@@ -142,6 +143,9 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "queue":
             with self.server.turn:
                 time.sleep(QUEUE_S)
+        if "/npb-" in self.path:
+            kernel = self.path.split("/")[1].removeprefix("npb-").upper()
+            return stub_kernel.served(kernel, request["class"], fault)
         if fault == "error" and number % EVERY == 1:
             return 500, b'{"code":"099"}'
         wrong = fault == "wrong" or (fault == "wrong-under-load" and number % EVERY == 1)

@@ -47,7 +47,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("run", "tesis"), "no experiment 'tesis'; there are: open-load, smoke, thesis"),
+        (("run", "tesis"), "no experiment 'tesis'; there are: npb, open-load, smoke, thesis"),
         (
             ("run", "thesis", "--profile", "quik"),
             "no profile 'quik'; it has quick, reference, full",
@@ -90,7 +90,7 @@ def test_what_is_not_made_of_an_open_load_run_is_refused(
     name, *more = command
     done = restbench(name, str(tmp_path), *(more or [str(tmp_path)]))
     assert done.returncode == 2
-    assert "an open-load run; only 'report' knows what to make of it" in done.stderr
+    assert "a run of kind 'open-load'; only 'report' knows what to make of it" in done.stderr
 
 
 def test_an_unknown_option_is_exit_code_2() -> None:

@@ -44,7 +44,7 @@ def run_experiment(
         raise BadConfiguration("--attach: an NPB run compares a service with its own program")
     order = _order(path, profile, cells)
     npb_run.choose_heap(order.profile.java_heap_mib)
-    for note in environment.check(order, volume.of_kernels(order.plan)):
+    for note in environment.require(order, volume.of_kernels(order.plan)):
         console.print(f"note   {note}", soft_wrap=True)
     run = running.run_for(order, order.claims_text, resume=resume)
     console.print(_cost(order))
@@ -87,6 +87,7 @@ def _order(path: Path, profile: str, cells: str) -> NpbOrder:
 def _cost(order: NpbOrder) -> str:
     works = [work_of(each.cell.complexity) for each in order.plan]
     runs = sum(order.profile.runs(each).runs * (2 if each.cores is None else 1) for each in works)
-    rounds = max(each.block for each in order.plan)
-    told = f"{len(order.plan)} measurements in {rounds} rounds, {runs} runs of a kernel"
+    last = order.plan[-1].block
+    rounds = "1 round" if last == 1 else f"{last} rounds"
+    told = f"{len(order.plan)} measurements in {rounds}, {runs} runs of a kernel"
     return f"{told}. {order.profile.description}"
