@@ -51,6 +51,7 @@ def take() -> None:
 def _owner(name: str) -> str:
     """Who listens, as the kernel tells the other side of a connection; empty if it is gone now."""
     with socket.socket(socket.AF_UNIX) as asking:
+        asking.setblocking(False)  # nobody accepts: behind many that asked before, it would wait
         try:
             asking.connect(f"\0{name}")
         except OSError:

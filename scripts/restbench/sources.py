@@ -17,15 +17,28 @@ from restbench.store import ROOT
 #: So many hexadecimal digits tell any two states of a part apart.
 DIGITS = 16
 ABSENT = "absent"
-#: Flags of the two JVMs.
-_FLAGS = ("JAVA_OPTIONS", "JMETER_JVM_ARGS")
+#: Flags of the two JVMs, of gunicorn, and of every process.
+_FLAGS = (
+    "JAVA_OPTIONS",
+    "JMETER_JVM_ARGS",
+    "JDK_JAVA_OPTIONS",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "GUNICORN_CMD_ARGS",
+    "LD_PRELOAD",
+)
+_PREFIXES = ("RESTBENCH_", "MALLOC_")
 #: Of the harness itself: another in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 
 
 def fingerprints() -> dict[str, str]:
     """Each part that measurements depend on, with what it is made of; `absent` where it is not."""
-    python = [*PYTHON_SERVICE.glob("restbench_service/**/*.py"), *PYTHON_SERVICE.glob("*.py")]
+    python = [
+        *PYTHON_SERVICE.glob("restbench_service/**/*.py"),
+        *PYTHON_SERVICE.glob("*.py"),
+        *PYTHON_SERVICE.glob("requirements.txt"),
+    ]
     plans = [
         *PLANS.glob("*.jmx"),
         *PLANS.glob("*.properties"),
@@ -44,7 +57,7 @@ def settings() -> dict[str, str]:
     return {
         name: value
         for name, value in sorted(os.environ.items())
-        if name in _FLAGS or (name.startswith("RESTBENCH_") and name not in _NOT_SETTINGS)
+        if name in _FLAGS or (name.startswith(_PREFIXES) and name not in _NOT_SETTINGS)
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,24 @@ def test_the_kernel_takes_the_lock_back_from_a_process_that_is_killed(name: str)
     machine_lock.take()  # what has it is not in its own way
 
 
+def test_who_asks_behind_many_others_does_not_wait(name: str) -> None:
+    first = holder(name)
+    asking = []
+    try:
+        for _ in range(200):
+            each = socket.socket(socket.AF_UNIX)
+            each.setblocking(False)
+            each.connect_ex(f"\0{name}")
+            asking.append(each)
+        with pytest.raises(EnvironmentProblem, match="another benchmark runs"):
+            machine_lock.take()
+    finally:
+        first.kill()
+        first.wait()
+        for each in asking:
+            each.close()
+
+
 def test_what_a_benchmark_starts_does_not_keep_the_lock(name: str) -> None:
     machine_lock.take()
     child = subprocess.Popen(["sleep", "20"], close_fds=False)
@@ -81,13 +100,17 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
         machine_lock.take()
 
 
-@pytest.mark.parametrize("command", [("run",), ("calibrate",), ("bench-analysis",)])
+@pytest.mark.parametrize(
+    "command", [("run",), ("calibrate",), ("bench-analysis",), ("bench-limit", "LIMIT")]
+)
 def test_what_measures_needs_the_machine_for_itself(
     tmp_path: Path, name: str, command: tuple[str, ...]
 ) -> None:
     bench = Bench(tmp_path)
     path = bench.experiment({"java": ["serial"]})
     more = (path, "--profile", "p") if command == ("run",) else ()
+    (tmp_path / "limit.cpp").touch()
+    command = tuple(each.replace("LIMIT", str(tmp_path)) for each in command)
     first = holder(name)
     try:
         refused = bench.restbench(*command, *more, RESTBENCH_LOCK=name)

@@ -160,6 +160,12 @@ def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> Non
     assert harness.left() == []
 
 
+def test_an_end_in_order_leaves_nothing_though_the_guardian_was_killed(harness: Harness) -> None:
+    harness.kill("guardian")
+    harness.process.communicate(timeout=30)
+    assert harness.left() == []
+
+
 def test_no_polite_signal_ends_the_guardian_before_its_work(harness: Harness) -> None:
     os.kill(harness.told["guardian"], signal.SIGINT)
     os.kill(harness.told["guardian"], signal.SIGTERM)

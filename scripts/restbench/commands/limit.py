@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import experiment, limit_bench, limit_servers, machine, placement, store
+from restbench import (
+    experiment,
+    limit_bench,
+    limit_servers,
+    machine,
+    machine_lock,
+    placement,
+    store,
+    watch,
+)
 from restbench.commands.options import console
 from restbench.failures import EnvironmentProblem
 from restbench.limit_bench import Standing
@@ -31,11 +40,13 @@ def bench_limit(
             "repository: give its folder with LIMIT=folder"
         )
         return
+    machine_lock.take()
     limit_bench.require_client()
     cores = placement.allowed_cores()
     if len(cores) < 2:
         raise EnvironmentProblem("the limit needs a core for the server and one for the client")
-    with tempfile.TemporaryDirectory(prefix="restbench-") as name:
+    watch.end_leftovers()
+    with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
         folder = Path(name)
         program = limit_servers.build(code, folder)
         plan = limit_bench.Plan(turns, seconds, cores[-1], folder)
