@@ -20,9 +20,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chaos_checks import Violation, check_finished, check_nothing_left, require
+from chaos_checks import Violation, check_end, check_finished, check_nothing_left, require
 from chaos_harness import Harness, Place
-from chaos_victims import KINDS, OF_THE_HARNESS, Victims
+from chaos_kept import check_kept, look
+from chaos_victims import KINDS, Victims
 
 from restbench.store import Run
 
@@ -58,25 +59,30 @@ class Chaos:
         """A run that is killed so often, and finished all the same."""
         name = f"run-{number}"
         for attempt in range(kills + SPARE_ATTEMPTS):
+            before = look(self.place.results(name))
             harness = Harness(self.place, name, resume=attempt > 0)
-            by_us = attempt < kills and self.kill(harness) in OF_THE_HARNESS
-            code = harness.wait()
+            killed = self.kill(harness) if attempt < kills else None
+            check_end(harness, killed)
             check_nothing_left(harness)
-            require(by_us or code == 0, f"ended with {code}:\n{harness.told()}")
-            if is_over(harness.results):
+            over = is_over(harness.results)
+            if has_begun(harness.results):
+                check_kept(before, the_run(harness.results), went_on=over)
+            if over:
                 break
+            require(harness.wait() != 0, f"ended with 0 and is not over:\n{harness.told()}")
         check_finished(the_run(Place.results(self.place, name)), self.identity)
         shutil.rmtree(Place.results(self.place, name))
 
-    def kill(self, harness: Harness) -> str:
-        """One victim, at a random moment or as soon as there is one after it; returns its kind."""
+    def kill(self, harness: Harness) -> str | None:
+        """One victim, at a random moment or as soon as there is one after it; returns its kind.
+        None where the harness had ended before."""
         kind = self.random.choice(KINDS)
         moment_s = self.random.uniform(0.2, self.undisturbed_s)
         victim = Victims(harness).kill_at(kind, moment_s, self.random.random())
         self.killed += victim is not None
         told = f"kill {self.killed}: {victim}" if victim else f"no {kind} was there any more"
         print(f"{told}, {harness.age_s():.1f} s after the start", flush=True)
-        return kind
+        return kind if victim else None
 
 
 def the_run(results: Path) -> Run:
@@ -86,10 +92,14 @@ def the_run(results: Path) -> Run:
     return Run(found[0])
 
 
+def has_begun(results: Path) -> bool:
+    """Whether there is a run."""
+    return any(not each.is_symlink() for each in results.iterdir())
+
+
 def is_over(results: Path) -> bool:
     """Whether there is a run that nothing is left to do for."""
-    found = [each for each in results.iterdir() if not each.is_symlink()]
-    return bool(found) and the_run(results).is_over
+    return has_begun(results) and the_run(results).is_over
 
 
 def main() -> int:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chaos_harness import Harness
-from chaos_victims import children, guardians
+from chaos_victims import ENDS, children, guardians
 
 from restbench import measures
 from restbench.folders import CellFolder
@@ -31,6 +31,16 @@ def require(holds: bool, otherwise: str) -> None:
     """Violation where it does not hold."""
     if not holds:
         raise Violation(otherwise)
+
+
+def check_end(harness: Harness, killed: str | None) -> None:
+    """The harness ends of what was killed, or in order: of nothing else. `killed` is a kind.
+
+    One that ends in order in the moment of its kill has 0, too.
+    """
+    code = harness.wait()
+    wanted = (0, *ENDS.get(killed or "", ()))
+    require(code in wanted, f"ended with {code}, not {wanted}:\n{harness.told()}")
 
 
 def check_nothing_left(harness: Harness) -> None:

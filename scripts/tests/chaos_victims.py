@@ -18,7 +18,13 @@ SENT = {
     "process group": (True, signal.SIGKILL),
     "group by Ctrl-C": (True, signal.SIGINT),
 }
-OF_THE_HARNESS = tuple(SENT)
+#: How the harness ends of it. A Ctrl-C that meets it before it listens ends Python itself: a shell
+#: calls that 130, too.
+ENDS = {
+    "harness": (-signal.SIGKILL,),
+    "process group": (-signal.SIGKILL,),
+    "group by Ctrl-C": (130, -signal.SIGINT),
+}
 #: Of those that the harness started: a part of the command line by which each is known.
 STARTED = {
     "JMeter": "org.apache.jmeter.NewDriver",
@@ -27,7 +33,7 @@ STARTED = {
     "collector": "sar -A|sadc",
     "pidstat": "pidstat",
 }
-KINDS = (*OF_THE_HARNESS, *STARTED, "guardian")
+KINDS = (*SENT, *STARTED, "guardian")
 
 
 class Victims:
@@ -46,7 +52,7 @@ class Victims:
         return None
 
     def _kill(self, kind: str, pick: float) -> str | None:
-        if kind in OF_THE_HARNESS:
+        if kind in SENT:
             group, sent = SENT[kind]
             (os.killpg if group else os.kill)(self._harness.pid, sent)
             return f"the {kind}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import chaos_checks
 import pytest
-from chaos_checks import Violation, check_finished, check_nothing_left
+from chaos import Chaos
+from chaos_checks import Violation, check_end, check_finished, check_nothing_left
 from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
 
@@ -25,11 +27,12 @@ CELLS = [cell("java serial low 10"), cell("java pinned low 10")]
 
 @pytest.mark.live
 def test_a_run_that_is_killed_twice_is_finished_and_nothing_is_left_behind() -> None:
-    # This seed kills the process group, then a service while the run goes on.
+    # This seed kills the process group, then a service while the run goes on. Where it is over
+    # before the second moment comes, the second victim is of another run.
     command = [sys.executable, str(CHAOS), "--times", "2", "--seed", "434"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 kills, 1 runs finished" in done.stdout
+    assert "2 kills, " in done.stdout.splitlines()[-1]
 
 
 @pytest.fixture
@@ -99,11 +102,58 @@ def test_another_manifest_is_a_violation(run: Run) -> None:
 class Ended(Harness):
     """A harness that has ended and left what a test lays down."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, code: int = 0) -> None:
         self.place, self.results = place, place.results("run")
-        self.results.mkdir()
-        self.process = subprocess.Popen(["true"])
+        self.results.mkdir(exist_ok=True)
+        self._output = place.folder / "run.out"
+        self._output.touch()
+        self._begun = time.monotonic()
+        # Its own death by a signal where the code says so.
+        how = f"kill {code} $$" if code < 0 else f"exit {code}"
+        self.process = subprocess.Popen(["sh", "-c", how])
         self.process.wait()
+
+
+@pytest.mark.parametrize(
+    ("code", "killed"),
+    [
+        (0, None),
+        (0, "JMeter"),
+        (-9, "harness"),
+        (-9, "process group"),
+        (130, "group by Ctrl-C"),
+        (-2, "group by Ctrl-C"),
+    ],
+)
+def test_a_harness_that_ends_of_what_was_killed_is_not_complained_about(
+    tmp_path: Path, code: int, killed: str | None
+) -> None:
+    check_end(Ended(Place(tmp_path / "place"), code), killed)
+
+
+@pytest.mark.parametrize(
+    ("code", "killed"),
+    [
+        (1, None),
+        (-9, None),
+        (4, "JMeter"),
+        (1, "harness"),
+        (130, "harness"),
+        (1, "group by Ctrl-C"),
+    ],
+)
+def test_a_harness_that_ends_otherwise_is_a_violation(
+    tmp_path: Path, code: int, killed: str | None
+) -> None:
+    with pytest.raises(Violation, match=f"ended with {code}"):
+        check_end(Ended(Place(tmp_path / "place"), code), killed)
+
+
+def test_a_harness_that_ended_before_its_kill_was_not_killed(tmp_path: Path) -> None:
+    place = Place(tmp_path / "place")
+    chaos = Chaos(place, random.Random(1), undisturbed_s=1.0)
+    assert chaos.kill(Ended(place, 1)) is None
+    assert chaos.killed == 0
 
 
 @pytest.fixture
