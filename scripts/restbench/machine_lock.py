@@ -18,9 +18,9 @@ import struct
 import psutil
 
 from restbench.failures import EnvironmentProblem
+from restbench.watch import MACHINE
 
-#: Another name is another lock: for tests, which measure nothing.
-VARIABLE = "RESTBENCH_LOCK"
+VARIABLE = MACHINE
 DEFAULT_NAME = "restbench-benchmark"
 #: struct ucred of the other side: pid, uid, gid.
 _CREDENTIALS = struct.Struct("3i")

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from restbench import guardian
 from restbench.guardian import VARIABLE
 
 PREFIX = "restbench-"
+#: Another name is another machine: for tests, which measure nothing. It has its own lock
+#: (`machine_lock`), and leftovers of its own.
+MACHINE = "RESTBENCH_LOCK"
 #: The guardian's own variable, so that it is known for what it is.
 GUARDS = "RESTBENCH_GUARDS"
 #: Signals that ask for an end: meant for the harness.
@@ -163,12 +167,14 @@ def _born(pid: int) -> str:
 
 
 def _namespace() -> str:
-    """Process ids are told apart by it: a container has its own."""
-    return str(Path("/proc/self/ns/pid").stat().st_ino)
+    """Process ids are told apart by it: a container has its own. So has a machine of a name."""
+    name = os.environ.get(MACHINE)
+    ours = "" if name is None else f".{zlib.crc32(name.encode()):08x}"
+    return f"{Path('/proc/self/ns/pid').stat().st_ino}{ours}"
 
 
 def _is_over(mark: str) -> bool:
-    """Whether a mark's harness is gone. Of another container's nothing can be said."""
+    """Whether a mark's harness is gone. Of another namespace's nothing can be said."""
     parts = mark.split("-")
     return len(parts) == 4 and parts[2] == _namespace() and _born(int(parts[0])) != parts[1]
 

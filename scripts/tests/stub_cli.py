@@ -1,7 +1,7 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
 STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
-both are.
+both are. With STUB_DRIFTS every load is judged to drift, however it went.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from restbench import cli, clock, monitor, npb_direct, outcome, proof, service, store
+from restbench import cli, clock, monitor, npb_direct, outcome, proof, service, steady, store
 from restbench.cell import Shape
 from restbench.clock import read
 
@@ -19,6 +19,8 @@ from restbench.clock import read
 STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 KERNEL = Path(__file__).with_name("stub_kernel.py")
+#: What is said of a load whose second half has half of the first half's throughput.
+DRIFTING = steady.Steadiness(steady=True, cut_ms=0, warm_up_late=False, drift=-0.5, drifts=True)
 
 
 def stub_command(name: str) -> list[str]:
@@ -41,6 +43,8 @@ if __name__ == "__main__":
     npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
     service.REQUEST_TIMEOUT_S = 2.0 if len(wanted) == len(stubs) else service.REQUEST_TIMEOUT_S
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
+    if "STUB_DRIFTS" in os.environ:
+        steady.judge = lambda _found, _window_start_ms: DRIFTING
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
     service.ATTACH_TIMEOUT_S = 1.0

@@ -4,10 +4,9 @@
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
 (every third request of a load), `hang` (no answer), `slow` (50 ms), `queue` (one request after the
-other, 10 ms each), `slower` (ever longer while a load goes on), `die` (in
-the middle of every load), `die-once` (of the first: the file STUB_DIED remembers), `die-warming`,
-`die-proving`, `clock` (in its first load the clock is set), `late` (0.6 s a request of a load). The
-fault `no-start` of a service's name: it never comes up.
+other, 10 ms each), `die` (in the middle of every load), `die-once` (of the first: the file
+STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is set),
+`late` (0.6 s a request of a load). The fault `no-start` of a service's name: it never comes up.
 """
 
 from __future__ import annotations
@@ -35,8 +34,6 @@ QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 20
 EVERY = 3
-SLOW_AT_FIRST_S = 0.005
-SLOWER_A_S = 0.02
 #: Whether a service dies of a request, by its id and its place in the load.
 FATAL: dict[str, Callable[[str, int], bool]] = {
     "die": lambda _id, number: number == DIES_AT,
@@ -56,15 +53,9 @@ class Stub(ThreadingHTTPServer):
         self.name, self.faults = name, faults
         self.counted: Counter[tuple[str, int]] = Counter()
         self.loaded: Counter[str] = Counter()
-        self.begun: dict[str, float] = {}
         self.in_flight = 0
         self.lock = threading.Lock()
         self.turn = threading.Lock()
-
-    def begun_s(self, strategy: str) -> float:
-        """When the first load on a strategy began."""
-        with self.lock:
-            return self.begun.setdefault(strategy, time.monotonic())
 
     @property
     def url(self) -> str:
@@ -135,9 +126,6 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(LATE_S)
         if fault == "slow":
             time.sleep(SLOW_S)
-        if fault == "slower" and under_load:
-            loaded_s = time.monotonic() - self.server.begun_s(strategy)
-            time.sleep(SLOW_AT_FIRST_S + SLOWER_A_S * loaded_s)
         if fault == "clock" and number == DIES_AT:
             Path(os.environ["STUB_CLOCK"]).touch()
         if fault == "queue":

@@ -199,3 +199,16 @@ def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harn
 def test_a_harness_that_is_at_work_is_left_alone(harness: Harness) -> None:
     watch.end_leftovers()
     assert set(harness.left()) == {"service", "daemon", "guardian", "temporary"}
+
+
+def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness.kill("guardian", "harness")
+    harness.process.wait()
+    assert await_true(lambda: gone(harness.told["service"]))
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv(watch.MACHINE, "another")
+        assert watch.end_leftovers() == []
+    assert set(harness.left()) == {"daemon", "temporary"}
+    assert len(watch.end_leftovers()) == 1
