@@ -6,17 +6,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: The locks of what serves and of what measures; linters and test tools are in neither.
+#: The locks of what serves, of what measures, and of what tests and audits both.
 PYTHON_LOCKS = {
     "python-service": ROOT / "python-service" / "requirements.txt",
     "harness": ROOT / "scripts" / "requirements.txt",
+    "development": ROOT / "scripts" / "requirements-dev.txt",
+    "audit": ROOT / "audit" / "requirements.txt",
 }
 JAVA_POM = ROOT / "java-service" / "pom.xml"
 LOAD_GENERATOR = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
 #: The folder of what the report's page carries, with its version and hash in a README.
 PAGE = ROOT / "scripts" / "restbench" / "templates" / "vendor"
 OUTPUT = ROOT / "audit" / "target"
-PARTS = ("java-service", "python-service", "harness", "load-generator", "page")
+PARTS = ("java-service", *PYTHON_LOCKS, "load-generator", "page")
 
 
 def sbom(part: str) -> Path:

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from restbench_audit import parts, tools
 from restbench_audit.findings import Finding, Weight
+from restbench_audit.tools import ToolFailed
 
 VERSIONS_PLUGIN = "org.codehaus.mojo:versions-maven-plugin:2.21.0"
 
 
 def ask_all() -> list[Finding]:
-    """Yanked Python packages, and Maven dependencies that are behind. Raises ToolFailed."""
+    """Yanked Python packages, and Maven dependencies that are behind."""
     found = []
     for part, lock in parts.PYTHON_LOCKS.items():
-        found += _of_lock(part, lock)
-    return found + _of_pom()
+        found += _asked(part, partial(_of_lock, part, lock))
+    return found + _asked("java-service", _of_pom)
+
+
+def _asked(part: str, ask: Callable[[], list[Finding]]) -> list[Finding]:
+    """What a registry says; one that cannot be asked takes nothing from what others said."""
+    try:
+        return ask()
+    except (ToolFailed, ValueError, LookupError) as error:
+        return [Finding(Weight.UNASKED, part, f"its registry: {error}")]
 
 
 def _of_lock(part: str, lock: Path) -> list[Finding]:

@@ -1,3 +1,5 @@
+import pytest
+from restbench_audit import registries, tools
 from restbench_audit.findings import Finding, Weight, exit_code
 from restbench_audit.registries import behind_findings, yanked_findings
 
@@ -37,3 +39,15 @@ def test_the_heaviest_finding_makes_the_exit_code() -> None:
     assert exit_code([behind]) == 0
     assert exit_code([behind, unasked]) == 3
     assert exit_code([unasked, vulnerable, behind]) == 1
+
+
+def test_a_registry_that_fails_takes_nothing_from_what_others_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: str) -> str:
+        raise tools.ToolFailed("mvn ended with 1")
+
+    monkeypatch.setattr(tools, "maven", fail)
+    monkeypatch.setattr(tools, "module", lambda *_: '{"install": []}')
+    found = registries.ask_all()
+    assert [(each.weight, each.part) for each in found] == [(Weight.UNASKED, "java-service")]
