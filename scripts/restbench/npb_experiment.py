@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -11,11 +9,10 @@ from pydantic import Field, model_validator
 
 from restbench import toml_file
 from restbench.cell import STRATEGIES, Cell, ServiceName
-from restbench.experiment import Many, Positive, Strict, Where
+from restbench.experiment import Many, Positive, Strict
 from restbench.failures import BadConfiguration
 from restbench.npb_work import CLASSES, Work, work_of
 from restbench.placement import allowed_cores, place
-from restbench.records import PlannedCell
 
 KIND = "npb"
 Above0 = Annotated[float, Field(gt=0)]
@@ -81,12 +78,9 @@ class NpbProfile(Strict):
         if work.cores is None:
             return self.classes[work.npb_class].rounds if work.npb_class in self.classes else 0
         wanted = self.scaling
-        if wanted is None or (wanted.npb_class, work.kernel in wanted.kernel) != (
-            work.npb_class,
-            True,
-        ):
+        if wanted is None or wanted.npb_class != work.npb_class:
             return 0
-        return wanted.rounds
+        return wanted.rounds if work.kernel in wanted.kernel else 0
 
 
 class Techniques(Strict):
@@ -155,26 +149,6 @@ class NpbExperiment(Strict):
         ]
 
 
-@dataclass(frozen=True)
-class NpbOrder:
-    """What is to be run, as the user asked for it."""
-
-    experiment: NpbExperiment
-    experiment_text: str
-    profile_name: str
-    plan: tuple[PlannedCell, ...]
-    command: str
-    claims_text: str
-    published_text: str
-    attached: dict[ServiceName, str] = field(default_factory=dict)
-    """None: a service that others run has no process to be held against."""
-
-    @property
-    def profile(self) -> NpbProfile:
-        """What is measured, and how often."""
-        return self.experiment.profile(self.profile_name)
-
-
 def load(path: Path) -> NpbExperiment:
     """Read the file; BadConfiguration names it, the key and what is wrong with it."""
     return toml_file.read(path, NpbExperiment)
@@ -190,43 +164,3 @@ def core_counts(cores: int) -> tuple[int, ...]:
     few = range(1, min(cores, EVERY_CORE_UP_TO) + 1)
     more = [EVERY_CORE_UP_TO << n for n in range(1, cores.bit_length())]
     return tuple(sorted({*few, *(each for each in more if each < cores), cores}))
-
-
-def plan(
-    experiment: NpbExperiment, profile: NpbProfile, selection: Where
-) -> tuple[PlannedCell, ...]:
-    """Each round measures every cell that it has once: those of a service process together, groups
-    and cells in an order from the experiment's seed (method, rule 2)."""
-    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
-    rounds = {cell: profile.rounds(work_of(cell.complexity)) for cell in chosen}
-    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
-    planned = [
-        (number, cell)
-        for number in range(1, max(rounds.values(), default=0) + 1)
-        for cell in _shuffled([each for each in chosen if rounds[each] >= number], shuffler)
-    ]
-    if not planned:
-        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
-    return tuple(
-        PlannedCell(cell=cell, block=number, order=order, test_ids=())
-        for order, (number, cell) in enumerate(planned, start=1)
-    )
-
-
-def group_of(planned: PlannedCell, profile: NpbProfile) -> tuple[int, str, bool, str]:
-    """What needs a service process of its own; the third says whether it needs one at all."""
-    served = work_of(planned.cell.complexity).cores is None
-    own = planned.cell.id if profile.service_process == "cell" else ""
-    return planned.block, planned.cell.service, served, own
-
-
-def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
-    groups: dict[tuple[str, bool], list[Cell]] = {}
-    for cell in cells:
-        served = work_of(cell.complexity).cores is None
-        groups.setdefault((cell.service, served), []).append(cell)
-    order = list(groups.values())
-    shuffler.shuffle(order)
-    for group in order:
-        shuffler.shuffle(group)
-    return [cell for group in order for cell in group]

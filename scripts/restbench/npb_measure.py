@@ -12,7 +12,7 @@ from restbench.conditions import Conditions
 from restbench.failures import BadConfiguration, NoService, NotOffered, WrongAnswers
 from restbench.npb_call import Refused
 from restbench.npb_direct import Program
-from restbench.npb_experiment import NpbOrder
+from restbench.npb_plan import NpbOrder
 from restbench.npb_records import KernelRun, NpbRun, ServedRun
 from restbench.npb_work import work_of
 from restbench.placement import allowed_cores, core_list, place

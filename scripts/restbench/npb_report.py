@@ -1,4 +1,4 @@
-"""Writes what an NPB run has found: a page, a table for programs, and one for the terminal."""
+"""Writes what an NPB run has found: a page to read, and a table for programs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from restbench import markdown, npb_claims, npb_published, npb_ratios, study, terminal
+from restbench import markdown, npb_claims, npb_published, npb_ratios, study
 from restbench.cell import Cell
 from restbench.claims import Decision
 from restbench.columns import readable
@@ -84,7 +80,7 @@ def document(run: Run, found: Findings) -> str:
         "## What makes the difference",
         _bullets(npb_ratios.explanation(found.rows)),
     ]
-    for cell, rows in _by_technique(found.served).items():
+    for cell, rows in by_technique(found.served).items():
         parts += [f"## {cell.service} {cell.strategy}", _table(rows, found.published)]
     parts += [HOW_TO_READ, _bullets([f"**{c.heading}**: {c.meaning}" for c in COLUMNS.values()])]
     parts += _scaling(run, found)
@@ -93,19 +89,7 @@ def document(run: Run, found: Findings) -> str:
     return "\n\n".join([*parts, "## What the flags mean", _bullets(flags)]) + "\n"
 
 
-def show(found: Findings) -> RenderableType:
-    """The tables for the terminal; the claims last, where they are seen first."""
-    parts: list[RenderableType] = []
-    for cell, rows in _by_technique(found.served).items():
-        parts += [_terminal(cell, rows, found.published), ""]
-    parts += [Text(f"FAILED  {each}", style="yellow") for each in failures(found.rows)]
-    parts += [Text(f"{flag}: {text}") for flag, text in meanings(found.rows).items()]
-    parts += ["", *terminal.claims_table(found.decisions, "tables/npb.md")]
-    parts += [Text(each.replace("**", "")) for each in npb_ratios.explanation(found.rows)]
-    return Group(*parts)
-
-
-def _by_technique(rows: Sequence[NpbRow]) -> dict[Cell, list[NpbRow]]:
+def by_technique(rows: Sequence[NpbRow]) -> dict[Cell, list[NpbRow]]:
     """The rows of each service's strategies, under the first cell of each."""
     groups: dict[tuple[str, str], list[NpbRow]] = {}
     for row in rows:
@@ -120,7 +104,7 @@ def _table(rows: Sequence[NpbRow], published: Published) -> str:
         [
             row.work.kernel,
             row.work.npb_class,
-            *(_number(row.median(name)) for name in SHOWN),
+            *(number(row.median(name)) for name in SHOWN),
             row.verified,
             *(npb_ratios.shown(row, name) for name in RATIOS_SHOWN),
             *_published(row, published),
@@ -132,34 +116,11 @@ def _table(rows: Sequence[NpbRow], published: Published) -> str:
     return markdown.table(head, ["---", "---", *["---:"] * (len(head) - 3), "---"], body)
 
 
-def _terminal(cell: Cell, rows: Sequence[NpbRow], published: Published) -> Table:
-    title = (
-        f"{cell.service} {cell.strategy}: seconds, medians over rounds; study on its own machine"
-    )
-    table = Table(title=title, title_justify="left", title_style="bold")
-    table.add_column("", no_wrap=True)
-    headings = ("Fresh", "Warm", "In service", "At client", "Mop/s", "", "svc/fresh", "svc/warm")
-    for heading in (*headings, "Study"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        known = published.row(row.work.level)
-        numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
-        ratios = (npb_ratios.ratio(row, each).estimate for each in RATIOS_SHOWN[:2])
-        table.add_row(
-            row.work.level,
-            *(_number(row.median(name)) for name in numbers),
-            "ok" if row.verified == "yes" else row.verified,
-            *map(readable, ratios),
-            readable(known.ratio) if known else "",
-        )
-    return table
-
-
 def _published(row: NpbRow, published: Published) -> list[str]:
     known = published.row(row.work.level)
     if known is None:
         return [""] * len(PUBLISHED)
-    seconds = (_number(known.normal_s), _number(known.service_s))
+    seconds = (number(known.normal_s), number(known.service_s))
     return [*seconds, readable(known.service_mops), readable(known.ratio)]
 
 
@@ -173,8 +134,8 @@ def _scaling(run: Run, found: Findings) -> list[str]:
             row.work.kernel,
             row.work.npb_class,
             str(row.work.cores),
-            _number(row.median("fresh_s")),
-            _number(row.median("warm_s")),
+            number(row.median("fresh_s")),
+            number(row.median("warm_s")),
             row.verified,
             str(len(row.rounds)),
         ]
@@ -190,8 +151,8 @@ def _scaling(run: Run, found: Findings) -> list[str]:
     return ["## Kernel time against cores, without the service", *drawn, table]
 
 
-def _number(value: float | None) -> str:
-    """Seconds of the smallest classes have their digits far behind the point."""
+def number(value: float | None) -> str:
+    """For people, three digits, wherever they stand: the smallest classes take milliseconds."""
     return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 

@@ -10,8 +10,8 @@ from functools import partial
 from restbench import npb_call, resuming
 from restbench.begin import begin_without_bodies, finish, interrupted
 from restbench.failures import NoService
-from restbench.npb_experiment import NpbOrder, group_of
 from restbench.npb_measure import Group, fail, measure_cell
+from restbench.npb_plan import NpbOrder, group_of
 from restbench.npb_records import NpbRun
 from restbench.npb_work import work_of
 from restbench.records import Manifest, PlannedCell

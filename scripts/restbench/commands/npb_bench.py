@@ -9,9 +9,11 @@ from restbench import (
     environment,
     npb_experiment,
     npb_figure,
+    npb_plan,
     npb_report,
     npb_results,
     npb_run,
+    npb_terminal,
     outcome,
     store,
     volume,
@@ -20,7 +22,7 @@ from restbench.commands import running
 from restbench.commands.options import console
 from restbench.commands.ordering import command_line
 from restbench.failures import BadConfiguration
-from restbench.npb_experiment import NpbOrder
+from restbench.npb_plan import NpbOrder
 from restbench.npb_work import work_of
 from restbench.plan import parse_filter
 from restbench.progress import duration
@@ -62,7 +64,7 @@ def build_report(run: Run) -> None:
         console.print(f"figure      {run.npb_figure(name)}", soft_wrap=True)
     found = npb_report.findings(run, rows)
     npb_report.write(run, found)
-    console.print(npb_report.show(found))
+    console.print(npb_terminal.show(found))
     console.print(f"tables      {run.npb_markdown}  (and .csv)", soft_wrap=True)
 
 
@@ -77,7 +79,7 @@ def _order(path: Path, profile: str, cells: str) -> NpbOrder:
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
-        plan=npb_experiment.plan(loaded, chosen, parse_filter(cells, loaded)),
+        plan=npb_plan.plan(loaded, chosen, parse_filter(cells, loaded)),
         command=command_line(),
         claims_text=store.beside(path, loaded.claims).read_text(encoding="utf-8"),
         published_text=store.beside(path, loaded.published).read_text(encoding="utf-8"),
