@@ -14,7 +14,7 @@ from restbench.npb_results import NpbRow, failures
 CLAIMS = npb_claims.load(store.EXPERIMENTS / "claims" / "npb.toml")
 PUBLISHED = npb_published.load(store.EXPERIMENTS / "published" / "npb.toml")
 
-#: Warming up makes it twice as fast, the service itself nothing: what the study could not tell apart.
+#: Warming up makes it twice as fast, the service itself nothing: what the study saw as one.
 WARMING = [(2.00, 1.00, 1.01), (2.02, 1.01, 1.00), (1.99, 1.00, 1.00), (2.01, 0.99, 0.99)]
 #: The service makes it a quarter slower, which a fresh process hides.
 HIDDEN = [(fresh, warm, 1.25 * served) for fresh, warm, served in WARMING]
