@@ -22,7 +22,7 @@ Y_LABELS = {
     "throughput_per_s": "Correct responses per second",
     "mean_ms": "Mean latency, ms",
     "latency_ms": "Latency (open load), ms",
-    "kernel_ms": "Kernel's own time, ms",
+    "kernel_s": "Kernel's own time, s",
     "speed_up": "Speed-up over one core",
 }
 #: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.

@@ -29,8 +29,8 @@ def time_chart(rows: Sequence[NpbRow]) -> Chart | None:
     """The warm process' kernel time; None where no number of cores was looked at."""
     return _chart(
         rows,
-        "kernel_ms",
-        lambda row, _one: [1000 * each for each in row.series("warm_s").values.values()],
+        "kernel_s",
+        lambda row, _one: list(row.series("warm_s").values.values()),
         "Kernel time against the number of cores, without the service",
         log_y=True,
     )
