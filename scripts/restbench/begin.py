@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Protocol
 
 from restbench import clock, load, machine, sources
@@ -74,9 +75,17 @@ class OrderedMatrices(Ordered, Protocol):
 
 def begin(order: OrderedMatrices, run: Run, claims_text: str | None = None) -> Manifest:
     """Write the bodies that the run sends, and what it is; the manifest last."""
-    for complexity in {each.cell.complexity for each in order.plan}:
-        payload_of(order.experiment, complexity).write(run.payload(complexity))
+    for path, text in bodies(order, run).items():
+        write_text(path, text)
     return begin_without_bodies(order, run, claims_text)
+
+
+def bodies(order: OrderedMatrices, run: Run) -> dict[Path, str]:
+    """What the run sends, and the answers that must come back: the text of each file."""
+    found: dict[Path, str] = {}
+    for complexity in {each.cell.complexity for each in order.plan}:
+        found |= payload_of(order.experiment, complexity).files(run.payload(complexity))
+    return found
 
 
 def begin_without_bodies(order: Ordered, run: Run, claims_text: str | None) -> Manifest:

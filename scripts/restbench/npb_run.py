@@ -6,6 +6,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from restbench import npb_call, resuming
 from restbench.begin import begin_without_bodies, finish, interrupted
@@ -46,13 +47,20 @@ def choose_heap(mebibytes: int) -> None:
 def _open(order: NpbOrder, run: Run, say: Say) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if run.manifest_file.exists():
+        resuming.require_bodies(run, _bodies(order, run))
         manifest = resuming.go_on(run)
         say(resuming.told(run))
         return manifest
-    for level in {each.cell.complexity for each in order.plan}:
-        write_text(run.npb_body(level), npb_call.body(work_of(level)).decode())
+    for path, text in _bodies(order, run).items():
+        write_text(path, text)
     write_text(run.published_file, order.published_text)
     return begin_without_bodies(order, run, order.claims_text)
+
+
+def _bodies(order: NpbOrder, run: Run) -> dict[Path, str]:
+    """What the run sends: the text of each file."""
+    levels = {each.cell.complexity for each in order.plan}
+    return {run.npb_body(level): npb_call.body(work_of(level)).decode() for level in levels}
 
 
 def _measure_group(order: NpbOrder, run: Run, cells: Sequence[PlannedCell], say: Say) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from restbench import resuming
 from restbench.attempts import in_short, why
-from restbench.begin import begin, finish, interrupted
+from restbench.begin import begin, bodies, finish, interrupted
 from restbench.failures import NoService, NotOffered, WrongAnswers
 from restbench.open_experiment import OpenOrder
 from restbench.open_records import Walk
@@ -40,6 +40,7 @@ def _open(order: OpenOrder, run: Run, say: Say) -> Manifest:
     """Begin the run, or go on with one that ended too early; a walk in flight begins anew."""
     if not run.manifest_file.exists():
         return begin(order, run)
+    resuming.require_bodies(run, bodies(order, run))
     manifest = resuming.go_on(run)
     say(resuming.told(run))
     return manifest

@@ -33,10 +33,14 @@ class Payload:
         """The only right answer to that body, byte for byte."""
         return f'{{"requestId":"{request_id}","rows":{self.rows}}}'.encode()
 
+    def files(self, folder: Path) -> dict[Path, str]:
+        """Both texts, where the JMeter plan reads them."""
+        return {folder / BODY_REST: self.body_rest, folder / ROWS: self.rows}
+
     def write(self, folder: Path) -> None:
-        """Put both texts where the JMeter plan reads them."""
-        write_text(folder / BODY_REST, self.body_rest)
-        write_text(folder / ROWS, self.rows)
+        """Put both texts there."""
+        for path, text in self.files(folder).items():
+            write_text(path, text)
 
 
 class Drawn(Protocol):

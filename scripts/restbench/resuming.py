@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from restbench import clock, machine
 from restbench.begin import Ordered, sha256, surroundings
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, Unreadable
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import CellRun, Interruption, Manifest
@@ -76,6 +76,17 @@ def require_same_surroundings(run: Run) -> None:
         )
 
 
+def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
+    """Unreadable where what is sent does not lie in the run as it was written: every cell that is
+    left would fail, or measure something else."""
+    for path, text in sent.items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            raise Unreadable(
+                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
+                "run (without --resume, RESUME=)"
+            )
+
+
 def go_on(run: Run) -> Manifest:
     """Keep what is measured, take away what was in flight, and note the interruption.
 
@@ -99,6 +110,7 @@ def go_on(run: Run) -> Manifest:
 def _require_readable(run: Run, manifest: Manifest) -> None:
     """Records are written whole: one that cannot be read was damaged later, and what is left of the
     measurement is for its owner to judge."""
+    run.proofs()
     for planned in manifest.plan:
         folder = run.cell(planned.block, planned.cell.id)
         known: dict[Path, type[CellRun | NpbRun | Walk]] = {

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from restbench import measures, resuming, stopping
 from restbench.attempts import Group, fail, measure_cell, why
-from restbench.begin import begin, finish, interrupted
+from restbench.begin import begin, bodies, finish, interrupted
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.live import Live
 from restbench.order import Order
@@ -70,6 +70,7 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if not run.manifest_file.exists():
         return begin(order, run, order.claims_text)
+    resuming.require_bodies(run, bodies(order, run))
     manifest = resuming.go_on(run)
     view.note(resuming.told(run))
     return manifest

@@ -1,0 +1,64 @@
+"""A run with a broken file does not go on: it would fail every cell that is left, for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench import begin, runner
+from restbench.commands import ordering
+from restbench.failures import Unreadable
+from restbench.order import Order
+from restbench.payload import BODY_REST, ROWS
+from restbench.store import Run
+from restbench.writing import write_text
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> Order:
+    return ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
+
+
+@pytest.fixture
+def run(tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Killed in its first cell."""
+    monkeypatch.setattr(begin, "surroundings", dict)
+    killed = Run(tmp_path / "results" / "killed")
+    begin.begin(order, killed)
+    write_text(in_flight(order, killed), "timeStamp\n")
+    return killed
+
+
+def in_flight(order: Order, run: Run) -> Path:
+    return run.cell(1, order.plan[0].cell.id).samples
+
+
+def break_proofs(run: Run) -> Path:
+    run.proofs_file.write_text('[{"service": ')
+    return run.proofs_file
+
+
+def change_a_body(run: Run) -> Path:
+    path = run.payload("tiny") / BODY_REST
+    path.write_text(path.read_text().replace("1", "2"))
+    return path
+
+
+def lose_the_answers(run: Run) -> Path:
+    path = run.payload("tiny") / ROWS
+    path.unlink()
+    return path
+
+
+@pytest.mark.parametrize("spoil", [break_proofs, change_a_body, lose_the_answers])
+def test_a_broken_file_is_named_with_a_mend_before_anything_is_taken_away_or_measured(
+    order: Order, run: Run, spoil: Callable[[Run], Path]
+) -> None:
+    path = spoil(run)
+    with pytest.raises(Unreadable, match=f"{path.name}: .*: restore it from a copy, or "):
+        runner.execute(order, run, view=None)  # type: ignore[arg-type]
+    assert in_flight(order, run).exists()
+    assert run.interruptions() == []
