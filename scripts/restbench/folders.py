@@ -78,6 +78,10 @@ class CellFolder:
         return self.path / "metrics.jsonl"
 
 
+#: What a run that began has one of: its manifest, or the record of a measurement.
+BEGUN = ("manifest.json", "raw/*/*/cell.json", "raw/*/*/npb.json", "raw/*/*/walk.json")
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """The folder of one run: `results/<run>/`."""

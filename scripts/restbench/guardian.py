@@ -8,10 +8,10 @@ The harness holds the other end of the pipe and lets go of it only by ending. Ev
 starts carries MARK in its environment, however deep below it, so whatever still carries it then is
 killed. What the pipe said before is removed, a line for each, its parts separated by tabs:
 
-    remove  PATH            a file or a folder
-    unless  FILE  FOLDER    a folder, where the file is not there
-    tidy    FOLDER          half-written files of the harness in it
-    over                    nothing: the harness ends in order, and starts nothing more
+    remove  PATH                   a file or a folder
+    unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
+    tidy    FOLDER                 half-written files of the harness in it
+    over                           nothing: the harness ends in order, and starts nothing more
 
 The standard library is all it loads: it waits
 beside measurements.
@@ -101,11 +101,15 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
+    return any(True for pattern in patterns for _ in folder.glob(pattern))
+
+
 def _obey(order: str, harness: int) -> None:
     match order.split("\t"):
         case ["remove", path]:
             remove(Path(path))
-        case ["unless", file, folder] if not Path(file).exists():
+        case ["unless", folder, *patterns] if not _has_any(Path(folder), patterns):
             remove(Path(folder))
         case ["tidy", folder]:
             for each in half_written(Path(folder), harness):

@@ -127,9 +127,10 @@ def remove(path: Path) -> None:
     _order("remove", path)
 
 
-def unless(file: Path, folder: Path) -> None:
-    """A folder that goes when we end, where the file is not there by then."""
-    _order("unless", file, folder)
+def unless(folder: Path, *patterns: str) -> None:
+    """A folder that goes when we end, where nothing in it is called like one of these by then
+    (`manifest.json`, `raw/*/*/cell.json`)."""
+    _order("unless", folder, *patterns)
 
 
 def tidy(folder: Path) -> None:
@@ -137,9 +138,9 @@ def tidy(folder: Path) -> None:
     _order("tidy", folder)
 
 
-def _order(what: str, *paths: Path) -> None:
+def _order(what: str, path: Path, *patterns: str) -> None:
     begin()
-    _watches[os.getpid()].order("\t".join([what, *map(str, map(Path.absolute, paths))]))
+    _watches[os.getpid()].order("\t".join([what, str(path.absolute()), *patterns]))
 
 
 def unmarked() -> dict[str, str]:

@@ -16,6 +16,9 @@ import psutil
 import pytest
 
 from restbench import watch
+from restbench.commands import running
+from restbench.store import Run
+from restbench.writing import write_text
 
 #: Starts a service whose own child leaves its parent, session and process group, as a daemon does.
 DAEMON = "import time; time.sleep(60)"
@@ -29,6 +32,7 @@ HARNESS = f"""
 import json, os, sys, time
 from pathlib import Path
 from restbench import process, watch
+from restbench.folders import BEGUN
 folder = Path(sys.argv[1])
 watch.tidy(folder)
 ours = [sys.executable, "-c", {SERVICE!r}]
@@ -43,10 +47,14 @@ temporary = watch.begin()
 (folder / "sub").mkdir()
 (folder / "sub" / f".cell.json.{{os.getpid()}}.tmp").write_text("{{")
 (folder / "sub" / "cell.json").write_text("{{}}")
-for name in ("begun", "never-begun"):
+for name in ("begun", "never-begun", "measured"):
     (folder / name).mkdir()
-    watch.unless(folder / name / "manifest.json", folder / name)
+    watch.unless(folder / name, *BEGUN)
 (folder / "begun" / "manifest.json").write_text("{{}}")
+cell = folder / "measured" / "raw" / "block-1" / "java-serial"
+cell.mkdir(parents=True)
+(cell / "cell.json").write_text("{{}}")
+(folder / "never-begun" / "payloads").mkdir()
 print(json.dumps({{
     "service": bound.pid,
     "daemon": int((folder / "daemon").read_text()),
@@ -155,6 +163,14 @@ def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
     assert not (harness.folder / "never-begun").exists()
 
 
+def test_the_folder_of_a_run_whose_manifest_was_lost_stays_with_what_was_measured(
+    harness: Harness,
+) -> None:
+    harness.kill("harness")
+    assert await_true(lambda: not harness.left())
+    assert list((harness.folder / "measured").glob("raw/*/*/cell.json"))
+
+
 def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:
     harness.process.communicate(timeout=30)
     assert harness.left() == []
@@ -188,8 +204,8 @@ def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harn
 ) -> None:
     harness.kill("guardian", "harness")
     harness.process.wait()
-    assert await_true(lambda: gone(harness.told["service"]))  # the kernel's doing
-    assert set(harness.left()) == {"daemon", "temporary"}
+    # The service's end is the kernel's doing.
+    assert await_true(lambda: set(harness.left()) == {"daemon", "temporary"}), harness.left()
     ended = watch.end_leftovers()
     assert [line for line in ended if f"(pid {harness.told['daemon']})" in line]
     assert harness.left() == []
@@ -210,5 +226,19 @@ def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv(watch.MACHINE, "another")
         assert watch.end_leftovers() == []
-    assert set(harness.left()) == {"daemon", "temporary"}
+    assert await_true(lambda: set(harness.left()) == {"daemon", "temporary"}), harness.left()
     assert len(watch.end_leftovers()) == 1
+
+
+def test_a_run_that_goes_on_is_never_given_to_the_guardian(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Path] = []
+    monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
+    new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
+    new.path.mkdir()
+    write_text(begun.manifest_file, "{}")
+    for each in (new, begun):
+        with running.kept(each):
+            pass
+    assert given == [new.path]

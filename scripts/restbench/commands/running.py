@@ -9,6 +9,7 @@ from restbench import clock, resuming, run_lock, store, watch, writing
 from restbench.begin import Ordered
 from restbench.commands.options import console
 from restbench.failures import Interrupted, StorageProblem
+from restbench.folders import BEGUN
 from restbench.store import Run
 
 
@@ -50,7 +51,8 @@ def kept(run: Run) -> Iterator[None]:
 
 @contextmanager
 def _followed(run: Run) -> Iterator[None]:
-    watch.unless(run.manifest_file, run.path)
+    if not run.manifest_file.exists():  # one that goes on is never ours to take away
+        watch.unless(run.path, *BEGUN)
     watch.tidy(run.path)
     watch.remove(writing.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
