@@ -89,7 +89,7 @@ def kill(pids: Iterable[int]) -> None:
 
 
 def half_written(folder: Path, pid: int) -> list[Path]:
-    """What a process had not yet given its name when it ended (writing.temporary)."""
+    """What a process had not yet given its name when it ended (storage.temporary)."""
     return list(folder.rglob(f".*.{pid}.tmp"))
 
 

@@ -60,6 +60,11 @@ def writing(path: Path) -> Iterator[None]:
         raise problem(error, path) or error from error
 
 
+def temporary(path: Path) -> Path:
+    """What a file is called until it is whole; who was killed before is in the name."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
 def free_bytes(folder: Path) -> int:
     """What may still be written on the disk of a folder."""
     disk = os.statvfs(folder)
@@ -103,7 +108,7 @@ def require_written(folder: Path, *written: Path) -> None:
     JMeter does not say that a line of its JTL was lost: it has to be looked at from outside.
     """
     watch_room(folder)
-    trial = folder / ".trial"
+    trial = temporary(folder / "trial")
     with writing(folder):
         try:
             _write_through(trial)

@@ -16,7 +16,6 @@ from restbench.folders import CellFolder, RunFolder
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import Calibration, CellRun, Interruption, Manifest, PlannedCell, Proof
-from restbench.writing import temporary
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -178,7 +177,7 @@ def latest(run: Run) -> Path:
 
 def point_latest_to(run: Run) -> None:
     """Make `results/latest` a link to this run."""
-    link = temporary(latest(run))
+    link = storage.temporary(latest(run))
     with storage.writing(link):
         link.unlink(missing_ok=True)
         link.symlink_to(run.name)

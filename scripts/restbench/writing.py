@@ -16,7 +16,7 @@ from restbench import storage
 
 def write_text(path: Path, text: str) -> None:
     """Write a whole file or none: readers never see half of it. StorageProblem where it cannot."""
-    unnamed = temporary(path)
+    unnamed = storage.temporary(path)
     with storage.writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -30,11 +30,6 @@ def write_text(path: Path, text: str) -> None:
         except BaseException:
             unnamed.unlink(missing_ok=True)
             raise
-
-
-def temporary(path: Path) -> Path:
-    """What a file is called until it is whole; who was killed before is in the name."""
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def _settle(path: Path) -> None:

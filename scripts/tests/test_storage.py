@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import storage
+from restbench import guardian, storage
 from restbench.failures import StorageProblem
 
 MIB = 1 << 20
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from restbench import storage
+from restbench import guardian, storage
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 folder = Path(sys.argv[1])
 with (folder / "samples.jtl").open("wb", buffering=0) as jtl:
@@ -160,6 +160,21 @@ def test_an_error_of_the_place_is_one_wherever_it_is_met(number: int, told: str)
     assert found is not None
     assert str(found).startswith("figure.svg: cannot be written: ")
     assert told in str(found)
+
+
+def test_what_is_written_on_trial_is_known_for_half_written_where_the_harness_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Path] = []
+
+    def look(trial: Path) -> None:
+        trial.touch()
+        found.extend(guardian.half_written(tmp_path, os.getpid()))
+
+    monkeypatch.setattr(storage, "_write_through", look)
+    storage.require_written(tmp_path)
+    assert len(found) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_command_or_a_lost_connection_is_no_error_of_the_place() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from restbench import clock, resuming, run_lock, store, watch, writing
+from restbench import clock, resuming, run_lock, storage, store, watch
 from restbench.begin import Ordered
 from restbench.commands.options import console
 from restbench.failures import Interrupted, StorageProblem
@@ -54,7 +54,7 @@ def _followed(run: Run) -> Iterator[None]:
     if not run.manifest_file.exists():  # one that goes on is never ours to take away
         watch.unless(run.path, *BEGUN)
     watch.tidy(run.path)
-    watch.remove(writing.temporary(store.latest(run)))
+    watch.remove(storage.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         yield
