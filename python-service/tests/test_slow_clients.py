@@ -60,6 +60,17 @@ def test_a_request_that_trickles_in_is_given_up_in_time(
     wait_until(lambda: (in_flight(service), held(service), connections(service)) == (0, 0, 0))
 
 
+@pytest.mark.parametrize("bad", [b"xyz\r\n", b"1\r\n ab\r\n", b"1\r\n"], ids=["size", "end", "cut"])
+@pytest.mark.parametrize("path", [b"/nowhere/x", b"/matrix/serial?kernel=none"])
+def test_a_bad_body_after_the_response_gets_no_second_one(
+    service: LiveService, path: bytes, bad: bytes
+) -> None:
+    with connected(service.port) as client:
+        client.sendall(CHUNKED.replace(b"/matrix/serial", path) + bad)
+        client.shutdown(socket.SHUT_WR)
+        assert everything(client).count(b"HTTP/1.1 ") == 1
+
+
 def test_a_body_that_stops_coming_is_answered_with_002(service: LiveService) -> None:
     with connected(service.port) as client:
         client.sendall(post_head(1000) + b"{")

@@ -5,6 +5,8 @@ from contextlib import suppress
 from enum import Enum, auto
 from typing import Any
 
+from gunicorn.http.errors import ParseException
+
 from .timed_socket import TimedSocket
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -79,11 +81,13 @@ class Connection:
         left = limit_bytes
         if body.failed or getattr(body.reader, "length", 0) > limit_bytes:
             return False
-        while piece := body.read(_PIECE_BYTES):
-            left -= len(piece)
-            if left < 0:
-                return False
-        return True
+        with suppress(ParseException, OSError):  # the response is sent: this is no matter for one
+            while left >= 0:
+                piece = body.read(_PIECE_BYTES)
+                if not piece:
+                    return True
+                left -= len(piece)
+        return False
 
     def offer(self, response: bytes) -> None:
         """Send a short response without waiting; a client that cannot take it gets none."""

@@ -25,8 +25,8 @@ class PooledProcess:
     """A process that serves on a socket.
 
     A thread starts it and then only waits for its end: an end not asked for is logged and the
-    process replaced at once. When that thread ends with the service, the
-    kernel kills the process.
+    process replaced at once; what cannot be started is tried again. When that thread ends with
+    the service, the kernel kills the process.
     """
 
     def __init__(
@@ -65,7 +65,12 @@ class PooledProcess:
 
     def _keep(self) -> None:
         while not self._closing:
-            channel = self._start()
+            try:
+                channel = self._start()
+            except OSError as error:  # out of processes, memory or descriptors, maybe not for long
+                _LOG.error("%s cannot be started: %s", self.name, error)
+                sleep(RETRY_SECONDS)
+                continue
             ready = _is_ready(channel)
             self._publish(channel if ready else None)
             status = self._end(ready)
@@ -75,15 +80,22 @@ class PooledProcess:
 
     def _start(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, self._socket_type)
-        with theirs:
-            program = [sys.executable, "-m", __package__, self._kind, self.name]
-            self._process = subprocess.Popen(
-                [*program, str(theirs.fileno()), *self._modules],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": _search_path()},
-            )
+        try:
+            with theirs:
+                self._process = self._start_on(theirs)
+        except OSError:
+            ours.close()
+            raise
         return ours
+
+    def _start_on(self, channel: socket.socket) -> "subprocess.Popen[bytes]":
+        program = [sys.executable, "-m", __package__, self._kind, self.name]
+        return subprocess.Popen(
+            [*program, str(channel.fileno()), *self._modules],
+            pass_fds=[channel.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": _search_path()},
+        )
 
     def _publish(self, channel: socket.socket | None) -> None:
         with self._changed:
