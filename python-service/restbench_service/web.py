@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
+from threading import Lock
 from typing import Any
 
 import flask
@@ -58,6 +59,7 @@ class _Service:
         self._admission = Admission(settings.max_in_flight)
         self._budget = MemoryBudget(settings.memory_budget_bytes, "RESTBENCH_MEMORY_BUDGET_BYTES")
         self._working = MemoryBudget(settings.most_working_bytes, "RESTBENCH_WORKING_MEMORY_BYTES")
+        self._looking = Lock()
         self.metrics = Metrics()
         for name, (value, text) in self._measured().items():
             self.metrics.show(name, text, value)
@@ -130,11 +132,16 @@ class _Service:
             with self._admission.admitted():
                 body = read_body(request, limit_bytes, hold) if early is None else early
                 workload = factory(request.args.to_dict(flat=False))
-                with self._working.hold(workload.working_bytes(body)):
+                with self._working.hold(self._working_bytes(workload, body)):
                     response = _execute(workload, strategy, body)
             hold.resize(len(body) + (response.content_length or 0))
             response.call_on_close(until_sent.pop_all().close)
         return response
+
+    def _working_bytes(self, workload: Workload[Any, Any], body: bytes) -> int:
+        """One at a time: a look may take many times the body's memory, and is before any gate."""
+        with self._looking:
+            return workload.working_bytes(body)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -1,12 +1,13 @@
 """What the kernels may hold together: what never fits, what does not fit now."""
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Event, Lock
+from time import sleep
 from typing import Any
 
 import pytest
 from contract_example import EXAMPLES, body_of, check_error, given, paths_of
-from live_service import STRATEGIES
+from live_service import JSON, STRATEGIES
 from werkzeug.test import TestResponse
 
 from restbench_service.execution.clock import StageClock
@@ -75,3 +76,23 @@ def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: s
     assert refused.headers["Retry-After"] == "1"
     check_error(example, sent["path"], refused.text)
     assert post().status_code == 200
+
+
+def test_requests_are_looked_at_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a look at a body takes is held by no budget."""
+    inside = Lock()
+
+    def look(_: NpbWorkload, __: bytes) -> int:
+        assert inside.acquire(blocking=False), "two at once"
+        sleep(0.05)  # long enough for the others to come
+        inside.release()
+        return 0
+
+    monkeypatch.setattr(NpbWorkload, "working_bytes", look)
+    app = create_app(Settings(), {"serial": Serial(None)})
+
+    def post(_: int) -> int:
+        return app.test_client().post("/npb-is/serial", data="{", headers=JSON).status_code
+
+    with ThreadPoolExecutor(4) as users:
+        assert list(users.map(post, range(4))) == [400] * 4

@@ -13,6 +13,8 @@ from time import monotonic
 RECEIVE_TIMEOUT = "in time (RESTBENCH_RECEIVE_TIMEOUT_SECONDS)"
 SEND_TIMEOUT = "in time (RESTBENCH_SEND_TIMEOUT_SECONDS)"
 """The texts of their TimeoutErrors."""
+_LATEST = 2
+"""Receive timeouts after which a request is given up even if something of it is always there."""
 _TIMEVAL = struct.Struct("ll")  # seconds, microseconds: struct timeval of 64-bit Linux
 
 
@@ -25,12 +27,21 @@ class TimedSocket:
         self._send_seconds = send_seconds
         self.receive_by = math.inf
         """When receiving ends, on the monotonic clock."""
+        self._receive_latest = math.inf
+
+    def receive_within(self, seconds: float) -> None:
+        """From now on."""
+        now = monotonic()
+        self.receive_by, self._receive_latest = now + seconds, now + _LATEST * seconds
 
     def recv(self, size: int) -> bytes:
         """As socket.recv. Raises TimeoutError where it would have to wait beyond `receive_by`.
 
-        What has come is given even later: then it is we who are slow.
+        What has come is given even later: then it is we who are slow. But not for ever, or a client
+        that sends without end, a byte of body in KiB of chunk extensions, would never be late.
         """
+        if monotonic() > self._receive_latest:
+            raise TimeoutError(RECEIVE_TIMEOUT)
         try:
             return self.receive_what_is_there(size)
         except BlockingIOError:

@@ -100,7 +100,7 @@ class BoundedWorker(ThreadWorker):
         return idle is not None
 
     def _expect_request(self, connection: Connection) -> None:
-        connection.sock.receive_by = monotonic() + self._settings.receive_timeout_seconds
+        connection.sock.receive_within(self._settings.receive_timeout_seconds)
 
     def _on_readable(self, connection: Connection) -> None:
         if connection not in self._waiting:  # displaced in this same turn
