@@ -7,12 +7,13 @@ further record impossible (StorageProblem, an interruption) is handed on.
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 
-from restbench import storage
+from restbench import jtl, storage
 from restbench.failures import Failure, NoService, StorageProblem, WrongAnswers
 from restbench.live import Live
 from restbench.measure import Task, measure
@@ -110,10 +111,20 @@ def _attempt(
         raise
     except Exception as error:  # whatever it is, the next cell has its turn
         session.spent = True
+        error = worse(error, [group.run.cell(planned.block, planned.cell.id).samples])
         wrong = isinstance(error, WrongAnswers)
         return Failed(why(error), wrong=wrong, final=wrong)
     session.spent = is_spent(record)
     return record
+
+
+def worse(error: Exception, samples: Iterable[Path]) -> Exception:
+    """The error of an attempt, or what its loads had shown before: one wrong answer is enough, and
+    no second attempt may hide it (method, rule 5)."""
+    wrong = sum(map(jtl.wrong_answers, samples))
+    if not wrong or isinstance(error, WrongAnswers):
+        return error
+    return WrongAnswers(f"{wrong} answers were wrong; then: {why(error)}")
 
 
 def _make_ready(group: Group, planned: PlannedCell, session: Session) -> None:

@@ -193,6 +193,11 @@ class RunFolder:
         """The raw files of the closed load before a walk."""
         return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
 
+    def walk_samples(self, cell_id: str) -> list[Path]:
+        """The sample log of every load of a walk that was begun."""
+        folder = self.walk_record(cell_id).parent
+        return sorted(CellFolder(each).samples for each in folder.glob("*/"))
+
     def walk_step(self, cell_id: str, number: int) -> CellFolder:
         """The raw files of one step of a walk, from 1."""
         return CellFolder(self.walk_record(cell_id).with_name(f"step-{number:02d}"))

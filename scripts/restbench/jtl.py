@@ -120,6 +120,15 @@ def read(path: Path, window: Window) -> Completions:
     )
 
 
+def wrong_answers(path: Path) -> int:
+    """How many answers of a load were wrong, however it ended; 0 where nothing of it is readable."""
+    try:
+        found = _scan(path).select((_outcome() == "wrong-answer").sum()).collect()
+    except (BadConfiguration, pl.exceptions.PolarsError):
+        return 0
+    return int(found.item())
+
+
 def _require_near(path: Path, window: Window, started_ms: int | None) -> None:
     """A stamp that lost digits would stretch the load over decades of empty seconds."""
     if started_ms is not None and abs(window.start_ms - started_ms) > LONGEST_LOAD_MS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from restbench import resuming
-from restbench.attempts import in_short, why
+from restbench.attempts import in_short, why, worse
 from restbench.begin import begin, bodies, finish, interrupted
 from restbench.failures import NoService, NotOffered, WrongAnswers
 from restbench.open_experiment import OpenOrder
@@ -54,6 +54,7 @@ def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Wa
     try:
         return _walk(order, run, planned, say)
     except Exception as error:  # whatever it is, the next cell has its turn
+        error = worse(error, run.walk_samples(planned.cell.id))
         first = why(error)
         if isinstance(error, WrongAnswers | NotOffered | NoService):
             return _failed(order, planned, error, None)
@@ -62,7 +63,7 @@ def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Wa
     try:
         walked = _walk(order, run, planned, say)
     except Exception as error:
-        return _failed(order, planned, error, first)
+        return _failed(order, planned, worse(error, run.walk_samples(planned.cell.id)), first)
     return walked.model_copy(update={"first_failure": first, "flags": (*walked.flags, "retried")})
 
 

@@ -33,11 +33,14 @@ LATE_S = 0.6
 QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 20
+#: The second gives a wrong answer now and then, and dies in the middle of its first load.
+WRONG_UNDER_LOAD = ("wrong-under-load", "wrong-then-die-once")
 EVERY = 3
 #: Whether a service dies of a request, by its id and its place in the load.
 FATAL: dict[str, Callable[[str, int], bool]] = {
     "die": lambda _id, number: number == DIES_AT,
     "die-once": lambda _id, number: number == DIES_AT,
+    "wrong-then-die-once": lambda _id, number: number == DIES_AT,
     "die-warming": lambda request_id, _number: request_id == "warm",
     "die-proving": lambda request_id, _number: request_id.isdigit(),
 }
@@ -119,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.loaded[strategy] += under_load
             number = self.server.loaded[strategy] if under_load else 0
         if fault in FATAL and FATAL[fault](str(request["requestId"]), number):
-            die(once=fault == "die-once")
+            die(once=fault.endswith("die-once"))
         if fault == "hang":
             time.sleep(HANG_S)
         if fault == "late" and under_load:
@@ -136,7 +139,7 @@ class Handler(BaseHTTPRequestHandler):
             return stub_kernel.served(kernel, request["class"], fault)
         if fault == "error" and number % EVERY == 1:
             return 500, b'{"code":"099"}'
-        wrong = fault == "wrong" or (fault == "wrong-under-load" and number % EVERY == 1)
+        wrong = fault == "wrong" or (fault in WRONG_UNDER_LOAD and number % EVERY == 1)
         return 200, product(request, 1 if wrong else 0)
 
     def answer(self, status: int, body: bytes) -> None:

@@ -130,3 +130,15 @@ def test_what_makes_every_record_impossible_is_no_cells_failure(
 ) -> None:
     with pytest.raises(StorageProblem):
         attempts.why(make())
+
+
+def test_a_second_attempt_does_not_hide_wrong_answers_of_the_first(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    path = bench.experiment({"java": ["serial"]})
+    done = bench.restbench("run", path, "--profile", "p", faults={"serial": "wrong-then-die-once"})
+    assert done.returncode == 5, done.stdout + done.stderr
+    record = bench.record("java", "serial")
+    assert record.status == "failed"
+    assert record.first_failure is None
+    assert "answers were wrong; then: " in str(record.reason)
+    assert "wrong-answers" in record.flags
