@@ -121,7 +121,7 @@ def read(path: Path, window: Window) -> Completions:
 
 
 def wrong_answers(path: Path) -> int:
-    """How many answers of a load were wrong, however it ended; 0 where nothing of it is readable."""
+    """How many answers of a load were wrong, however it ended; 0 where nothing is readable."""
     try:
         found = _scan(path).select((_outcome() == "wrong-answer").sum()).collect()
     except (BadConfiguration, pl.exceptions.PolarsError):
