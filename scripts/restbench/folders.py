@@ -193,6 +193,11 @@ class RunFolder:
         """The raw files of the closed load before a walk."""
         return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
 
+    @property
+    def presented_last(self) -> tuple[Path, ...]:
+        """Of each kind of run the file that is made last, when all others are there."""
+        return (self.report, self.open_load_steps_csv, self.npb_csv)
+
     def walk_samples(self, cell_id: str) -> list[Path]:
         """The sample log of every load of a walk that was begun."""
         folder = self.walk_record(cell_id).parent

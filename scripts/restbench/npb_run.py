@@ -48,7 +48,7 @@ def _open(order: NpbOrder, run: Run, say: Say) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if run.manifest_file.exists():
         resuming.require_bodies(run, _bodies(order, run))
-        manifest = resuming.go_on(run)
+        manifest = resuming.go_on(run, order.plan)
         say(resuming.told(run))
         return manifest
     for path, text in _bodies(order, run).items():

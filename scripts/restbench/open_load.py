@@ -41,7 +41,7 @@ def _open(order: OpenOrder, run: Run, say: Say) -> Manifest:
     if not run.manifest_file.exists():
         return begin(order, run)
     resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run)
+    manifest = resuming.go_on(run, order.plan)
     say(resuming.told(run))
     return manifest
 

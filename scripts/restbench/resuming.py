@@ -13,7 +13,7 @@ from restbench.begin import Ordered, sha256, surroundings
 from restbench.failures import EnvironmentProblem, Unreadable
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
-from restbench.records import CellRun, Interruption, Manifest
+from restbench.records import CellRun, Interruption, Manifest, PlannedCell
 from restbench.store import Run, point_latest_to, read_model
 from restbench.writing import remove, write_model, write_text
 
@@ -87,11 +87,12 @@ def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
             )
 
 
-def go_on(run: Run) -> Manifest:
+def go_on(run: Run, plan: Sequence[PlannedCell]) -> Manifest:
     """Keep what is measured, take away what was in flight, and note the interruption.
 
-    Returns the manifest: it goes on as it was begun. Unreadable, before anything is taken away,
-    where a record cannot be read.
+    Returns the manifest: it goes on with the whole plan, of which a complete run has only the
+    blocks that it needed, and without the last file of its presentation, which would pass for one
+    of the finished run. Unreadable, before anything is taken away, where a record cannot be read.
     """
     manifest = run.manifest()
     _require_readable(run, manifest)
@@ -101,7 +102,10 @@ def go_on(run: Run) -> Manifest:
         remove(folder)
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    going_on = manifest.model_copy(update={"status": "running", "finished": None})
+    for last in run.presented_last:
+        last.unlink(missing_ok=True)
+    again = {"status": "running", "finished": None, "plan": tuple(plan)}
+    going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
     point_latest_to(run)
     return going_on

@@ -71,7 +71,7 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
     if not run.manifest_file.exists():
         return begin(order, run, order.claims_text)
     resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run)
+    manifest = resuming.go_on(run, order.plan)
     view.note(resuming.told(run))
     return manifest
 

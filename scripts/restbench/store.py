@@ -100,8 +100,7 @@ class Run(RunFolder):
     def is_over(self) -> bool:
         """Whether everything is measured and presented: the page, or the last table, is written
         last."""
-        last = (self.report, self.open_load_steps_csv, self.npb_csv)
-        presented = any(each.exists() for each in last)
+        presented = any(each.exists() for each in self.presented_last)
         return presented and self.manifest().status == "complete"
 
     @property

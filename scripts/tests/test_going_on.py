@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import runner
+from restbench import resuming, runner
 from restbench.begin import begin
 from restbench.commands import ordering
 from restbench.order import Order
@@ -122,4 +122,17 @@ def test_a_run_that_was_killed_after_its_last_cell_measures_nothing_and_is_compl
 ) -> None:
     assert go_on(order, run, 4, monkeypatch, lacks=False).measured == []
     assert run.manifest().status == "complete"
+    assert len(run.manifest().plan) == 4
+
+
+def test_a_complete_run_killed_twice_before_its_page_goes_on_with_its_whole_plan(
+    order: Order, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on(order, run, 4, monkeypatch, lacks=False)
+    run.report.write_text("made of half the cells")
+    resuming.go_on(run, order.plan)  # and killed again before it was finished
+    assert not run.report.exists()
+    assert not run.is_over
+    assert resuming.unfinished(order, order.claims_text, [run])[0].differences == ()
+    assert go_on(order, run, 4, monkeypatch, lacks=False).measured == []
     assert len(run.manifest().plan) == 4

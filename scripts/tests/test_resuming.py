@@ -127,7 +127,7 @@ def test_a_manifest_that_cannot_be_read_is_named(run: Run, order: Order) -> None
 
 def test_the_cell_in_flight_goes_and_what_is_measured_stays(run: Run, order: Order) -> None:
     first, second, third = (run.cell(each.block, each.cell.id).path for each in order.plan)
-    resuming.go_on(run)
+    resuming.go_on(run, order.plan)
     assert (first.exists(), second.exists(), third.exists()) == (True, False, False)
     assert run.cell(1, order.plan[0].cell.id).samples.exists()
 
@@ -138,7 +138,7 @@ def test_a_record_that_cannot_be_read_is_named_and_nothing_is_taken_away(
     first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
     first.record.write_text('{"cell": ')
     with pytest.raises(BadConfiguration, match=f"{re.escape(str(first.record))}.* remove "):
-        resuming.go_on(run)
+        resuming.go_on(run, order.plan)
     assert second.samples.exists()
     assert run.interruptions() == []
 
@@ -150,15 +150,15 @@ def test_a_walk_in_flight_goes_and_a_finished_one_stays(run: Run, order: Order) 
     walk = Walk(cell=order.plan[0].cell, shape=shape, order=1, status="walked")
     writing.write_model(run.walk_record(finished), walk)
     write_text(run.walk_step(in_flight, 1).step_record, "{}")
-    resuming.go_on(run)
+    resuming.go_on(run, order.plan)
     assert run.walk_record(finished).exists()
     assert not run.walk_record(in_flight).parent.exists()
 
 
 def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:
-    resuming.go_on(run)
+    resuming.go_on(run, order.plan)
     finish(run, run.manifest(), status="interrupted")
-    resuming.go_on(run)
+    resuming.go_on(run, order.plan)
     killed, interrupted = run.interruptions()
     assert (killed.how, interrupted.how) == ("killed", "interrupted")
     assert (killed.kept, interrupted.kept) == (1, 1)
@@ -168,9 +168,9 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     assert "1 of 3 are measured" in resuming.told(run)
 
 
-def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run) -> None:
+def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
     begun = run.manifest()
-    going_on = resuming.go_on(run)
+    going_on = resuming.go_on(run, order.plan)
     assert going_on == begun == run.manifest()
     finished = finish(run, going_on, status="complete")
     again = finished.model_copy(update={"run": "x", "started": "y", "finished": "z"})
