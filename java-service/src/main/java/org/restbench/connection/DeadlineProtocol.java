@@ -8,18 +8,23 @@ import java.util.concurrent.TimeUnit;
 import org.apache.coyote.http11.Http11NioProtocol;
 import org.apache.tomcat.util.net.NioEndpoint;
 import org.apache.tomcat.util.net.NioEndpoint.NioSocketWrapper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tomcat's HTTP/1.1 with an end to the patience it has with slow clients: {@link ClientDeadlines} looks at all
  * connections now and then. Tomcat makes it by its class name.
  */
 public final class DeadlineProtocol extends Http11NioProtocol {
+    private static final Logger LOG = LoggerFactory.getLogger(DeadlineProtocol.class);
     private static final long SLOWEST_LOOK_MILLIS = 1000;
 
     private final Connections connections;
     private long lookMillis = SLOWEST_LOOK_MILLIS;
     private ClientDeadlines deadlines;
     private ScheduledFuture<?> looking;
+    /** A pause of the JVM makes the time between two looks longer than it was meant to be. */
+    private long lastLookNanos;
 
     public DeadlineProtocol() {
         this(new Connections());
@@ -48,14 +53,22 @@ public final class DeadlineProtocol extends Http11NioProtocol {
     @Override
     public void start() throws Exception {
         super.start();
+        lastLookNanos = System.nanoTime();
         looking =
                 getUtilityExecutor().scheduleWithFixedDelay(this::look, lookMillis, lookMillis, TimeUnit.MILLISECONDS);
     }
 
+    /** Nothing may be thrown from here: it would be the last look, and nobody would hear of it. */
     private void look() {
-        Map<SocketChannel, NioSocketWrapper> open = connections.open();
-        deadlines.look(open, lookMillis);
-        IdleConnections.makeRoom(open, getMaxConnections());
+        long now = System.nanoTime();
+        try {
+            Map<SocketChannel, NioSocketWrapper> open = connections.open();
+            deadlines.look(open, TimeUnit.NANOSECONDS.toMillis(now - lastLookNanos));
+            IdleConnections.makeRoom(open, getMaxConnections());
+        } catch (Throwable thrown) {
+            LOG.error("a look at slow clients failed; the next one is in {} ms", lookMillis, thrown);
+        }
+        lastLookNanos = now;
     }
 
     @Override

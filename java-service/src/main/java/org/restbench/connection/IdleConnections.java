@@ -18,7 +18,7 @@ final class IdleConnections {
     private IdleConnections() {}
 
     static void makeRoom(Map<SocketChannel, NioSocketWrapper> connections, int most) {
-        int tooMany = connections.size() - (most - most / ROOM_PARTS);
+        int tooMany = connections.size() - (most - Math.max(1, most / ROOM_PARTS));
         if (tooMany > 0) {
             longestIdle(connections, tooMany).forEach(IdleConnections::close);
         }

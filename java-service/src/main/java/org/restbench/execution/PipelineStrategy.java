@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The study's PL: parse, compute and serialize each on a thread of its own, requests flowing from one to the next
@@ -14,6 +16,8 @@ import org.restbench.workload.Workload;
  * thread waits only for the one behind it, and the last waits for nobody.
  */
 final class PipelineStrategy implements ExecutionStrategy {
+    private static final Logger LOG = LoggerFactory.getLogger(PipelineStrategy.class);
+
     private final ParallelLoop inOrder = new InOrderLoop();
     private final List<BlockingQueue<PipelineJob<?, ?>>> queues;
     private final List<Thread> threads;
@@ -40,12 +44,15 @@ final class PipelineStrategy implements ExecutionStrategy {
             BlockingQueue<PipelineJob<?, ?>> out) {
         return new Thread(
                 () -> {
-                    try {
-                        while (!closed) { // a workload may have swallowed the interrupt of close()
+                    while (!closed) { // a workload may have swallowed the interrupt of close()
+                        try {
                             pass(in.take(), step, out);
+                        } catch (InterruptedException ended) {
+                            return; // close() interrupts, and then answers what is left in the queues
+                        } catch (Error exhausted) {
+                            // without this thread every request of the strategy would wait for ever
+                            LOG.error("{} goes on with the next request", name, exhausted);
                         }
-                    } catch (InterruptedException ended) {
-                        // close() interrupts, and then answers what is left in the queues
                     }
                 },
                 name);
@@ -59,9 +66,9 @@ final class PipelineStrategy implements ExecutionStrategy {
         }
         try {
             out.put(job);
-        } catch (InterruptedException ended) {
+        } catch (InterruptedException | Error failed) {
             job.abandon();
-            throw ended;
+            throw failed;
         }
     }
 
