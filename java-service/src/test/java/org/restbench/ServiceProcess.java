@@ -44,7 +44,9 @@ final class ServiceProcess implements AutoCloseable {
     }
 
     static Process launch(Map<String, String> environment, List<String> command) throws IOException {
-        List<String> whole = new ArrayList<>(command);
+        // whoever runs the tests in the background ignores INT, and a process inherits that
+        List<String> whole = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        whole.addAll(command);
         whole.addAll(List.of("-cp", System.getProperty("java.class.path"), Application.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(whole).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("RESTBENCH_"));
