@@ -59,16 +59,22 @@ public final class DeadlineProtocol extends Http11NioProtocol {
     }
 
     /** Nothing may be thrown from here: it would be the last look, and nobody would hear of it. */
-    private void look() {
+    void look() {
         long now = System.nanoTime();
         try {
             Map<SocketChannel, NioSocketWrapper> open = connections.open();
-            deadlines.look(open, TimeUnit.NANOSECONDS.toMillis(now - lastLookNanos));
+            deadlines.look(open, elapsedMillis(now));
             IdleConnections.makeRoom(open, getMaxConnections());
         } catch (Throwable thrown) {
             LOG.error("a look at slow clients failed; the next one is in {} ms", lookMillis, thrown);
         }
-        lastLookNanos = now;
+    }
+
+    /** Since the look before, which was {@code nowNanos} of the last call. */
+    long elapsedMillis(long nowNanos) {
+        long elapsedNanos = nowNanos - lastLookNanos;
+        lastLookNanos = nowNanos;
+        return TimeUnit.NANOSECONDS.toMillis(elapsedNanos);
     }
 
     @Override

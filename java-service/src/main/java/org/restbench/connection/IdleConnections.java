@@ -18,10 +18,15 @@ final class IdleConnections {
     private IdleConnections() {}
 
     static void makeRoom(Map<SocketChannel, NioSocketWrapper> connections, int most) {
-        int tooMany = connections.size() - (most - Math.max(1, most / ROOM_PARTS));
+        int tooMany = connections.size() - mostKept(most);
         if (tooMany > 0) {
             longestIdle(connections, tooMany).forEach(IdleConnections::close);
         }
+    }
+
+    /** Room for one at least: of few connections the part is none. */
+    static int mostKept(int most) {
+        return most - Math.max(1, most / ROOM_PARTS);
     }
 
     private static List<SocketChannel> longestIdle(Map<SocketChannel, NioSocketWrapper> connections, int count) {

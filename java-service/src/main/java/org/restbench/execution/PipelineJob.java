@@ -51,6 +51,17 @@ final class PipelineJob<I, O> {
         response.completeExceptionally(new IllegalStateException("the pipeline was closed with requests in it"));
     }
 
+    /**
+     * By the thread that has it. Lets go of its data first: to tell the failure takes memory, of which there may be
+     * none.
+     */
+    void fail(Throwable thrown) {
+        body = null;
+        input = null;
+        output = null;
+        response.completeExceptionally(thrown);
+    }
+
     /** Waits for the last stage; throws what a stage threw. */
     byte[] response() {
         return Tasks.resultOf(response);

@@ -37,7 +37,7 @@ final class PipelineStrategy implements ExecutionStrategy {
         threads.forEach(Thread::start);
     }
 
-    private Thread stage(
+    Thread stage(
             String name,
             BlockingQueue<PipelineJob<?, ?>> in,
             Consumer<PipelineJob<?, ?>> step,
@@ -51,24 +51,34 @@ final class PipelineStrategy implements ExecutionStrategy {
                             return; // close() interrupts, and then answers what is left in the queues
                         } catch (Error exhausted) {
                             // without this thread every request of the strategy would wait for ever
-                            LOG.error("{} goes on with the next request", name, exhausted);
+                            tell(name, exhausted);
                         }
                     }
                 },
                 name);
     }
 
-    private static void pass(
-            PipelineJob<?, ?> job, Consumer<PipelineJob<?, ?>> step, BlockingQueue<PipelineJob<?, ?>> out)
+    private static void tell(String name, Error exhausted) {
+        try {
+            LOG.error("{} goes on with the next request", name, exhausted);
+        } catch (Error still) {
+            // no memory to tell it: the request has failed with it, and the thread matters more
+        }
+    }
+
+    static void pass(PipelineJob<?, ?> job, Consumer<PipelineJob<?, ?>> step, BlockingQueue<PipelineJob<?, ?>> out)
             throws InterruptedException {
         if (!job.advance(step) || out == null) {
             return;
         }
         try {
             out.put(job);
-        } catch (InterruptedException | Error failed) {
+        } catch (InterruptedException ended) {
             job.abandon();
-            throw failed;
+            throw ended;
+        } catch (Error exhausted) {
+            job.fail(exhausted);
+            throw exhausted;
         }
     }
 

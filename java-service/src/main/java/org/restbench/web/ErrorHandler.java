@@ -1,5 +1,6 @@
 package org.restbench.web;
 
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
@@ -97,7 +98,12 @@ public final class ErrorHandler {
             refused(told.getStatusCode()).writeTo(response);
             return;
         }
-        reply(thrown, () -> null).writeTo(response);
+        reply(unwrapped(thrown), () -> null).writeTo(response);
+    }
+
+    /** The framework hands an Error on as the cause of an exception of its own. */
+    private static Throwable unwrapped(Exception thrown) {
+        return thrown instanceof ServletException && thrown.getCause() instanceof Error error ? error : thrown;
     }
 
     /** What the framework makes of a header it cannot read: no fault of ours. */
