@@ -18,7 +18,7 @@ public final class NoOptions extends ValveBase {
 
     @Override
     public void invoke(Request request, Response response) throws IOException, ServletException {
-        if (request.getMethod().equals("OPTIONS")) {
+        if ("OPTIONS".equals(request.getMethod())) { // what is not HTTP comes here too, without a method
             request.getCoyoteRequest().setMethod("OTHER");
         }
         getNext().invoke(request, response);
