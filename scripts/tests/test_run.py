@@ -215,8 +215,8 @@ def interrupt_in_second_cell(
     """Twice, as an impatient user does, once the second cell's load has written a sample."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and started.poll() is None:
-        measured = list(bench.folder.glob("*/raw/block-1/*/cell.json"))
-        loads = [path.stat().st_size for path in bench.folder.glob("*/raw/block-1/*/samples.jtl")]
+        measured = list(bench.folder.glob("latest/raw/block-1/*/cell.json"))
+        loads = [path.stat().st_size for path in bench.folder.glob("latest/raw/block-1/*/samples.jtl")]
         if len(measured) == 1 and len(loads) == 2 and min(loads) > 300:
             started.send_signal(sent)
             time.sleep(0.05)
