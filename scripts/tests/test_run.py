@@ -216,7 +216,9 @@ def interrupt_in_second_cell(
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and started.poll() is None:
         measured = list(bench.folder.glob("latest/raw/block-1/*/cell.json"))
-        loads = [path.stat().st_size for path in bench.folder.glob("latest/raw/block-1/*/samples.jtl")]
+        loads = [
+            path.stat().st_size for path in bench.folder.glob("latest/raw/block-1/*/samples.jtl")
+        ]
         if len(measured) == 1 and len(loads) == 2 and min(loads) > 300:
             started.send_signal(sent)
             time.sleep(0.05)
