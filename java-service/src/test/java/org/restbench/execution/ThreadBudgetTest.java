@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,20 +53,28 @@ class ThreadBudgetTest {
     @Test
     void who_waits_for_many_threads_is_not_overtaken_by_who_wants_few() throws Exception {
         ThreadBudget budget = new ThreadBudget(10);
+        List<String> served = new CopyOnWriteArrayList<>();
         budget.take(1);
-        Thread wantsAll = waiting(() -> budget.take(10));
-        Thread wantsOne = waiting(() -> budget.take(1));
+        Thread wantsAll = waiting(() -> {
+            budget.take(10);
+            served.add("all");
+        });
+        Thread wantsOne = waiting(() -> {
+            budget.take(1);
+            served.add("one");
+        });
         budget.giveBack(1);
-        wantsAll.join();
-        assertThat(wantsOne.getState()).isEqualTo(Thread.State.WAITING);
+        wantsAll.join(10_000);
+        assertThat(served).containsExactly("all");
         budget.giveBack(10);
-        wantsOne.join();
+        wantsOne.join(10_000);
+        assertThat(served).containsExactly("all", "one");
     }
 
     private static Thread waiting(Runnable work) throws InterruptedException {
         Thread thread = new Thread(work);
         thread.start();
-        while (thread.getState() != Thread.State.WAITING) {
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
             Thread.sleep(1);
         }
         return thread;
