@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from restbench import audit, columns, study
-from restbench.drawing import Chart, Line
+from restbench.drawing import Chart, Line, Point
 from restbench.experiment import Figure
 from restbench.measures import Row
 from restbench.timeline import Timeline
@@ -68,9 +68,13 @@ def figure(chart: Chart) -> dict[str, Any]:
 
 def _line(line: Line) -> dict[str, Any]:
     points = [
-        [p.x, _rounded(p.y), _rounded(p.half_width), int(p.doubtful), p.cell] for p in line.points
+        [p.x, _rounded(p.y), _rounded(_half_width(p)), int(p.doubtful), p.cell] for p in line.points
     ]
     return {"label": line.label, "colour": line.colour, "points": points}
+
+
+def _half_width(point: Point) -> float | None:
+    return (point.ends[1] - point.ends[0]) / 2 if point.interval else None
 
 
 def cells(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:

@@ -65,17 +65,23 @@ _STYLE: dict[Any, object] = {
 
 @dataclass(frozen=True)
 class Point:
-    """One cell: its value, half the width of its interval if it has one, hollow if doubtful.
+    """One cell: its value, the ends of its interval if it has one, hollow if doubtful.
 
     A cell that is missing has no `y`: the line is interrupted there.
     """
 
     x: int
     y: float | None
-    half_width: float | None
+    interval: tuple[float, float] | None
     doubtful: bool
     cell: str
     """The id of the cell, for a page that links to it."""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of what is drawn; the point must be there."""
+        y = self.y or 0.0
+        return self.interval or (y, y)
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,7 @@ def draw(chart: Chart) -> Figure:
     figure = Figure(figsize=(_WIDTH_IN, height_in))
     axes = figure.subplots(1, len(chart.panels), squeeze=False)[0]
     top, bottom = 1 - (head_in + panels_in) / height_in, foot_in / height_in
-    figure.subplots_adjust(left=0.085, right=0.985, top=top, bottom=bottom, wspace=0.26)
+    figure.subplots_adjust(left=0.1, right=0.985, top=top, bottom=bottom, wspace=0.26)
     for axis, panel in zip(axes, chart.panels, strict=True):
         _draw_panel(axis, panel, chart)
     _share_scales(list(axes), chart)
@@ -199,7 +205,7 @@ def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
         axis.errorbar(
             point.x,
             y,
-            point.half_width,
+            [[y - point.ends[0]], [point.ends[1] - y]],
             linestyle="",
             marker=marker,
             markersize=6,
@@ -211,7 +217,7 @@ def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
             zorder=3,
         )
         if values_written:
-            _write_value(axis, point.x, y, above=y + (point.half_width or 0))
+            _write_value(axis, point.x, y, above=point.ends[1])
 
 
 def _write_value(axis: Axes, x: int, y: float, above: float) -> None:
@@ -233,14 +239,15 @@ def _share_scales(axes: list[Axes], chart: Chart) -> None:
     for metric in dict.fromkeys(panel.metric for panel in chart.panels):
         same = [a for a, panel in zip(axes, chart.panels, strict=True) if panel.metric == metric]
         ends = [
-            (y - (point.half_width or 0), y + (point.half_width or 0))
+            point.ends
             for panel in chart.panels
             if panel.metric == metric
             for line in panel.lines
-            for y, point in line.drawn
+            for _, point in line.drawn
         ]
         for axis in same:
             _scale(axis, ends, chart.log_y)
+            axis.tick_params(labelleft=axis is same[0])
         same[0].set_ylabel(Y_LABELS[metric] + (" (log)" if chart.log_y else ""))
 
 

@@ -104,7 +104,7 @@ def _points(plot: Plot, metric: str, cells: list[Cell]) -> tuple[Point, ...]:
             Point(
                 x=plot.x_of(cell),
                 y=row.value(metric),
-                half_width=interval.half_width if interval else None,
+                interval=(interval.low, interval.high) if interval else None,
                 doubtful=audit.is_doubtful(row.flags),
                 cell=cell.id,
             )

@@ -8,7 +8,7 @@ from restbench import drawing
 from restbench.comparison import combine
 from restbench.drawing import Chart, Line, Panel, Point
 from restbench.npb_results import NpbRow
-from restbench.statistics import geometric_mean, t_interval
+from restbench.statistics import geometric_interval, geometric_mean
 from restbench.store import Run
 from restbench.writing import write_text
 
@@ -65,8 +65,8 @@ def _chart(
     return Chart(
         title=title,
         caption="The kernel's own time in a warm process that may use so many cores, with as many "
-        "threads (Java) or processes (Python); geometric mean over the rounds, with the half-width "
-        "of their 95 % t interval where there are several.",
+        "threads (Java) or processes (Python); geometric mean over the rounds, with its 95 % "
+        "t interval (of the logarithms) where there are several.",
         x_label="Cores",
         x_ticks=tuple(widths),
         log_y=log_y,
@@ -91,11 +91,14 @@ def _points(group: Sequence[NpbRow], values: Values) -> tuple[Point, ...]:
         return ()
     found = [(row, values(row, one)) for row in group]
     return tuple(
-        Point(row.work.cores or 0, geometric_mean(known), _half_width(known), False, row.cell.id)
+        Point(row.work.cores or 0, geometric_mean(known), _interval(known), False, row.cell.id)
         for row, known in found
         if known
     )
 
 
-def _half_width(values: Sequence[float]) -> float | None:
-    return t_interval(values).half_width if len(values) > 1 else None
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    if len(values) < 2:
+        return None
+    mean = geometric_interval(values)
+    return mean.low, mean.high

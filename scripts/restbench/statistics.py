@@ -141,6 +141,11 @@ def geometric_mean(values: Numbers) -> float:
     return float(stats.gmean(np.asarray(values, dtype=np.float64)))
 
 
+def geometric_interval(values: Numbers, confidence: float = CONFIDENCE) -> Ratio:
+    """That mean, as a ratio to 1, with its interval: a t interval on the logarithms."""
+    return paired_ratio(values, np.ones(len(values)), confidence)
+
+
 def percentile(values: Numbers, percent: float) -> float:
     """The exact percentile by nearest rank: the smallest observed value that at least `percent`
     of all values do not exceed. Nothing is interpolated, sampled or binned."""

@@ -117,7 +117,9 @@ def test_several_blocks_have_bars(tmp_path: Path) -> None:
     chart = chart_of(build(tmp_path / "run", blocks), 15)
     (point, missing) = chart.panels[0].lines[0].points
     assert point.y == 225
-    assert point.half_width == pytest.approx(12.70620474 * 25, rel=1e-6)
+    assert point.interval is not None
+    low, high = point.interval
+    assert (high - low) / 2 == pytest.approx(12.70620474 * 25, rel=1e-6)
     assert missing == Point(30, None, None, True, "java-serial-unbound-low-30u")
     assert "Bars: 95 % t interval over 2 blocks." in chart.caption
 
@@ -145,7 +147,7 @@ def test_a_figure_is_the_same_bytes_every_time(run: Run) -> None:
 
 
 def test_a_figure_is_an_svg_of_700_pixels_with_its_text_as_description() -> None:
-    line = Line("a & <b>", 0, (Point(10, 5.0, 0.5, False, "a"), Point(30, 7.0, None, True, "b")))
+    line = Line("a & <b>", 0, (Point(10, 5.0, (4.5, 5.5), False, "a"), Point(30, 7.0, None, True, "b")))
     panel = Panel("throughput_per_s", "10 users", (line,))
     chart = Chart("A title", "A caption < 3", "Concurrent users", (10, 30), False, (panel,))
     root = ElementTree.fromstring(drawing.svg(chart))  # noqa: S314 - our own document

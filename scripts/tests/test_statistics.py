@@ -1,5 +1,6 @@
 """Expected values are the method's own (method.md, "Formulas with test values") or a textbook's."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -166,3 +167,11 @@ def test_holms_levels_reject_what_the_textbook_rejects() -> None:
     assert statistics.holm_levels([0.026, 0.026]) == pytest.approx([0.025, 0.025])
     assert statistics.holm_levels([0.04]) == pytest.approx([0.05])
     assert statistics.holm_levels([]) == []
+
+
+def test_a_geometric_mean_has_the_interval_of_its_logarithms() -> None:
+    mean = statistics.geometric_interval([1, 10, 100])
+    assert mean.estimate == pytest.approx(10)
+    spread = 4.30265273 * math.log(10) / 3**0.5  # t for 2 degrees of freedom, 97.5 %
+    assert mean.low == pytest.approx(10 * math.exp(-spread))
+    assert mean.high == pytest.approx(10 * math.exp(spread))
