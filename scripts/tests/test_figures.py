@@ -147,7 +147,9 @@ def test_a_figure_is_the_same_bytes_every_time(run: Run) -> None:
 
 
 def test_a_figure_is_an_svg_of_700_pixels_with_its_text_as_description() -> None:
-    line = Line("a & <b>", 0, (Point(10, 5.0, (4.5, 5.5), False, "a"), Point(30, 7.0, None, True, "b")))
+    line = Line(
+        "a & <b>", 0, (Point(10, 5.0, (4.5, 5.5), False, "a"), Point(30, 7.0, None, True, "b"))
+    )
     panel = Panel("throughput_per_s", "10 users", (line,))
     chart = Chart("A title", "A caption < 3", "Concurrent users", (10, 30), False, (panel,))
     root = ElementTree.fromstring(drawing.svg(chart))  # noqa: S314 - our own document
