@@ -54,12 +54,17 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]:
     from .execution.clock import StageClock  # noqa: PLC0415
     from .execution.strategies import TECHNIQUES, Start  # noqa: PLC0415
+    from .workloads.npb.samples import samples  # noqa: PLC0415
     from .workloads.npb.workload import NpbWorkload  # noqa: PLC0415
 
     workload = NpbWorkload(options.kernel, UNLIMITED_BYTES, UNLIMITED_BYTES)
     request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
-    strategy = TECHNIQUES[options.strategy](Start(settings.processes, None, (PRELOADED,)))
+    learnt_from = tuple(samples(UNLIMITED_BYTES))
+    start = Start(settings.processes, None, (PRELOADED,), learnt_from)
+    strategy = TECHNIQUES[options.strategy](start)
     try:
+        if strategy.decisions():
+            strategy.await_ready()  # what it decides with is learnt before what is timed
         for _ in range(options.repetitions):
             yield strategy.execute(workload, json.dumps(request).encode(), StageClock())
     finally:

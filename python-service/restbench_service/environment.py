@@ -34,6 +34,13 @@ class Environment:
             return text
         raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
 
+    def file(self, name: str, default: str) -> str:
+        """A file's absolute path, `~` for the home directory, or nothing."""
+        text = self._variables.get(name, default)
+        if text == "" or (text.startswith(("/", "~/")) and not text.endswith("/")):
+            return text
+        raise InvalidSettingError(f"{name}={text!r}: must be a file's absolute path, or empty")
+
 
 def _is_address(text: str) -> bool:
     try:

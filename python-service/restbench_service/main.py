@@ -6,12 +6,15 @@ from typing import Any
 
 from flask import Flask
 
-from .execution.strategies import start_strategies
+from . import VERSION
+from .execution.calibration_file import CalibrationFile
+from .execution.strategies import Start, start_strategies
 from .memory import keep_freed_memory
 from .settings import Settings
-from .web import METRICS, create_app
+from .web import METRICS, create_app, limits_of
+from .workloads import catalogue
 
-PRELOADED = ("restbench_service.workloads.catalogue",)
+PRELOADED = (catalogue.__name__,)
 STRATEGIES = "restbench-strategies"
 
 
@@ -20,10 +23,21 @@ def application() -> Flask:
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     keep_freed_memory()
     settings = Settings.from_environment(os.environ)
-    strategies = start_strategies(settings.processes, settings.running, PRELOADED)
+    strategies = start_strategies(_start(settings))
     app = create_app(settings, strategies)
     app.extensions[STRATEGIES] = strategies
     return app
+
+
+def _start(settings: Settings) -> Start:
+    versions = {"service": VERSION, "blasThreads": str(settings.blas_threads)}
+    return Start(
+        settings.processes,
+        settings.running,
+        PRELOADED,
+        tuple(catalogue.samples(limits_of(settings))),
+        CalibrationFile(settings.calibration_path, versions),
+    )
 
 
 def await_pools(app: Flask) -> None:

@@ -5,6 +5,7 @@ This module must not import numpy: gunicorn reads it before the BLAS thread coun
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from .affinity import allowed_cores
@@ -86,6 +87,9 @@ class Settings:
     stuck_timeout_seconds: int = 120
     """Until gunicorn replaces a worker whose main thread does nothing: only a machine at a
     standstill is this slow."""
+    calibration_file: str = "~/.cache/restbench/python-calibration.json"
+    """Where `adaptive` keeps what it has measured of this machine, for the next start. Empty:
+    nowhere. Where it cannot be written, the log says so and each start measures."""
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Self:
@@ -97,6 +101,9 @@ class Settings:
             name: environment.integer(_variable(name), defaults[name], *bounds)
             for name, bounds in ALLOWED.items()
         }
+        values["calibration_file"] = environment.file(
+            "RESTBENCH_CALIBRATION_FILE", cls.calibration_file
+        )
         settings = cls(host=environment.host("RESTBENCH_HOST", cls.host), **values)
         settings.check_budget()
         return settings
@@ -128,6 +135,11 @@ class Settings:
     def cached_bytes_a_process(self) -> int:
         """The web process computes, and each process of the pool that has whole requests."""
         return self.input_cache_bytes // (1 + self.processes)
+
+    @property
+    def calibration_path(self) -> Path | None:
+        """With the home directory in it."""
+        return Path(self.calibration_file).expanduser() if self.calibration_file else None
 
     @property
     def threads(self) -> int:

@@ -55,7 +55,7 @@ class _Service:
     def __init__(self, settings: Settings, strategies: dict[str, Strategy]) -> None:
         self._settings = settings
         self._strategies = strategies
-        self.workloads = workloads(_limits(settings))
+        self.workloads = workloads(limits_of(settings))
         self._admission = Admission(settings.max_in_flight)
         self._budget = MemoryBudget(settings.memory_budget_bytes, "RESTBENCH_MEMORY_BUDGET_BYTES")
         self._working = MemoryBudget(settings.most_working_bytes, "RESTBENCH_WORKING_MEMORY_BYTES")
@@ -63,6 +63,8 @@ class _Service:
         self.metrics = Metrics()
         for name, (value, text) in self._measured().items():
             self.metrics.show(name, text, value)
+        for name, strategy in strategies.items():
+            self.metrics.show_decisions(name, strategy.decisions)
 
     def _measured(self) -> dict[str, tuple[Callable[[], float], str]]:
         """What is limited: how much of it there is now."""
@@ -98,7 +100,8 @@ class _Service:
         runtime = f"{platform.python_implementation()} {platform.python_version()}"
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
         settings = {**_shown(self._settings), "nativeKernel": native_library()}
-        return _json({**facts, "cores": allowed_cores(), "settings": settings})
+        learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
+        return _json({**facts, "cores": allowed_cores(), "settings": settings, **learnt})
 
     def list_strategies(self) -> Response:
         """The techniques in the table's order."""
@@ -144,7 +147,8 @@ class _Service:
             return workload.working_bytes(body)
 
 
-def _limits(settings: Settings) -> Limits:
+def limits_of(settings: Settings) -> Limits:
+    """What the settings allow a request of any workload."""
     return Limits(
         settings.most_product_elements,
         settings.most_working_bytes,

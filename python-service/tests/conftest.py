@@ -5,7 +5,7 @@ import blas_threads  # noqa: F401 - see there
 import pytest
 from live_service import LiveService, running
 
-from restbench_service.execution.strategies import start_strategies
+from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
 
 
@@ -21,7 +21,7 @@ def strategies() -> Iterator[dict[str, Strategy]]:
     """The techniques in this process, with two processes a pool that can import the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(__file__).parent))
-        table = start_strategies(2, None, ())
+        table = start_strategies(Start(2, None, ()))
         yield table
         for strategy in table.values():
             strategy.close()

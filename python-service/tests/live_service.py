@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVICE = Path(__file__).parents[1]
-STRATEGIES = ("serial", "process-per-element", "process-per-request")
+STRATEGIES = ("serial", "process-per-element", "process-per-request", "adaptive")
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
 DEADLINE_SECONDS = 60.0
@@ -69,10 +69,15 @@ def start(variables: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
             [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"],
             cwd=SERVICE,
-            env={**os.environ, **variables},
+            env={**os.environ, "RESTBENCH_CALIBRATION_FILE": str(calibration(log)), **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
+
+
+def calibration(log: Path) -> Path:
+    """One for all tests of a run: the first service measures, unless the machine is too busy."""
+    return log.parents[1] / "calibration.json"
 
 
 def request(

@@ -4,13 +4,14 @@ import json
 import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from restbench_service.workloads.workload import Loop
 
-START_NS, END_NS, PID, UNITS, CORES = range(5)
+START_NS, END_NS, PID, UNITS, CORES, NICE = range(6)
 """Columns of the record of a unit."""
 
 
@@ -26,11 +27,18 @@ class Observed:
     unit_seconds: float = 0.0
     failing_unit: int = -1
 
+    @property
+    def kind(self) -> str:
+        return "observed"
+
+    def operations(self, value: dict[str, Any]) -> float:
+        return float(value["units"])
+
     def parse(self, body: bytes) -> dict[str, Any]:
         return {"units": int(body), "parse": os.getpid()}
 
     def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
-        records = loop.array((value["units"], 5), np.int64)
+        records = loop.array((value["units"], 6), np.int64)
         records[...] = 0
         loop.for_each(value["units"], 10, observe, self.unit_seconds, self.failing_unit, records)
         return {**value, "compute": os.getpid(), "records": records.tolist()}
@@ -43,6 +51,17 @@ class Observed:
 
     def working_bytes(self, body: bytes) -> int:  # noqa: ARG002
         return 0
+
+
+@dataclass(frozen=True)
+class Held(Observed):
+    """Is computed until a file is there."""
+
+    until: str = ""
+
+    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+        loop.for_each(value["units"], 10, wait_for, self.until)
+        return {**value, "records": []}
 
 
 @dataclass(frozen=True)
@@ -63,6 +82,14 @@ class Copied(Observed):
         return value
 
 
+def wait_for(_start: int, _stop: int, path: str) -> None:
+    deadline = time.monotonic() + 60
+    while not Path(path).exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError(path)
+        time.sleep(0.01)
+
+
 def fail_with_a_long_text(_start: int, _stop: int, *_arguments: Any) -> None:
     raise ValueError("x" * 100_000)
 
@@ -73,4 +100,5 @@ def observe(start: int, stop: int, seconds: float, failing_unit: int, records: A
         raise UnpicklableError(failing_unit, 7)
     time.sleep(seconds)
     mask = sum(1 << core for core in os.sched_getaffinity(0))
-    records[start:stop] = (began_ns, time.monotonic_ns(), os.getpid(), stop - start, mask)
+    nice = os.getpriority(os.PRIO_PROCESS, 0)
+    records[start:stop] = (began_ns, time.monotonic_ns(), os.getpid(), stop - start, mask, nice)

@@ -40,9 +40,10 @@ def used_ticks(service: LiveService) -> int:
 
 
 def queued(service: LiveService, strategy: str) -> socket.socket:
+    body = LONG[0] if strategy == "adaptive" else SMALL[0]  # small ones do not queue there
     head = f"POST /matrix/{strategy} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     client = socket.create_connection(("127.0.0.1", service.port))
-    client.sendall(f"{head}Content-Length: {len(SMALL[0])}\r\n\r\n".encode() + SMALL[0])
+    client.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return client
 
 

@@ -123,6 +123,20 @@ def test_all_processes_killed_in_a_loop_are_replaced(
     assert serves(service, "process-per-element")
 
 
+def test_a_process_killed_under_adaptive_takes_only_its_own_request_with_it(
+    service: LiveService, users: ThreadPoolExecutor
+) -> None:
+    pool = service.pool("restbench-PR-")
+    busy = computing(list(pool.values()))
+    answers = [users.submit(post, service, "adaptive", LONG[0]) for _ in range(4)]
+    wait_until(busy)
+    kill(pool["restbench-PR-0"])
+    assert len(failed(answers)) == 1
+    assert serves(service, "adaptive")
+    assert post(service, "adaptive", LONG[0]).body == LONG[1]
+    assert no_zombies(service)
+
+
 @pytest.mark.parametrize(
     ("strategy", "prefix"),
     [("process-per-request", "restbench-PR-"), ("process-per-element", "restbench-PE-")],

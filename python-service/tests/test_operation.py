@@ -36,6 +36,32 @@ def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
     assert re.fullmatch(r"numpy \S+ with \S+ \S+", settings["nativeKernel"])
 
 
+def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveService) -> None:
+    learnt = valid("Health", service.request("GET", "/health").body)["adaptive"]
+    assert isinstance(learnt, dict)
+    assert learnt["trip"]["fixedNs"] > 0
+    npb = ["npb-is", "npb-cg", "npb-mg", "npb-ft"]
+    assert list(learnt["kinds"]) == ["matrix loops", "matrix native", *npb]
+    loops, native = (learnt["kinds"][f"matrix {kernel}"] for kernel in ("loops", "native"))
+    assert loops["nsPerOperation"] > 10 * native["nsPerOperation"]
+    for kind in learnt["kinds"].values():
+        assert kind["lowPriorityFromOperations"] < kind["blocksFromOperations"]
+
+
+def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:
+    labels = 'decision="caller",strategy="adaptive"'
+    before = decisions(service)[labels]
+    for _ in range(3):
+        assert service.request("POST", "/matrix/adaptive", BODY).status == 200
+    assert decisions(service)[labels] == before + 3
+
+
+def decisions(service: LiveService) -> dict[str, float]:
+    text = service.request("GET", "/metrics").body.decode()
+    found = re.findall(r"^restbench_decisions_total{(.*)} (\S+)$", text, re.MULTILINE)
+    return {labels: float(value) for labels, value in found}
+
+
 def test_the_pools_processes_have_the_blas_threads_of_the_setting(service: LiveService) -> None:
     for pid in service.pool().values():
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
@@ -51,6 +77,7 @@ def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
         "serial": "PS",
         "process-per-element": "PE",
         "process-per-request": "PR",
+        "adaptive": "F1",
     }
     every_workload = ["matrix", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
     assert all(row["workloads"] == every_workload for row in rows)

@@ -17,7 +17,7 @@ def test_the_defaults_hold_when_nothing_is_set() -> None:
 
 
 def test_every_setting_is_read_from_its_variable() -> None:
-    values = {
+    values: dict[str, str | int] = {
         "host": "::1",
         "port": 8123,
         "max_body_bytes": 1000,
@@ -35,6 +35,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "stop_timeout_seconds": 14,
         "stuck_timeout_seconds": 15,
     }
+    values["calibration_file"] = "/var/cache/calibration.json"
     environment = {f"RESTBENCH_{name.upper()}": str(value) for name, value in values.items()}
     assert asdict(Settings.from_environment(environment)) == values
 
@@ -44,6 +45,13 @@ def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
         Settings.from_environment(
             {"RESTBENCH_MEMORY_BUDGET_BYTES": "9", "RESTBENCH_MAX_BODY_BYTES": "10"}
         )
+
+
+def test_an_empty_calibration_file_is_none_and_the_default_is_in_the_home_directory() -> None:
+    assert Settings(calibration_file="").calibration_path is None
+    path = Settings().calibration_path
+    assert path is not None
+    assert path.is_relative_to(Path.home())
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1"])  # noqa: S104
@@ -70,6 +78,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_HOST", "", "an IP address or a host name"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address or a host name"),
         ("RESTBENCH_HOST", "a b", "an IP address or a host name"),
+        ("RESTBENCH_CALIBRATION_FILE", "calibration.json", "a file's absolute path, or empty"),
+        ("RESTBENCH_CALIBRATION_FILE", "/var/cache/", "a file's absolute path, or empty"),
     ],
 )
 def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(

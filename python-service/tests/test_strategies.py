@@ -11,13 +11,13 @@ from live_service import children, name_of
 from observed import CORES, END_NS, PID, START_NS, UNITS, Copied, Observed, Verbose
 
 from restbench_service.execution.clock import StageClock
-from restbench_service.execution.strategies import start_strategies
+from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
 
 Table = dict[str, Strategy]
 MASK = sum(1 << core for core in os.sched_getaffinity(0))
 every_strategy = pytest.mark.parametrize(
-    "name", ["serial", "process-per-element", "process-per-request"]
+    "name", ["serial", "process-per-element", "process-per-request", "adaptive"]
 )
 
 
@@ -147,13 +147,18 @@ def test_the_setting_of_running_requests_holds_and_the_pools_stay_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    table = start_strategies(2, 4, ())
+    table = start_strategies(Start(2, 4, ()))
     try:
         peaks = {name: peak(spans(run_together(table[name], 6, 2, 0.05))) for name in table}
     finally:
         for strategy in table.values():
             strategy.close()
-    assert peaks == {"serial": 4, "process-per-element": 1, "process-per-request": 2}
+    assert peaks == {
+        "serial": 4,
+        "process-per-element": 1,
+        "process-per-request": 2,
+        "adaptive": 2,
+    }
 
 
 def test_a_long_error_of_a_unit_arrives_cut(strategies: Table) -> None:

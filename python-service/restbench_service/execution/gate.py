@@ -25,6 +25,11 @@ class Gate:
         self._free = permits
         self._waiting: deque[Lock] = deque()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether who came now would not have to wait."""
+        return self._free > 0
+
     @contextmanager
     def entered(self, clock: StageClock) -> Iterator[None]:
         """Hold a permit in the with-block; the wait for it is the clock's queue.
@@ -39,7 +44,15 @@ class Gate:
                 raise AbandonedError
             yield
         finally:
-            self._release()
+            self.leave()
+
+    def try_enter(self) -> bool:
+        """Take a permit that is free, if there is one; leave() gives it back."""
+        with self._guard:
+            if self._free:
+                self._free -= 1
+                return True
+            return False
 
     def _acquire(self) -> None:
         with self._guard:
@@ -51,7 +64,8 @@ class Gate:
             self._waiting.append(turn)
         turn.acquire()
 
-    def _release(self) -> None:
+    def leave(self) -> None:
+        """Give a permit to who waits longest for one."""
         with self._guard:
             if self._waiting:
                 self._waiting.popleft().release()

@@ -13,10 +13,10 @@ from .gate import Gate
 from .pool.elements import forget, run_loop
 from .pool.pool import ProcessPool
 from .pool.shared_array import SharedArrays
-from .strategy import run_stages
+from .strategy import Fixed, run_stages
 
 
-class ProcessPerElement:
+class ProcessPerElement(Fixed):
     """One task an element, operands and product in memory that all processes see."""
 
     name = "process-per-element"

@@ -6,10 +6,11 @@ from ..workloads.workload import Workload
 from .clock import StageClock
 from .gate import Gate
 from .pool.pool import ProcessPool
-from .pool.requests import ask
+from .pool.requests import Errand, ask
+from .strategy import Fixed
 
 
-class ProcessPerRequest:
+class ProcessPerRequest(Fixed):
     """As many requests at once as there are processes, each from its bytes to its bytes."""
 
     name = "process-per-request"
@@ -26,7 +27,7 @@ class ProcessPerRequest:
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """See Strategy."""
         with self._gate.entered(clock), self._pool.one(clock) as channel:
-            return ask(channel, workload, body, clock)
+            return ask(channel, Errand(workload), body, clock)
 
     def await_ready(self) -> None:
         """See Strategy."""

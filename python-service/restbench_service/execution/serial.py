@@ -5,10 +5,10 @@ from typing import Any
 from ..workloads.workload import Workload
 from .clock import StageClock
 from .gate import Gate
-from .strategy import InOrderLoop, run_stages
+from .strategy import Fixed, InOrderLoop, run_stages
 
 
-class Serial:
+class Serial(Fixed):
     """Sequential, in the one process of the service."""
 
     name = "serial"

@@ -1,5 +1,6 @@
 """The seam between a request and how it is executed."""
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,11 +28,29 @@ class Strategy(Protocol):
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """The response body. Raises what a stage raises, and WorkerDiedError."""
 
+    def facts(self) -> Mapping[str, Any]:
+        """What GET /health tells about how it decides; nothing where it decides nothing."""
+
+    def decisions(self) -> Mapping[str, int]:
+        """How often it has decided for what, for GET /metrics."""
+
     def await_ready(self) -> None:
         """Return when its processes are ready, if it has some. Raises PoolFailedError."""
 
     def close(self) -> None:
         """End what the strategy keeps running."""
+
+
+class Fixed:
+    """A technique that treats all requests alike."""
+
+    def facts(self) -> Mapping[str, Any]:
+        """See Strategy."""
+        return {}
+
+    def decisions(self) -> Mapping[str, int]:
+        """See Strategy."""
+        return {}
 
 
 class InOrderLoop:
@@ -48,9 +67,23 @@ class InOrderLoop:
 
 def run_stages(workload: Workload[Any, Any], body: bytes, loop: Loop, clock: StageClock) -> bytes:
     """The bracket every strategy runs, in whatever thread or process: parse, compute, serialize."""
+    result = compute(workload, parse(workload, body, clock), loop, clock)
+    return serialize(workload, result, clock)
+
+
+def parse(workload: Workload[Any, Any], body: bytes, clock: StageClock) -> Any:
+    """The first stage alone."""
     with clock.stage("parse"):
-        value = workload.parse(body)
+        return workload.parse(body)
+
+
+def compute(workload: Workload[Any, Any], value: Any, loop: Loop, clock: StageClock) -> Any:
+    """The second stage alone."""
     with clock.stage("compute"):
-        result = workload.compute(value, loop)
+        return workload.compute(value, loop)
+
+
+def serialize(workload: Workload[Any, Any], result: Any, clock: StageClock) -> bytes:
+    """The third stage alone."""
     with clock.stage("serialize"):
         return workload.serialize(result)

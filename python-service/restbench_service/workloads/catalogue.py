@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from .matrix import samples as matrix_samples
 from .matrix.workload import MatrixWorkload
+from .npb import samples as npb_samples
 from .npb.kernels import KERNELS
 from .npb.workload import NpbWorkload
-from .workload import Workload
+from .workload import Sample, Workload
 
 Query = Mapping[str, Sequence[str]]
 Factory = Callable[[Query], Workload[Any, Any]]
@@ -36,3 +38,11 @@ def workloads(limits: Limits) -> dict[str, Factory]:
             for name in KERNELS
         },
     }
+
+
+def samples(limits: Limits) -> list[Sample]:
+    """Requests from which a technique can learn how long those of every workload take."""
+    return [
+        *matrix_samples.samples(limits.product_elements),
+        *npb_samples.samples(limits.working_bytes),
+    ]

@@ -5,7 +5,7 @@ data, and arrays that its tasks share are asked of the loop.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -45,8 +45,15 @@ class Loop(Protocol):
 class Workload(Protocol[Input, Output]):
     """One kind of request. Instances are small and can be pickled."""
 
+    @property
+    def kind(self) -> str:
+        """What it is called among those whose operations take as long as its own."""
+
     def parse(self, body: bytes) -> Input:
         """Raises InvalidRequestError."""
+
+    def operations(self, value: Input) -> float:
+        """How many steps compute takes: to be compared within a kind, in proportion to the time."""
 
     def compute(self, value: Input, loop: Loop) -> Output:
         """Raises InvalidRequestError where the answer does not exist."""
@@ -62,3 +69,10 @@ class Workload(Protocol[Input, Output]):
 
         It is held before the stages run. 0 for a body that parse will refuse. Never raises.
         """
+
+
+class Sample(NamedTuple):
+    """A request from which can be learnt how long those of its workload's kind take."""
+
+    workload: Workload[Any, Any]
+    body: bytes

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ...workloads.workload import Body
 from .fault import WorkerDiedError, abandon, pack_error
-from .shared_array import Handle, SharedArrays, attach
+from .shared_array import SharedArrays, attached
 
 IN_FLIGHT_TASKS = 16
 """Tasks a process has at a time: enough to hide a message's way, far fewer than a socket holds."""
@@ -159,7 +159,7 @@ def serve(channel: socket.socket) -> None:
         packed, descriptors, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, MAX_ARRAYS)
         message = pickle.loads(packed) if packed else None  # noqa: S301 - from our own service
         if isinstance(message, _Begin):
-            arguments = _arguments(message, descriptors, arrays)
+            arguments = attached(message.arguments, descriptors, arrays)
             is_open = _serve_loop(channel, message.body, arguments)
             del arguments  # or they would outlive the order to forget them
         elif isinstance(message, _Forget):
@@ -167,16 +167,6 @@ def serve(channel: socket.socket) -> None:
                 arrays.pop(number, None)
         else:
             is_open = False
-
-
-def _arguments(begin: _Begin, descriptors: list[int], arrays: dict[int, Any]) -> list[Any]:
-    """The arguments with the arrays in them; those seen for the first time are added."""
-    handles = [argument for argument in begin.arguments if isinstance(argument, Handle)]
-    unseen = {handle.number: handle for handle in handles if handle.number not in arrays}
-    for handle, descriptor in zip(unseen.values(), descriptors, strict=True):
-        arrays[handle.number] = attach(descriptor, handle)
-        os.close(descriptor)
-    return [arrays[a.number] if isinstance(a, Handle) else a for a in begin.arguments]
 
 
 def _serve_loop(channel: socket.socket, body: Body, arguments: list[Any]) -> bool:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ..clock import StageClock
 from ..gate import Gate
+from .messages import MAX_DESCRIPTORS
 from .process import PooledProcess
 
 
@@ -36,6 +37,11 @@ class ProcessPool:
         """How many processes there are."""
         return len(self._processes)
 
+    @property
+    def has_idle(self) -> bool:
+        """Whether there is a process that nobody uses or waits for."""
+        return self._one.is_free
+
     def await_ready(self) -> None:
         """Return when all processes are ready. Raises PoolFailedError."""
         for process in self._processes:
@@ -50,6 +56,20 @@ class ProcessPool:
                 yield _channel(process, clock)
             finally:
                 self._idle.append(process)
+
+    @contextmanager
+    def idle(self) -> Iterator[list[socket.socket]]:
+        """The processes that nobody uses or waits for, for the with-block; maybe none."""
+        taken: list[PooledProcess] = []
+        while len(taken) < MAX_DESCRIPTORS and self._one.try_enter():
+            taken.append(self._idle.popleft())
+        try:
+            channels = [process.channel_if_ready() for process in taken]
+            yield [channel for channel in channels if channel is not None]
+        finally:
+            for process in taken:
+                self._idle.append(process)
+                self._one.leave()
 
     @contextmanager
     def all(self, clock: StageClock) -> Iterator[list[socket.socket]]:

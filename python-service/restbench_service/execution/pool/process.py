@@ -49,6 +49,11 @@ class PooledProcess:
                 raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
             return self._channel
 
+    def channel_if_ready(self) -> socket.socket | None:
+        """The same without a wait: None while the process is replaced."""
+        with self._changed:
+            return self._channel if self._is_alive() else None
+
     def close(self) -> None:
         """End the process by closing its socket, with force if it does not listen."""
         with self._changed:

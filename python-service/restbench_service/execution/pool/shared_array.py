@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-_NUMBERS = count()
+_NUMBERS = count(os.getpid() << 32)
+"""A process may be shown arrays of several others."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,10 @@ class SharedArrays:
         shown.update(unseen)
         return [descriptors[number] for number in unseen]
 
+    def show_again(self) -> None:
+        """Those who have seen arrays have forgotten them."""
+        self._shown.clear()
+
     def close(self) -> None:
         """Let go of the memory, except for arrays that are still in use."""
         while self._arrays:
@@ -88,3 +93,19 @@ class SharedArrays:
 def attach(descriptor: int, handle: Handle) -> NDArray[Any]:
     """The array in the descriptor's memory, which outlives the descriptor."""
     return np.ndarray(handle.shape, handle.dtype, buffer=mmap.mmap(descriptor, 0))
+
+
+def attached(
+    arguments: Sequence[Any], descriptors: Sequence[int], known: dict[int, NDArray[Any]]
+) -> list[Any]:
+    """The arguments with arrays for the handles.
+
+    `descriptors` are those of the arrays that are not `known` yet, in the order of their handles:
+    they are added and the descriptors closed.
+    """
+    handles = [argument for argument in arguments if isinstance(argument, Handle)]
+    unseen = {handle.number: handle for handle in handles if handle.number not in known}
+    for handle, descriptor in zip(unseen.values(), descriptors, strict=True):
+        known[handle.number] = attach(descriptor, handle)
+        os.close(descriptor)
+    return [known[each.number] if isinstance(each, Handle) else each for each in arguments]

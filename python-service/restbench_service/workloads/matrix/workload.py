@@ -30,6 +30,15 @@ class MatrixWorkload:
         """
         return cls(",".join(query.get("kernel", [DEFAULT_KERNEL])), most_elements)
 
+    @property
+    def kind(self) -> str:
+        """The kernels differ by a thousand times in what a multiplication takes."""
+        return f"matrix {self.kernel}"
+
+    def operations(self, value: Operands) -> float:
+        """Multiplications."""
+        return float(value.left.size * value.right.shape[1])
+
     def parse(self, body: bytes) -> Operands:
         """The fast reader takes what is right; the validator decides about everything else."""
         operands = fast_reader.read(body) if self.kernel in validator.KERNELS else None

@@ -48,6 +48,15 @@ class NpbWorkload:
         """Whatever the query."""
         return cls(kernel_name, most_bytes, cache_bytes)
 
+    @property
+    def kind(self) -> str:
+        """A kernel's own operations are all alike."""
+        return f"npb-{self.kernel_name.lower()}"
+
+    def operations(self, value: NpbRequest) -> float:
+        """Of the region that NPB times."""
+        return self._kernel.operations(self._size(value))
+
     def parse(self, body: bytes) -> NpbRequest:
         """Errors 002, 003, and 010 if the class needs too much memory."""
         request = read_request(body, self._kernel.classes)

@@ -1,0 +1,93 @@
+"""Measures what requests cost, by sending samples of them to a process of a pool."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from time import perf_counter_ns
+
+from ..workloads.workload import Sample
+from .clock import StageClock
+from .costs import Costs, KindCosts
+from .pool.pool import ProcessPool
+from .pool.requests import Errand, ask
+
+MOST_REPEATS, LEAST_REPEATS = 7, 2
+REPEAT_NS = 60_000_000
+"""A sample is sent again until so much time has gone by, within those bounds."""
+STEADY = 1.5
+"""The two fastest runs of a sample differ by less, or others had the cores meanwhile."""
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The fastest run of a sample, and how it compares with the next one."""
+
+    kind: str
+    body_bytes: int
+    operations: float
+    text_ns: float
+    compute_ns: float
+    trip_ns: float
+    is_steady: bool
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was found, and whether it is good enough to be kept."""
+
+    costs: Costs
+    is_steady: bool
+
+
+def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
+    """Each sample several times in one process. Raises what a sample does, and WorkerDiedError."""
+    timings = [_timed(pool, sample) for sample in samples]
+    if not timings:
+        return Calibration(Costs({}, 0.0, 0.0), False)
+    kinds = groupby(timings, key=lambda timing: timing.kind)
+    shortest = min(timings, key=lambda timing: timing.trip_ns)
+    largest = max(timings, key=lambda timing: timing.body_bytes)
+    trip = _line([(each.body_bytes, each.trip_ns) for each in (shortest, largest)])
+    costs = Costs({kind: _costs(list(group)) for kind, group in kinds}, *trip)
+    return Calibration(costs, all(timing.is_steady for timing in timings))
+
+
+def _timed(pool: ProcessPool, sample: Sample) -> Timing:
+    workload, body = sample
+    runs: list[tuple[int, StageClock]] = []
+    began_ns = perf_counter_ns()
+    with pool.one(StageClock()) as channel:
+        while len(runs) < LEAST_REPEATS or (
+            len(runs) < MOST_REPEATS and perf_counter_ns() - began_ns < REPEAT_NS
+        ):
+            clock, sent_ns = StageClock(), perf_counter_ns()
+            ask(channel, Errand(workload), body, clock)
+            runs.append((perf_counter_ns() - sent_ns, clock))
+    stages = [clock.elapsed_ns for _, clock in runs]
+    totals = sorted(total for total, _ in runs)
+    return Timing(
+        kind=workload.kind,
+        body_bytes=len(body),
+        operations=workload.operations(workload.parse(body)),
+        text_ns=min(each["parse"] + each["serialize"] for each in stages),
+        compute_ns=min(each["compute"] for each in stages),
+        trip_ns=min(total - sum(clock.elapsed_ns.values()) for total, clock in runs),
+        is_steady=totals[1] < STEADY * totals[0],
+    )
+
+
+def _costs(timings: Sequence[Timing]) -> KindCosts:
+    """`timings` are from small to large."""
+    fixed_ns, ns_per_byte = _line([(each.body_bytes, each.text_ns) for each in timings])
+    largest = timings[-1]
+    return KindCosts(fixed_ns, ns_per_byte, largest.compute_ns / largest.operations)
+
+
+def _line(points: Sequence[tuple[int, float]]) -> tuple[float, float]:
+    """Value at 0 and slope of the line through the first point and the last, none negative."""
+    (x_first, y_first), (x_last, y_last) = points[0], points[-1]
+    slope = max(0.0, (y_last - y_first) / (x_last - x_first)) if x_last > x_first else 0.0
+    return max(0.0, y_first - slope * x_first), slope

@@ -1,0 +1,101 @@
+"""What requests cost is measured, kept, and believed only where it was measured."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from observed import Observed
+
+from restbench_service.execution.calibration import calibrate
+from restbench_service.execution.calibration_file import CalibrationFile
+from restbench_service.execution.costs import Costs, KindCosts
+from restbench_service.execution.pool.pool import ProcessPool
+from restbench_service.execution.strategies import Start
+from restbench_service.workloads.workload import Sample
+
+COSTS = Costs({"matrix loops": KindCosts(1.5, 2.5, 40.0)}, 100_000.0, 0.5)
+VERSIONS = {"service": "1"}
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessPool]:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    found = Start(1, None, ()).requests_pool
+    yield found
+    found.close()
+
+
+def test_an_operation_s_time_is_that_of_the_largest_sample(pool: ProcessPool) -> None:
+    samples = [Sample(Observed(0.002 * units), str(units).encode()) for units in (1, 20)]
+    kind = calibrate(pool, samples).costs.kinds["observed"]
+    assert kind.ns_per_operation >= 2_000_000  # 20 units sleep 40 ms
+
+
+def test_no_cost_is_negative_and_the_trip_takes_time(pool: ProcessPool) -> None:
+    found = calibrate(pool, [Sample(Observed(), b" " * 100_000 + b"1"), Sample(Observed(), b"2")])
+    kind = found.costs.kinds["observed"]
+    assert min(kind.fixed_ns, kind.ns_per_byte, found.costs.trip_ns_per_byte) >= 0
+    assert found.costs.trip_ns > 0
+
+
+def test_without_samples_nothing_is_known(pool: ProcessPool) -> None:
+    assert calibrate(pool, []).costs.kinds == {}
+
+
+def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
+    file = CalibrationFile(tmp_path / "new" / "costs.json", VERSIONS)
+    assert file.read() is None
+    file.write(COSTS)
+    assert file.read() == COSTS
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["costs.json"]
+
+
+def test_a_calibration_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "costs.json"
+    CalibrationFile(path, VERSIONS).write(COSTS)
+    assert CalibrationFile(path, {"service": "2"}).read() is None
+
+
+def test_a_calibration_of_another_processor_or_other_cores_is_made_anew(tmp_path: Path) -> None:
+    file = CalibrationFile(tmp_path / "costs.json", VERSIONS)
+    for fact in ("processor", "cores"):
+        file.write(COSTS)
+        assert file.path is not None
+        kept = json.loads(file.path.read_text())
+        kept["machine"][fact] = "another"
+        file.path.write_text(json.dumps(kept))
+        assert file.read() is None
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"machine":{},"costs":{"kinds":7}}', "\0"])
+def test_a_broken_file_is_not_believed_and_named_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    path = tmp_path / "costs.json"
+    path.write_text(text)
+    assert CalibrationFile(path, VERSIONS).read() is None
+    assert str(path) in caplog.text
+
+
+def test_a_file_of_another_user_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = CalibrationFile(tmp_path / "costs.json", VERSIONS)
+    file.write(COSTS)
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    assert file.read() is None
+    assert "belongs to another user" in caplog.text
+
+
+def test_where_nothing_can_be_written_nothing_is_kept_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("")
+    file = CalibrationFile(tmp_path / "file" / "costs.json", VERSIONS)
+    with caplog.at_level("INFO"):
+        file.write(COSTS)
+    assert "cannot be kept" in caplog.text
+    assert file.read() is None
