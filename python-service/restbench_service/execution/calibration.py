@@ -48,10 +48,10 @@ def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
     if not timings:
         return Calibration(Costs({}, 0.0, 0.0), False)
     kinds = groupby(timings, key=lambda timing: timing.kind)
-    shortest = min(timings, key=lambda timing: timing.trip_ns)
+    trip_ns = min(timing.trip_ns for timing in timings)
     largest = max(timings, key=lambda timing: timing.body_bytes)
-    trip = _line([(each.body_bytes, each.trip_ns) for each in (shortest, largest)])
-    costs = Costs({kind: _costs(list(group)) for kind, group in kinds}, *trip)
+    _, trip_ns_per_byte = _line([(0, trip_ns), (largest.body_bytes, largest.trip_ns)])
+    costs = Costs({kind: _costs(list(group)) for kind, group in kinds}, trip_ns, trip_ns_per_byte)
     return Calibration(costs, all(timing.is_steady for timing in timings))
 
 
