@@ -1,0 +1,39 @@
+package org.restbench.microbench;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.restbench.execution.ExecutionStrategy;
+import org.restbench.execution.StageClock;
+
+/** What a strategy costs where there is nothing to do: a loop over the elements of so many rows. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+@State(Scope.Benchmark)
+public class DispatchBenchmark {
+    private static final byte[] NO_BODY = {};
+
+    @Param("serial")
+    public String strategy;
+
+    @Param("1")
+    public int rows;
+
+    private ExecutionStrategy executing;
+
+    @Setup
+    public void find(ServiceParts parts) {
+        executing = parts.strategy(strategy);
+    }
+
+    @Benchmark
+    public byte[] dispatch() {
+        return executing.execute(new NothingToDo(rows), NO_BODY, new StageClock());
+    }
+}

@@ -1,0 +1,42 @@
+package org.restbench.microbench;
+
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.restbench.workload.ParallelLoop;
+
+/** The stages before and after a computation; neither knows of a kernel. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+public class StageBenchmark {
+    private static final String ANY_KERNEL = "native";
+    private static final ParallelLoop IN_ORDER = (units, unitsPerTask, body) -> body.run(0, units);
+
+    /** A result that waits to be written. */
+    @State(Scope.Benchmark)
+    public static class Result {
+        private Object output;
+
+        @Setup
+        public void compute(ServiceParts parts, MatrixBody body) {
+            output = parts.request(
+                    ANY_KERNEL, body.bytes(), workload -> workload.compute(workload.parse(body.bytes()), IN_ORDER));
+            body.requireRight(parts.request(ANY_KERNEL, body.bytes(), workload -> workload.serialize(output)));
+        }
+    }
+
+    @Benchmark
+    public Object parse(ServiceParts parts, MatrixBody body) {
+        return parts.request(ANY_KERNEL, body.bytes(), workload -> workload.parse(body.bytes()));
+    }
+
+    @Benchmark
+    public byte[] serialize(ServiceParts parts, MatrixBody body, Result result) {
+        return parts.request(ANY_KERNEL, body.bytes(), workload -> workload.serialize(result.output));
+    }
+}

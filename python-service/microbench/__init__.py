@@ -1,0 +1,1 @@
+"""Microbenchmarks of the service's parts without HTTP, run by pyperf: python -m microbench."""

@@ -1,0 +1,86 @@
+"""Workloads of which one part alone takes time. Small and picklable: they go to other processes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from restbench_service.settings import Settings
+from restbench_service.workloads.catalogue import Limits, workloads
+from restbench_service.workloads.workload import Loop, Workload
+
+COLUMNS = 20
+"""Of the study's rows sweep and its larger levels."""
+UNWRITTEN = b""
+
+
+def matrix(kernel: str) -> Workload[Any, Any]:
+    """The matrix workload, as the service makes it for a request."""
+    query: Mapping[str, Sequence[str]] = {"kernel": [kernel]}
+    limits = Limits(Settings().most_product_elements, working_bytes=0, cached_bytes=0)
+    return workloads(limits)["matrix"](query)
+
+
+@lru_cache(maxsize=1)
+def parsed(body: Path, kernel: str) -> Any:
+    """The operands of a body, read once in each process that computes with them."""
+    return matrix(kernel).parse(body.read_bytes())
+
+
+@dataclass(frozen=True)
+class ComputeOnly:
+    """A request that was parsed before, and whose result nobody reads."""
+
+    body: Path
+    kernel: str
+
+    def parse(self, body: bytes) -> Any:  # noqa: ARG002 - read before
+        """See Workload."""
+        return parsed(self.body, self.kernel)
+
+    def compute(self, value: Any, loop: Loop) -> Any:
+        """See Workload."""
+        return matrix(self.kernel).compute(value, loop)
+
+    def serialize(self, result: Any) -> bytes:  # noqa: ARG002 - unread
+        """See Workload."""
+        return UNWRITTEN
+
+    def request_id(self, body: bytes) -> None:
+        """See Workload."""
+
+    def working_bytes(self, body: bytes) -> int:  # noqa: ARG002 - as the matrix workload
+        """See Workload."""
+        return 0
+
+
+@dataclass(frozen=True)
+class NothingToDo:
+    """A loop over the elements of so many rows, a row a task, in which nothing is done."""
+
+    rows: int
+
+    def parse(self, body: bytes) -> int:  # noqa: ARG002 - none
+        """See Workload."""
+        return self.rows * COLUMNS
+
+    def compute(self, value: int, loop: Loop) -> int:
+        """See Workload."""
+        loop.for_each(value, COLUMNS, do_nothing)
+        return value
+
+    def serialize(self, result: int) -> bytes:  # noqa: ARG002 - unread
+        """See Workload."""
+        return UNWRITTEN
+
+    def request_id(self, body: bytes) -> None:
+        """See Workload."""
+
+    def working_bytes(self, body: bytes) -> int:  # noqa: ARG002 - none
+        """See Workload."""
+        return 0
+
+
+def do_nothing(start: int, stop: int) -> None:
+    """The body of a loop."""

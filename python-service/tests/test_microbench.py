@@ -1,0 +1,95 @@
+"""Each microbenchmark runs once, for a moment: what it measures is nobody's business here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from microbench.__main__ import seconds_a_call
+from microbench.parts import WrongAnswerError, parts
+from microbench.selection import Selection
+from microbench.timed_workloads import ComputeOnly, NothingToDo, matrix
+from restbench_service.execution.strategies import TECHNIQUES
+from restbench_service.execution.strategy import InOrderLoop
+
+SERVICE = Path(__file__).parents[1]
+BODY = (
+    b'{"requestId":7,"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
+    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"},{"value":"4"}]}}'
+)
+ANSWER = b'{"requestId":"7","rows":[[11]]}'
+
+
+@pytest.fixture
+def bodies(tmp_path: Path) -> Path:
+    (tmp_path / "low.json").write_bytes(BODY)
+    (tmp_path / "low.answer.json").write_bytes(ANSWER)
+    return tmp_path
+
+
+def selection(bodies: Path, *strategies: str) -> Selection:
+    return Selection(bodies, ("low",), ("low",), strategies, (1, 30), 0.001)
+
+
+def names(selected: Selection) -> list[str]:
+    return [name for name, _ in parts(selected)]
+
+
+def test_every_strategy_of_the_table_is_among_the_parts(bodies: Path) -> None:
+    found = names(selection(bodies, *TECHNIQUES))
+    assert found[:2] == ["parse/low", "serialize/low"]
+    for strategy in TECHNIQUES:
+        assert f"compute/loops/low/{strategy}" in found
+        assert f"compute/native/low/{strategy}" in found
+        assert [f"dispatch/{rows}/{strategy}" for rows in (1, 30)] == [
+            name for name in found if name.startswith("dispatch") and name.endswith(f"/{strategy}")
+        ]
+
+
+def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
+    result = bodies / "result.json"
+    asked = selection(bodies, "serial", "process-per-request")
+    command = [sys.executable, "-m", "microbench", *asked.arguments(), "-o", str(result)]
+    effort = ["--processes", "1", "--warmups", "0", "--values", "1"]
+    done = subprocess.run(
+        [*command, *effort], cwd=SERVICE, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(result.read_text())["benchmarks"]
+    assert [each["metadata"]["name"] for each in told] == names(asked)
+    assert all(run["values"][0] > 0 for each in told for run in each["runs"])
+
+
+def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:
+    (bodies / "low.answer.json").write_bytes(ANSWER.replace(b"11", b"12"))
+    for name, prepare in parts(selection(bodies, "serial")):
+        if name.startswith(("serialize", "compute")):
+            with pytest.raises(WrongAnswerError, match="low: a wrong answer"):
+                prepare()
+
+
+def test_a_computation_without_its_other_stages_is_the_whole_ones(bodies: Path) -> None:
+    workload = ComputeOnly(bodies / "low.json", "native")
+    result = workload.compute(workload.parse(b""), InOrderLoop())
+    assert matrix("native").serialize(result) == ANSWER
+    assert workload.serialize(result) == b""
+
+
+def test_an_empty_loop_has_a_unit_an_element_of_the_rows() -> None:
+    ran: list[tuple[int, int]] = []
+
+    class Recording(InOrderLoop):
+        def for_each(self, units: int, units_per_task: int, _body: object, *_: object) -> None:
+            ran.append((units, units_per_task))
+
+    workload = NothingToDo(30)
+    workload.compute(workload.parse(b""), Recording())
+    assert ran == [(600, 20)]
+
+
+def test_a_call_longer_than_the_time_for_a_value_is_made_once() -> None:
+    calls: list[int] = []
+    assert seconds_a_call(lambda: calls.append(1), 0.0) > 0
+    assert len(calls) == 1
