@@ -13,11 +13,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMPS := .cache/stamps
 JAR := java-service/target/restbench-java.jar
+BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-.PHONY: help setup bench chaos bench-analysis bench-limit plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
@@ -42,7 +43,7 @@ serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl 
 stop: $(STAMPS)/venv ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(STAMPS)/dev $(STAMPS)/audit chromium wrk lint ## every test of every part
+test: setup $(STAMPS)/dev $(STAMPS)/audit $(BENCHMARKS) chromium wrk lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	cd python-service && ../$(BIN)/python -m pytest
 	$(BIN)/python -m pytest -q contract/tests
@@ -81,6 +82,12 @@ audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneD
 
 bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
+
+microbench: $(STAMPS)/dev $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 6 minutes; full)
+	@$(BIN)/restbench microbench --profile $(PROFILE)
+
+bench-growth: $(STAMPS)/venv $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? about 5 minutes
+	@$(BIN)/restbench bench-growth
 
 overload: $(STAMPS)/dev $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
@@ -127,6 +134,12 @@ $(STAMPS)/audit: audit/requirements.txt | tools-python
 $(JAR): java-service/pom.xml $(shell find java-service/src/main contract -type f 2>/dev/null) | tools-java
 	@echo "building the Java service"
 	@$(MVN) -f java-service/pom.xml package -DskipTests
+	@touch $@
+
+# The benchmarks are compiled with the tests; the file names what they need beside them.
+$(BENCHMARKS): $(JAR) $(shell find java-service/src/test -type f 2>/dev/null)
+	@echo "building the Java benchmarks"
+	@$(MVN) -f java-service/pom.xml test-compile dependency:build-classpath -Dmdep.outputFile=$(abspath $@)
 	@touch $@
 
 $(STAMPS)/jmeter: jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jmeter-plans/src -type f 2>/dev/null) | tools-java tools-python

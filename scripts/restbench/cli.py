@@ -63,6 +63,8 @@ COMMANDS = {
     "calibrate": ("calibrate", "calibrate_machine"),
     "bench-analysis": ("analysis", "bench_analysis"),
     "bench-limit": ("limit", "bench_limit"),
+    "bench-growth": ("growth", "bench_growth"),
+    "microbench": ("microbench", "measure_parts"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
 }

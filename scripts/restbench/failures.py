@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
     ENVIRONMENT = 3, "the machine lacks something"
     CELLS_FAILED = 4, "cells failed"
     WRONG_ANSWERS = 5, "a wrong answer"
-    REGRESSION = 6, "worse than the run before"
+    REGRESSION = 6, "worse than it was, or should be"
     NOT_STEADY = 7, "measured, but not steady"
     INTERRUPTED = 130, "interrupted"
 
@@ -82,6 +82,12 @@ class WrongAnswers(Failure):
 
 class Regression(Failure):
     """A cell of the second of two runs is really worse than in the first."""
+
+    exit_code = ExitCode.REGRESSION
+
+
+class GrowsTooFast(Failure):
+    """Something takes more time or memory for a larger size than it should."""
 
     exit_code = ExitCode.REGRESSION
 

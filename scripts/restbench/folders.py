@@ -114,6 +114,11 @@ class RunFolder:
         return self.path / "calibration.json"
 
     @property
+    def microbench_file(self) -> Path:
+        """`microbench.json`: a copy of the newest microbenchmark of the run's machine."""
+        return self.path / "microbench.json"
+
+    @property
     def machine_file(self) -> Path:
         """`machine.json`: processors, memory, kernel, versions of every tool."""
         return self.path / "machine.json"
@@ -136,6 +141,7 @@ class RunFolder:
             self.claims_file,
             self.machine_file,
             self.calibration_file,
+            self.microbench_file,
             self.proofs_file,
             self.interruptions_file,
         )

@@ -133,6 +133,7 @@ class Client:
     body: Path
     core: int
     folder: Path
+    connections: int = CONNECTIONS
 
     def slice(self, server: Server, complexity: str, seconds: float) -> Slice:
         """Load for so many seconds, and the server's CPU time for it."""
@@ -142,18 +143,22 @@ class Client:
 
     def load(self, server: Server, seconds: float) -> int:
         """The requests that were answered. CellsFailed where one was not, or not with 200."""
+        return answered(server.name, self.told(server, seconds))
+
+    def told(self, server: Server, seconds: float) -> str:
+        """What wrk prints of a load for so many seconds, of one at least."""
         script = self.folder / "post.lua"
         script.write_text(SCRIPT, encoding="utf-8")
         duration = f"{max(1, round(seconds))}s"
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", "-d", duration, "-s", str(script), server.url]
+        command = ["wrk", "-t1", f"-c{self.connections}", "-d", duration, "-s", str(script)]
         done = subprocess.run(
-            process.bound_to_us(command, str(self.core)),
+            process.bound_to_us([*command, server.url], str(self.core)),
             env={**os.environ, "RESTBENCH_BODY": str(self.body)},
             capture_output=True,
             text=True,
             check=False,
         )
-        return answered(server.name, done.stdout + done.stderr)
+        return done.stdout + done.stderr
 
 
 def answered(server: str, told: str) -> int:

@@ -71,7 +71,8 @@ def servers(program: Path, core: int, folder: Path) -> Iterator[list[Server]]:
 
 def require_right(server: Server, payload: Payload) -> None:
     """WrongAnswers unless the server's answer is the product, byte for byte."""
-    answer = _post(server, payload)
+    with _client() as client:
+        answer = _post(client, server, payload)
     if answer.content != payload.answer(REQUEST_ID):
         raise WrongAnswers(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
 
@@ -79,21 +80,25 @@ def require_right(server: Server, payload: Payload) -> None:
 def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, float]:
     """The medians of what `Server-Timing` tells, one request after the other; empty without it."""
     told: dict[str, list[float]] = {}
-    for _ in range(requests):
-        header = _post(server, payload).headers.get("Server-Timing", "")
-        for name, value in re.findall(r"(\w+);dur=([0-9.]+)", header):
-            told.setdefault(name, []).append(float(value))
+    with _client() as client:
+        for _ in range(requests):
+            header = _post(client, server, payload).headers.get("Server-Timing", "")
+            for name, value in re.findall(r"(\w+);dur=([0-9.]+)", header):
+                told.setdefault(name, []).append(float(value))
     return {name: sorted(values)[len(values) // 2] for name, values in told.items()}
 
 
-def _post(server: Server, payload: Payload) -> httpx.Response:
+def _client() -> httpx.Client:
+    return httpx.Client(trust_env=False, timeout=service.REQUEST_TIMEOUT_S)
+
+
+def _post(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
     headers = {"Content-Type": "application/json"}
     deadline = time.monotonic() + READY_TIMEOUT_S
-    with httpx.Client(trust_env=False, timeout=service.REQUEST_TIMEOUT_S) as client:
-        while True:
-            try:
-                return client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
-            except httpx.ConnectError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
+    while True:
+        try:
+            return client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
+        except httpx.ConnectError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restbench import study
+from restbench import microbench_text, study
 from restbench.answer import answer
 from restbench.claims import Decision
 from restbench.columns import HEADINGS, readable
 from restbench.measures import Row
+from restbench.microbench_records import Microbench
 from restbench.records import Proof
 from restbench.store import Run
 from restbench.study import STUDY_COLUMNS, Section
@@ -24,6 +25,8 @@ def document(run: Run, rows: Sequence[Row]) -> str:
     parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
     for section in study.sections(rows):
         parts += [f"## {section.title}", _section(section)]
+    if found := run.microbench():
+        parts += ["## From which size on does a technique pay?", _break_evens(found)]
     if failed := study.failures(rows):
         parts += ["## What failed", "\n".join(f"- {each}" for each in failed)]
     parts += ["## What the flags mean", _bullets(study.flag_meanings(rows))]
@@ -73,6 +76,14 @@ def _section(section: Section) -> str:
     first_number = head.index("Users")
     marks = ["---:" if n >= first_number else "---" for n in range(len(head))]
     return table([*head, "Flags"], [*marks, "---"], body)
+
+
+def _break_evens(found: Microbench) -> str:
+    """As a microbenchmark of the run's machine has it."""
+    head = list(microbench_text.BREAK_EVEN_HEAD)
+    lines = microbench_text.break_even_lines(found.break_evens)
+    told = f"{microbench_text.READING} {microbench_text.made_of(found)}"
+    return f"{told}\n\n{table(head, ['---'] * len(head), lines)}"
 
 
 def _proofs(proofs: Sequence[Proof]) -> str:

@@ -23,6 +23,7 @@ from restbench import (
     figures,
     history,
     measures,
+    microbench_text,
     provenance,
     study,
 )
@@ -112,6 +113,9 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "has_raw_data": run.has_raw_data,
         "has_dashboards": run.dashboards.exists(),
         "has_stages": bool(charts.stages(rows)),
+        "microbench": run.microbench(),
+        "microbench_link": provenance.link_to(run, run.microbench_file),
+        "microbench_text": microbench_text,
         "data": Markup(_data(rows, shown, over_time)),  # noqa: S704 - escaped by as_json
         "study": study,
         "audit": audit,

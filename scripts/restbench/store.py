@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from restbench import forms, storage
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.folders import CellFolder, RunFolder
+from restbench.microbench_records import Microbench
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import Calibration, CellRun, Interruption, Manifest, PlannedCell, Proof
@@ -23,6 +24,7 @@ M = TypeVar("M", bound=BaseModel)
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
+MICROBENCHES = RESULTS / "microbench"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
@@ -38,6 +40,7 @@ _MENDS: dict[type[BaseModel], str] = {
     Walk: "remove its folder; --resume walks again",
     NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
+    Microbench: "remove it, and make another with 'make microbench'",
 }
 _MEND = "restore it from a copy, or measure again"
 
@@ -122,6 +125,11 @@ class Run(RunFolder):
         """The calibration beside the run, if there is one."""
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
+
+    def microbench(self) -> Microbench | None:
+        """The microbenchmark beside the run, if there is one."""
+        path = self.microbench_file
+        return read_model(path, Microbench) if path.exists() else None
 
     def proofs(self) -> list[Proof]:
         """The proofs made before the benchmark; none for a run that made none."""

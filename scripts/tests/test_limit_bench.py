@@ -107,7 +107,7 @@ def test_a_wrong_product_is_never_timed(answering) -> None:
 
 def test_a_refused_request_is_no_measurement(tmp_path: Path, answering) -> None:
     server = answering(503, b"{}")
-    limit_servers._post(server, PAYLOAD)  # it is up
+    limit_servers.stages_ms(server, PAYLOAD, 1)  # it is up
     with pytest.raises(CellsFailed, match="Non-2xx"):
         client(tmp_path).load(server, 1.0)
 

@@ -12,6 +12,7 @@ from restbench import (
     dashboards,
     figures,
     keep,
+    machine_findings,
     measures,
     report,
     store,
@@ -22,6 +23,7 @@ from restbench.commands import npb_bench, open_load
 from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.failures import BadConfiguration, Failure
+from restbench.microbench_records import Microbench
 from restbench.npb_experiment import is_npb
 from restbench.open_experiment import is_open_load
 
@@ -73,6 +75,7 @@ def present(run: store.Run) -> Sequence[measures.Row]:
 
 def _analyse(run: store.Run) -> Sequence[measures.Row]:
     calibration.adopt(run)
+    machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES)
     rows = measures.rows(run)
     tables.write(run, rows)
     drawn = figures.write(run, rows)

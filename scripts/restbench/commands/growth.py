@@ -1,0 +1,89 @@
+"""`bench-growth`: does anything take more for a larger size than it should?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from restbench import growth, machine
+from restbench.commands.options import console
+from restbench.failures import GrowsTooFast
+from restbench.growth_fit import TOLERANCE, Fit
+from restbench.growth_plan import plan_of
+from restbench.progress import duration
+
+
+def bench_growth(
+    profile: Annotated[str, typer.Option(metavar="NAME", help="quick, or smoke.")] = "quick",
+    service: Annotated[str, typer.Option(metavar="NAME", help="Only java, or only python.")] = "",
+    strategies: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
+    ] = "",
+) -> None:
+    """Double sizes, users and threads; fit how everything grows with them."""
+    begun = time.monotonic()
+    found = growth.measure(
+        plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
+    )
+    console.print(_tables(found))
+    console.print(
+        "First, last: the least value at the ends, in ms or MiB. Exponent b of value = a * size^b: least squares on logarithms in each round, 95 % t "
+        f"interval over rounds. It grows faster where the whole interval is above the allowed "
+        f"exponent by more than {TOLERANCE:g}: caches that end, not algorithms, stay below that."
+    )
+    console.print(machine.one_line(machine.describe()), soft_wrap=True)
+    console.print(f"done in {duration(time.monotonic() - begun)}")
+    judge(found)
+
+
+def judge(found: Sequence[Fit]) -> None:
+    """GrowsTooFast where anything does, with what it is."""
+    faster = [each for each in found if each.verdict == "grows faster"]
+    if faster:
+        subjects = "; ".join(
+            f"{each.server}: {each.what} ({each.over})" for each in (fit.series for fit in faster)
+        )
+        raise GrowsTooFast(
+            f"{len(faster)} of {len(found)} grow faster than they should: {subjects}"
+        )
+
+
+def _tables(found: Sequence[Fit]) -> Group:
+    """A table of each service and strategy."""
+    servers = dict.fromkeys(each.series.server for each in found)
+    return Group(
+        *(_table(name, [each for each in found if each.series.server == name]) for name in servers)
+    )
+
+
+def _table(server: str, fits: Sequence[Fit]) -> Table:
+    table = Table(title=server, title_justify="left", title_style="bold")
+    for heading in ("What", "Over"):
+        table.add_column(heading)
+    for heading in ("First", "Last", "Exponent", "Allowed"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    for each in fits:
+        table.add_row(*(Text(cell) for cell in _line(each)))
+    return table
+
+
+def _line(fit: Fit) -> tuple[str, ...]:
+    """The values at the ends are the least of all rounds, in milliseconds or MiB."""
+    series, exponent = fit.series, fit.exponent
+    first, last = (min(values[end] for values in series.rounds) for end in (0, -1))
+    return (
+        series.what,
+        f"{series.over} {series.sizes[0]}-{series.sizes[-1]}",
+        f"{first:.3g}",
+        f"{last:.3g}",
+        "" if exponent is None else f"{exponent.mean:.2f} ± {exponent.half_width:.2f}",
+        f"{series.expected:g}",
+        fit.verdict,
+    )

@@ -1,0 +1,34 @@
+"""`microbench`: the parts of a request without HTTP, and the size from which a strategy pays."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from restbench import microbench
+from restbench.commands.options import console
+from restbench.microbench_plan import PROFILES, plan_of
+from restbench.microbench_tables import terminal
+from restbench.progress import duration
+
+
+def measure_parts(
+    profile: Annotated[
+        str, typer.Option(metavar="NAME", help=f"One of {', '.join(PROFILES)}.")
+    ] = "quick",
+    service: Annotated[str, typer.Option(metavar="NAME", help="Only java, or only python.")] = "",
+    strategies: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
+    ] = "",
+) -> None:
+    """Time the parts of a request without HTTP; find from which size on a strategy pays."""
+    begun = time.monotonic()
+    made = microbench.measure(
+        plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
+    )
+    kept = microbench.keep(made)
+    console.print(terminal(made))
+    console.print(f"kept   {kept}  (and .json)", soft_wrap=True)
+    console.print(f"done in {duration(time.monotonic() - begun)}")

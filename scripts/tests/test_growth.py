@@ -1,0 +1,119 @@
+"""Exponents of made-up growth, the words of wrk, and the verdicts."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from restbench.commands.growth import judge
+from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
+from restbench.growth_fit import TOLERANCE, Fit, Series, exponent, fit
+from restbench.growth_plan import cubes, dispatch, plan_of, study_rows
+from restbench.growth_stages import over_processes
+from restbench.growth_users import told_ms
+
+SIZES = (64, 128, 256, 512)
+
+
+def series(power: float, expected: float, noise: float = 0.02, rounds: int = 5) -> Series:
+    drawn = random.Random(2019)
+    made = tuple(
+        tuple(1e-3 * size**power * (1 + drawn.uniform(-noise, noise)) for size in SIZES)
+        for _ in range(rounds)
+    )
+    return Series("java serial", "compute", "n", expected, SIZES, made)
+
+
+def test_the_exponent_of_a_power_is_found() -> None:
+    assert exponent(SIZES, [5.0 * size**3 for size in SIZES]) == pytest.approx(3.0)
+    assert exponent(SIZES, [7.0 for _ in SIZES]) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("power", [0.0, 1.0, 2.0, 3.0])
+def test_what_grows_as_it_should_is_as_expected(power: float) -> None:
+    found = fit(series(power, expected=power))
+    assert found.verdict == "as expected"
+    assert found.exponent is not None
+    assert found.exponent.mean == pytest.approx(power, abs=0.05)
+
+
+def test_what_grows_by_one_exponent_more_is_found() -> None:
+    assert fit(series(3.0, expected=2.0)).verdict == "grows faster"
+
+
+def test_what_grows_more_slowly_than_it_may_is_no_fault() -> None:
+    assert fit(series(0.5, expected=1.0)).verdict == "as expected"
+
+
+def test_an_interval_that_reaches_down_to_the_allowed_is_no_fault() -> None:
+    scattered = fit(series(1.0 + TOLERANCE + 0.1, expected=1.0, noise=0.9, rounds=3))
+    assert scattered.exponent is not None
+    assert scattered.exponent.mean > 1.0
+    assert scattered.verdict == "as expected"
+
+
+def test_times_below_the_clocks_steps_are_left_out() -> None:
+    values = (0.001, 0.001, 0.1, 0.2, 0.4)
+    made = Series("java serial", "parse", "rows", 1.0, (1, 2, 4, 8, 16), (values, values))
+    found = fit(made, smallest=0.02)
+    assert found.exponent is not None
+    assert found.exponent.mean == pytest.approx(1.0)
+
+
+def test_too_few_sizes_make_no_verdict() -> None:
+    made = Series(
+        "java serial", "parse", "rows", 1.0, (1, 2, 4), ((0.0, 0.1, 0.2), (0.0, 0.1, 0.2))
+    )
+    found = fit(made, smallest=0.02)
+    assert (found.exponent, found.verdict) == (None, "too small to tell")
+
+
+def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
+    good, bad = fit(series(2.0, expected=2.0)), fit(series(3.0, expected=2.0))
+    judge([good, good])
+    with pytest.raises(
+        GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)$"
+    ) as raised:
+        judge([good, bad])
+    assert raised.value.exit_code == ExitCode.REGRESSION
+
+
+def test_what_is_allowed_follows_from_the_operations_and_the_elements() -> None:
+    assert cubes("loops", (2, 4)).expected == {"parse": 2.0, "compute": 3.0, "serialize": 2.0}
+    assert set(study_rows("loops", (2, 4)).expected.values()) == {1.0}
+    assert dispatch((2, 4)).expected == {"compute": 1.0}
+    assert [shape.rows for shape in dispatch((2, 4)).shapes] == [2, 4]
+
+
+def test_processes_are_the_columns_of_their_series() -> None:
+    made = over_processes("python x", (1, 2, 4), [[1.0, 1.1], [2.0, 2.1], [4.0, 4.1]])
+    assert made.rounds == ((1.0, 2.0, 4.0), (1.1, 2.1, 4.1))
+    assert isinstance(fit(made), Fit)
+
+
+WRK = """Running 1s test @ http://127.0.0.1:8080/
+  1 threads and 8 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency   635.91us    0.89ms  12.92ms   93.69%
+    Req/Sec    56.20k     8.07k   62.00k    86.54%
+  22464 requests in 1.01s, 17.92MB read
+"""
+
+
+def test_reads_latency_and_time_in_wrks_own_words() -> None:
+    assert told_ms("Latency", WRK) == pytest.approx(0.63591)
+    assert told_ms("requests in", WRK) == pytest.approx(1010.0)
+
+
+def test_a_load_that_tells_no_latency_is_no_measurement() -> None:
+    with pytest.raises(CellsFailed, match="no Latency was told: unable to connect"):
+        told_ms("Latency", "unable to connect to 127.0.0.1:1")
+
+
+def test_a_wrong_profile_or_service_is_named() -> None:
+    with pytest.raises(BadConfiguration, match="--service: 'go' is not one of java, python"):
+        plan_of("quick", "go", "")
+    with pytest.raises(BadConfiguration, match="--profile: 'fast' is not one of smoke, quick"):
+        plan_of("fast", "", "")
+    assert plan_of("quick", "python", "").choice.services == ("python",)

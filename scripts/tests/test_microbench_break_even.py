@@ -1,0 +1,136 @@
+"""From which size a strategy pays: on times that were made up so that the answer is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from restbench.cell import Shape
+from restbench.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
+from restbench.microbench_records import BreakEven, Score
+
+MEDIUM = {"medium": Shape(rows=1000, inner=50, columns=20)}
+OPERATION_US = 0.001  # so a row of 1000 operations takes a microsecond
+WOBBLE = (0.999, 1.0, 1.001)
+
+
+def computed(strategy: str, us: float, wobble: tuple[float, ...] = WOBBLE) -> Score:
+    return Score(
+        service="java",
+        part="compute",
+        shape="medium",
+        kernel="native",
+        strategy=strategy,
+        runs_us=tuple(us * each for each in wobble),
+    )
+
+
+def empty(strategy: str, rows: int, us: float) -> Score:
+    runs_us = tuple(us * each for each in WOBBLE)
+    return Score(service="java", part="dispatch", strategy=strategy, rows=rows, runs_us=runs_us)
+
+
+def serial() -> list[Score]:
+    """1 us whatever the rows, then a microsecond a row."""
+    return [empty("serial", rows, 1.0) for rows in (1, 100, 1000)] + [computed("serial", 1001.0)]
+
+
+def judged(*scores: Score) -> BreakEven:
+    (found,) = break_evens([*serial(), *scores], MEDIUM)
+    return found
+
+
+def test_two_cores_and_a_flat_dispatch_break_even_where_half_the_work_is_the_dispatch() -> None:
+    flat = [empty("shared-pool", rows, 21.0) for rows in (1, 100, 1000)]
+    found = judged(*flat, computed("shared-pool", 521.0))
+    assert found.verdict == "from"
+    assert found.faster == pytest.approx(2.0, rel=1e-3)
+    assert found.rows == pytest.approx(40.0, rel=1e-2)  # 20 us more, half a us saved a row
+    assert found.operations == pytest.approx(40_000, rel=1e-2)
+    assert found.rows_low is not None and found.rows_high is not None
+    assert found.rows_low < found.rows < found.rows_high
+
+
+def test_a_task_a_row_that_costs_more_than_the_row_saves_never_pays() -> None:
+    a_row_each = [empty("thread-pool", rows, 10.0 + 0.7 * rows) for rows in (1, 100, 1000)]
+    found = judged(*a_row_each, computed("thread-pool", 710.0 + 500.0))
+    assert (found.verdict, found.rows, found.operations) == ("never", None, None)
+    assert found.why == "to hand a row out costs more than it saves"
+
+
+def test_what_computes_no_faster_never_pays_however_cheap_it_is() -> None:
+    free = [empty("pinned", rows, 1.0) for rows in (1, 100, 1000)]
+    found = judged(*free, computed("pinned", 1001.0))
+    assert (found.verdict, found.why) == ("never", "computes no faster than in order")
+
+
+def test_times_that_scatter_leave_it_open() -> None:
+    cheap = [empty("pipeline", rows, 2.0) for rows in (1, 100, 1000)]
+    found = judged(*cheap, computed("pipeline", 800.0, (0.6, 1.0, 1.4)))
+    assert found.verdict == "unclear"
+    assert found.rows is None
+
+
+def test_a_size_that_no_body_reaches_is_never_and_is_told() -> None:
+    dear = [empty("shared-pool", rows, 40_000.0) for rows in (1, 100, 1000)]
+    found = judged(*dear, computed("shared-pool", 40_000.0 + 926.0, (1.0, 1.0, 1.0)))
+    assert found.verdict == "never"
+    assert "more than the largest body has" in found.why
+    assert LARGEST_ROWS > 100_000
+
+
+def test_where_it_pays_from_the_first_row_that_is_told() -> None:
+    cheap = [empty("shared-pool", rows, 1.0) for rows in (1, 100, 1000)]
+    assert judged(*cheap, computed("shared-pool", 501.0)).rows == 1.0
+
+
+def test_the_knee_where_a_pool_has_all_its_threads_is_followed() -> None:
+    """Up to 100 rows a thread more each, then none: it pays only beyond the knee."""
+    knee = [empty("thread-pool", rows, us) for rows, us in ((1, 51.0), (100, 151.0), (1000, 151.0))]
+    found = judged(*knee, computed("thread-pool", 651.0))
+    assert found.rows == pytest.approx(300.0, rel=1e-2)  # 150 us more, half a us saved a row
+
+
+def test_without_a_measurement_in_order_nothing_is_said() -> None:
+    alone = [empty("shared-pool", rows, 1.0) for rows in (1, 100)] + [computed("shared-pool", 9.0)]
+    assert break_evens(alone, MEDIUM) == []
+
+
+def test_an_empty_loop_that_took_longer_than_the_whole_is_no_gain_without_end() -> None:
+    slow = [empty("process-per-element", rows, 100.0 * rows) for rows in (1, 100, 1000)]
+    found = judged(*slow, computed("process-per-element", 99_000.0))
+    assert found.verdict == "never"
+
+
+def test_of_several_shapes_the_largest_of_the_studys_kind_decides() -> None:
+    sizes = {
+        "low": Shape(rows=30, inner=20, columns=20),
+        "medium": Shape(rows=1000, inner=50, columns=20),
+        "cube": Shape(rows=200, inner=200, columns=200),
+    }
+    flat = [empty("shared-pool", rows, 1.0) for rows in (1, 100, 1000)]
+    medium = computed("shared-pool", 501.0)
+    others = [
+        each.model_copy(update={"shape": name})
+        for name in ("cube", "low")
+        for each in (computed("serial", 5001.0), computed("shared-pool", 5001.0))
+    ]
+    (found,) = break_evens([*serial(), *flat, *others, medium], sizes)
+    assert found.faster == pytest.approx(2.0, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("points", "slope", "expected"),
+    [
+        ([(1, -4.0), (5, -4.0)], 2.0, 7.0),
+        ([(1, -4.0), (5, 4.0)], 2.0, 3.0),
+        ([(1, 4.0), (3, -4.0), (5, 4.0)], 2.0, 4.0),
+        ([(1, 4.0), (5, 4.0)], 2.0, 1.0),
+        ([(1, 4.0), (5, 4.0)], -1.0, None),
+        ([(1, 4.0), (5, 4.0)], 0.0, None),
+        ([(1, -2.0)], 1.0, 3.0),
+    ],
+)
+def test_the_last_crossing_is_the_one_that_counts(
+    points: list[tuple[int, float]], slope: float, expected: float | None
+) -> None:
+    assert last_crossing(points, slope) == expected

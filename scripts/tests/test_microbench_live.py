@@ -1,0 +1,63 @@
+"""The commands end to end in their shortest form: what comes out means nothing, that it does is
+what is looked at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ports import free_port
+from test_cli import restbench
+
+from restbench import store
+from restbench.microbench_records import Microbench
+
+pytestmark = pytest.mark.live
+
+
+@pytest.mark.timeout(600)
+def test_both_services_parts_are_timed_and_kept() -> None:
+    strategies = "shared-pool,process-per-request"
+    done = restbench("microbench", "--profile", "smoke", "--strategies", strategies)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("kept"))
+    markdown = Path(kept)
+    try:
+        made = store.read_model(markdown.with_suffix(".json"), Microbench)
+        assert markdown.read_text().startswith("# The parts of a request")
+    finally:
+        for path in (markdown, markdown.with_suffix(".json")):
+            path.unlink()
+    assert not made.whole
+    assert markdown.parent.name == "partial"
+    assert {(each.service, each.strategy, each.kernel) for each in made.break_evens} == {
+        (service, strategy, kernel)
+        for service, strategy in (("java", "shared-pool"), ("python", "process-per-request"))
+        for kernel in ("loops", "native")
+    }
+    parts = {(each.service, each.part) for each in made.scores}
+    assert len(parts) == 8
+    assert all(len(each.runs_us) == 2 and min(each.runs_us) > 0 for each in made.scores)
+
+
+@pytest.mark.timeout(600)
+def test_growth_is_fitted_from_a_running_service() -> None:
+    ports = {"PYTHON_PORT": str(free_port())}
+    chosen = ("--service", "python", "--strategies", "process-per-element")
+    done = restbench("bench-growth", "--profile", "smoke", *chosen, **ports)
+    # whether noise looked like growth is nobody's business here
+    assert done.returncode in (0, 6), done.stdout + done.stderr
+    for expected in (
+        "parse, cubes native",
+        "python process-per-element",
+        "processes 1-4",
+        "users 1-4",
+    ):
+        assert expected in done.stdout, done.stdout
+
+
+def test_a_wrong_strategy_is_one_line_and_exit_code_2() -> None:
+    done = restbench("microbench", "--strategies", "no-such")
+    assert done.returncode == 2
+    assert "--strategies: 'no-such' is not one of serial" in done.stderr
+    assert not done.stdout
