@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 
+from restbench_service.execution.calibration_file import CalibrationFile
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.strategies import TECHNIQUES, Start
 from restbench_service.execution.strategy import InOrderLoop, Strategy
 from restbench_service.settings import Settings
+from restbench_service.workloads.catalogue import samples
 
 from .selection import Selection
-from .timed_workloads import ComputeOnly, NothingToDo, matrix
+from .timed_workloads import ComputeOnly, NothingToDo, limits, matrix
 
 Call = Callable[[], object]
 ANY_KERNEL = "native"
@@ -36,7 +38,7 @@ def parts(selection: Selection) -> Iterator[tuple[str, Callable[[], Call]]]:
         yield name, partial(_compute, selection, shape, kernel, strategy)
     for strategy in selection.strategies:
         for rows in selection.rows:
-            yield f"dispatch/{rows}/{strategy}", partial(_dispatch, rows, strategy)
+            yield f"dispatch/{rows}/{strategy}", partial(_dispatch, selection, rows, strategy)
 
 
 def _parse(body: Path) -> Call:
@@ -52,14 +54,14 @@ def _serialize(selection: Selection, shape: str) -> Call:
 
 def _compute(selection: Selection, shape: str, kernel: str, strategy: str) -> Call:
     body = selection.body(shape).read_bytes()
-    running = started(strategy)
+    running = started(strategy, selection.bodies)
     _require_right(selection, shape, running.execute(matrix(kernel), body, StageClock()))
     workload = ComputeOnly(selection.body(shape), kernel)
     return lambda: running.execute(workload, body, StageClock())
 
 
-def _dispatch(rows: int, strategy: str) -> Call:
-    running, workload = started(strategy), NothingToDo(rows)
+def _dispatch(selection: Selection, rows: int, strategy: str) -> Call:
+    running, workload = started(strategy, selection.bodies), NothingToDo(rows)
     return lambda: running.execute(workload, NO_BODY, StageClock())
 
 
@@ -69,14 +71,15 @@ def _require_right(selection: Selection, shape: str, answered: bytes) -> None:
 
 
 @cache
-def started(name: str) -> Strategy:
-    """A strategy of the table, its processes ready; ended with this process."""
+def started(name: str, folder: Path) -> Strategy:
+    """A strategy of the table, its processes ready; ended with this process.
+
+    What it learns of the machine it finds in the folder, if another process learnt it before.
+    """
     preloaded = (ComputeOnly.__module__,)
-    strategy = TECHNIQUES[name](Start(_processes(), None, preloaded))
+    processes = Settings.from_environment({}).processes
+    learnt = CalibrationFile(folder / "calibration", {})
+    strategy = TECHNIQUES[name](Start(processes, None, preloaded, tuple(samples(limits())), learnt))
     atexit.register(strategy.close)
     strategy.await_ready()
     return strategy
-
-
-def _processes() -> int:
-    return Settings.from_environment({}).processes

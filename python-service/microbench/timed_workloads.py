@@ -10,16 +10,25 @@ from restbench_service.settings import Settings
 from restbench_service.workloads.catalogue import Limits, workloads
 from restbench_service.workloads.workload import Loop, Workload
 
-COLUMNS = 20
-"""Of the study's rows sweep and its larger levels."""
+INNER, COLUMNS = 50, 20
+"""Of the second operand of the study's rows sweep and its larger levels."""
 UNWRITTEN = b""
 
 
 def matrix(kernel: str) -> Workload[Any, Any]:
     """The matrix workload, as the service makes it for a request."""
     query: Mapping[str, Sequence[str]] = {"kernel": [kernel]}
-    limits = Limits(Settings().most_product_elements, working_bytes=0, cached_bytes=0)
-    return workloads(limits)["matrix"](query)
+    return workloads(limits())["matrix"](query)
+
+
+def limits() -> Limits:
+    """The service's own, without settings to change them."""
+    settings = Settings()
+    return Limits(
+        product_elements=settings.most_product_elements,
+        working_bytes=settings.most_working_bytes,
+        cached_bytes=settings.cached_bytes_a_process,
+    )
 
 
 @lru_cache(maxsize=1)
@@ -34,6 +43,15 @@ class ComputeOnly:
 
     body: Path
     kernel: str
+
+    @property
+    def kind(self) -> str:
+        """See Workload."""
+        return matrix(self.kernel).kind
+
+    def operations(self, value: Any) -> float:
+        """See Workload."""
+        return matrix(self.kernel).operations(value)
 
     def parse(self, body: bytes) -> Any:  # noqa: ARG002 - read before
         """See Workload."""
@@ -60,6 +78,15 @@ class NothingToDo:
     """A loop over the elements of so many rows, a row a task, in which nothing is done."""
 
     rows: int
+
+    @property
+    def kind(self) -> str:
+        """That of what it stands for: a strategy that chooses is to choose as it would for it."""
+        return matrix("native").kind
+
+    def operations(self, value: int) -> float:
+        """Those of the product that it stands for."""
+        return float(value * INNER)
 
     def parse(self, body: bytes) -> int:  # noqa: ARG002 - none
         """See Workload."""

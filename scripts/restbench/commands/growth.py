@@ -18,6 +18,13 @@ from restbench.growth_fit import TOLERANCE, Fit
 from restbench.growth_plan import plan_of
 from restbench.progress import duration
 
+READING = (
+    "First, last: the least value at the ends, in ms or MiB. Exponent b of value = a * size^b: "
+    "least squares on logarithms in each round, 95 % t interval over rounds. It grows faster where "
+    f"the whole interval is above the allowed exponent by more than {TOLERANCE:g}: caches that "
+    "end, not algorithms, stay below that."
+)
+
 
 def bench_growth(
     profile: Annotated[str, typer.Option(metavar="NAME", help="quick, or smoke.")] = "quick",
@@ -26,17 +33,13 @@ def bench_growth(
         str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
     ] = "",
 ) -> None:
-    """Double sizes, users and threads; fit how everything grows with them."""
+    """See how time and memory grow with the sizes."""
     begun = time.monotonic()
     found = growth.measure(
         plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
     )
     console.print(_tables(found))
-    console.print(
-        "First, last: the least value at the ends, in ms or MiB. Exponent b of value = a * size^b: least squares on logarithms in each round, 95 % t "
-        f"interval over rounds. It grows faster where the whole interval is above the allowed "
-        f"exponent by more than {TOLERANCE:g}: caches that end, not algorithms, stay below that."
-    )
+    console.print(READING)
     console.print(machine.one_line(machine.describe()), soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
     judge(found)

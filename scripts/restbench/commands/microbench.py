@@ -23,7 +23,7 @@ def measure_parts(
         str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
     ] = "",
 ) -> None:
-    """Time the parts of a request without HTTP; find from which size on a strategy pays."""
+    """Time a request's parts; find what size pays."""
     begun = time.monotonic()
     made = microbench.measure(
         plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
