@@ -3,9 +3,11 @@
 import ctypes
 import logging
 
-KEPT_BYTES = 32 * 1024 * 1024
-"""Freed memory at the heap's end up to this is kept for the next request. It is also the largest
-value that glibc takes for the size from which an array is mapped, and unmapped, by itself."""
+KEPT_BYTES = 256 * 1024 * 1024
+"""Freed memory at the heap's end up to this is kept for the next request: what one of 1000 x 1000
+matrices takes, body and answer included."""
+MAPPED_FROM_BYTES = 32 * 1024 * 1024
+"""Arrays from this size on are mapped, and unmapped, by themselves: glibc takes no larger value."""
 
 _ARENA_MAX, _MMAP_THRESHOLD, _TRIM_THRESHOLD = -8, -3, -1  # malloc.h; mallopt(3)
 _LOG = logging.getLogger(__name__)
@@ -25,7 +27,7 @@ def keep_freed_memory() -> None:
         return
     for parameter, value in (
         (_ARENA_MAX, 1),
-        (_MMAP_THRESHOLD, KEPT_BYTES),
+        (_MMAP_THRESHOLD, MAPPED_FROM_BYTES),
         (_TRIM_THRESHOLD, KEPT_BYTES),
     ):
         if mallopt(parameter, value) != 1:
