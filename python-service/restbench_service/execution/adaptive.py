@@ -5,7 +5,6 @@ import pickle
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from socket import socket
 from threading import Lock, Thread
 from typing import Any
 
@@ -17,6 +16,7 @@ from .costs import LONG_NS, WORTH_HELPERS_NS, Costs, Place
 from .gate import Gate
 from .pool.fault import PoolFailedError, WorkerDiedError
 from .pool.pool import ProcessPool
+from .pool.process import Living
 from .pool.requests import Errand, ask
 from .strategy import InOrderLoop, compute, parse, serialize
 
@@ -112,7 +112,7 @@ class Adaptive:
             return ask(channel, errand, payload, clock, self._lend)
 
     @contextmanager
-    def _lend(self) -> Iterator[list[socket]]:
+    def _lend(self) -> Iterator[list[Living]]:
         with self._pool.idle() as helpers:
             if helpers:
                 self._decided(BLOCKS)

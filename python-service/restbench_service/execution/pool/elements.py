@@ -66,7 +66,7 @@ def run_loop(
 
 def forget(arrays: SharedArrays) -> None:
     """Have the processes let go of the arrays; none of them may be in a loop."""
-    message = pickle.dumps(_Forget(arrays.numbers))
+    message = pickle.dumps(_Forget(arrays.passing_numbers))
     for channel in arrays.shown_to:
         with suppress(OSError):  # a process that is gone has forgotten
             channel.send(message)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..clock import StageClock
 from ..gate import Gate
 from .messages import MAX_DESCRIPTORS
-from .process import PooledProcess
+from .process import Living, PooledProcess
 
 
 class ProcessPool:
@@ -58,14 +58,14 @@ class ProcessPool:
                 self._idle.append(process)
 
     @contextmanager
-    def idle(self) -> Iterator[list[socket.socket]]:
+    def idle(self) -> Iterator[list[Living]]:
         """The processes that nobody uses or waits for, for the with-block; maybe none."""
         taken: list[PooledProcess] = []
         while len(taken) < MAX_DESCRIPTORS and self._one.try_enter():
             taken.append(self._idle.popleft())
         try:
-            channels = [process.channel_if_ready() for process in taken]
-            yield [channel for channel in channels if channel is not None]
+            found = [process.if_ready() for process in taken]
+            yield [living for living in found if living is not None]
         finally:
             for process in taken:
                 self._idle.append(process)

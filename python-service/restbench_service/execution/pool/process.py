@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from threading import Condition, Thread
 from time import sleep
+from typing import NamedTuple
 
 from .fault import PoolFailedError
 
@@ -19,6 +20,13 @@ RETRY_SECONDS = 1.0
 
 _SOURCE_ROOT = Path(__file__).parents[3]
 _LOG = logging.getLogger(__name__)
+
+
+class Living(NamedTuple):
+    """A process that lives, and our end of its socket."""
+
+    pid: int
+    channel: socket.socket
 
 
 class PooledProcess:
@@ -49,10 +57,12 @@ class PooledProcess:
                 raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
             return self._channel
 
-    def channel_if_ready(self) -> socket.socket | None:
-        """The same without a wait: None while the process is replaced."""
+    def if_ready(self) -> Living | None:
+        """The process without a wait for it: None while it is replaced."""
         with self._changed:
-            return self._channel if self._is_alive() else None
+            if self._channel is None or self._process is None or not self._is_alive():
+                return None
+            return Living(self._process.pid, self._channel)
 
     def close(self) -> None:
         """End the process by closing its socket, with force if it does not listen."""

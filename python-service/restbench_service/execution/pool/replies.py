@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..clock import STAGES
-from .messages import MAX_DESCRIPTORS, receive_bytes, send_parts
+from .messages import receive, receive_bytes, send, send_parts
+from .process import Living
 
 DONE, FAILED, BORROW, GIVE_BACK = range(4)
 
 _HEAD = struct.Struct(f"!B{len(STAGES)}qQ")  # kind, ns of each stage, bytes of the rest
-_HELPERS = b"H"
 _NO_TIME = dict.fromkeys(STAGES, 0)
 
 
@@ -45,15 +45,17 @@ def error_in(reply: Reply) -> Exception | None:
     return error
 
 
-def borrow(channel: socket.socket) -> list[socket.socket]:
-    """In the process: the channels of the helpers that it gets, maybe none."""
+def borrow(channel: socket.socket) -> list[Living]:
+    """In the process: the helpers that it gets, maybe none."""
     send_reply(channel, Reply(BORROW))
-    answer, descriptors, _, _ = socket.recv_fds(channel, len(_HELPERS), MAX_DESCRIPTORS)
-    if answer != _HELPERS:
+    answer = receive(channel)
+    if answer is None:
         raise EOFError
-    return [socket.socket(fileno=descriptor) for descriptor in descriptors]
+    channels = [socket.socket(fileno=descriptor) for descriptor in answer.descriptors]
+    return [Living(*each) for each in zip(answer.content, channels, strict=True)]
 
 
-def send_helpers(channel: socket.socket, helpers: Sequence[socket.socket]) -> None:
+def send_helpers(channel: socket.socket, helpers: Sequence[Living]) -> None:
     """In the service: the answer to borrow()."""
-    socket.send_fds(channel, [_HELPERS], [helper.fileno() for helper in helpers])
+    pids = [helper.pid for helper in helpers]
+    send(channel, pids, descriptors=[helper.channel.fileno() for helper in helpers])

@@ -14,13 +14,18 @@ from ...workloads.workload import Workload
 from ..clock import StageClock
 from ..strategy import InOrderLoop, compute, parse, serialize
 from . import replies
+from .arena import Arena
 from .fault import WorkerDiedError, abandon, pack_error
 from .messages import Message, receive, send
 from .priority import LowPriorityThread
+from .process import Living
 from .replies import Reply, receive_reply, send_reply
 from .team import Block, Forget, Helper, Lender, team_loop
 
-Lend = Callable[[], AbstractContextManager[list[socket.socket]]]
+_ARENA = Arena(64 * 2**20)
+"""In a process, for what it shares with helpers: two times three arrays of 1000 x 1000 numbers."""
+
+Lend = Callable[[], AbstractContextManager[list[Living]]]
 """Processes for the with-block that nobody else uses."""
 
 
@@ -73,7 +78,7 @@ def _lend_until_given_back(channel: socket.socket, lend: Lend) -> None:
                 receive_reply(channel)
         except BaseException:
             for helper in helpers:
-                abandon(helper)
+                abandon(helper.channel)
             raise
 
 
@@ -151,6 +156,7 @@ def _rest(
 
 def _lender(channel: socket.socket) -> Lender:
     return Lender(
+        _ARENA,
         lambda: replies.borrow(channel),
         lambda: send_reply(channel, Reply(replies.GIVE_BACK)),
         lambda helper: replies.error_in(receive_reply(helper)),

@@ -6,22 +6,19 @@ frees it with the last descriptor and mapping.
 
 import mmap
 import os
-import socket
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-_NUMBERS = count(os.getpid() << 32)
-"""A process may be shown arrays of several others."""
+from .arena import Arena, Region
 
 
 @dataclass(frozen=True)
 class Handle:
-    """What stands for an array on its way to a process. No two arrays have the same number."""
+    """What stands for an array on its way to a process: its memory's number and how to see it."""
 
     number: int
     shape: tuple[int, ...]
@@ -35,29 +32,28 @@ class SharedArrays:
     cost it a page fault a page each time.
     """
 
-    def __init__(self) -> None:
-        """None yet."""
-        self._arrays: list[tuple[NDArray[Any], Handle, int]] = []
-        self._shown: dict[socket.socket, set[int]] = {}
+    def __init__(self, arena: Arena | None = None) -> None:
+        """None yet. Without an arena of the caller's nothing stays for the next request."""
+        self._arena = arena or Arena()
+        self._arrays: list[tuple[NDArray[Any], Handle, Region]] = []
 
     @property
-    def shown_to(self) -> list[socket.socket]:
+    def shown_to(self) -> list[Any]:
         """Those who have seen an array."""
-        return list(self._shown)
+        return list(self._arena.shown)
 
     @property
-    def numbers(self) -> list[int]:
-        """Of all arrays."""
-        return [handle.number for _, handle, _ in self._arrays]
+    def passing_numbers(self) -> list[int]:
+        """Of the arrays whose memory does not stay: to be forgotten by who has seen them."""
+        return [region.number for _, _, region in self._arrays if not region.is_kept]
 
     def create(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """One more, not initialised."""
         item_type = np.dtype(dtype)
-        handle = Handle(next(_NUMBERS), shape, item_type.str)
-        descriptor = os.memfd_create("restbench-array")
-        os.ftruncate(descriptor, max(1, int(np.prod(shape)) * item_type.itemsize))
-        array = attach(descriptor, handle)
-        self._arrays.append((array, handle, descriptor))
+        region = self._arena.take(max(1, int(np.prod(shape)) * item_type.itemsize))
+        handle = Handle(region.number, shape, item_type.str)
+        array = _array(handle, region.memory)
+        self._arrays.append((array, handle, region))
         return array
 
     def handle_of(self, argument: Any) -> Any:
@@ -71,41 +67,42 @@ class SharedArrays:
             )
         return argument
 
-    def show(self, arguments: Sequence[Any], to: socket.socket) -> list[int]:
+    def show(self, arguments: Sequence[Any], to: Hashable) -> list[int]:
         """The descriptors of the handles' arrays that are new to this process, in their order."""
-        shown = self._shown.setdefault(to, set())
-        descriptors = {handle.number: descriptor for _, handle, descriptor in self._arrays}
+        shown = self._arena.shown.setdefault(to, set())
+        descriptors = {region.number: region.descriptor for _, _, region in self._arrays}
         numbers = [argument.number for argument in arguments if isinstance(argument, Handle)]
         unseen = [number for number in dict.fromkeys(numbers) if number not in shown]
         shown.update(unseen)
         return [descriptors[number] for number in unseen]
 
-    def show_again(self) -> None:
-        """Those who have seen arrays have forgotten them."""
-        self._shown.clear()
+    def forgotten(self, by: Hashable) -> None:
+        """This process has been told to forget those that pass."""
+        self._arena.shown.get(by, set()).difference_update(self.passing_numbers)
 
     def close(self) -> None:
         """Let go of the memory, except for arrays that are still in use."""
         while self._arrays:
-            os.close(self._arrays.pop()[2])
-
-
-def attach(descriptor: int, handle: Handle) -> NDArray[Any]:
-    """The array in the descriptor's memory, which outlives the descriptor."""
-    return np.ndarray(handle.shape, handle.dtype, buffer=mmap.mmap(descriptor, 0))
+            self._arena.put_back(self._arrays.pop()[2])
 
 
 def attached(
-    arguments: Sequence[Any], descriptors: Sequence[int], known: dict[int, NDArray[Any]]
+    arguments: Sequence[Any], descriptors: Sequence[int], known: dict[int, mmap.mmap]
 ) -> list[Any]:
     """The arguments with arrays for the handles.
 
-    `descriptors` are those of the arrays that are not `known` yet, in the order of their handles:
-    they are added and the descriptors closed.
+    `descriptors` are those of the memory that is not `known` yet, in the order of the handles: it
+    is added and the descriptors closed.
     """
     handles = [argument for argument in arguments if isinstance(argument, Handle)]
-    unseen = {handle.number: handle for handle in handles if handle.number not in known}
-    for handle, descriptor in zip(unseen.values(), descriptors, strict=True):
-        known[handle.number] = attach(descriptor, handle)
+    unseen = dict.fromkeys(each.number for each in handles if each.number not in known)
+    for number, descriptor in zip(unseen, descriptors, strict=True):
+        known[number] = mmap.mmap(descriptor, 0)
         os.close(descriptor)
-    return [known[each.number] if isinstance(each, Handle) else each for each in arguments]
+    return [
+        _array(each, known[each.number]) if isinstance(each, Handle) else each for each in arguments
+    ]
+
+
+def _array(handle: Handle, memory: mmap.mmap) -> NDArray[Any]:
+    return np.ndarray(handle.shape, handle.dtype, buffer=memory)

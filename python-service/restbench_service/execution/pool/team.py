@@ -9,6 +9,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
+from mmap import mmap
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -16,8 +17,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ...workloads.workload import Body
+from .arena import Arena
 from .fault import WorkerDiedError
 from .messages import send
+from .process import Living
 from .shared_array import SharedArrays, attached
 
 HELD_SECONDS = 0.2
@@ -40,27 +43,29 @@ class Forget(NamedTuple):
 
 
 class Helper:
-    """What a process keeps between the blocks of a request that it helps with: its arrays."""
+    """What a process keeps between the blocks that it helps with: the memory it was shown."""
 
     def __init__(self) -> None:
         """None yet."""
-        self._arrays: dict[int, Any] = {}
+        self._known: dict[int, mmap] = {}
 
     def run(self, block: Block, descriptors: list[int]) -> None:
         """Raises what the body raises."""
-        arguments = attached(block.arguments, descriptors, self._arrays)
+        arguments = attached(block.arguments, descriptors, self._known)
         block.body(block.start, block.stop, *arguments)
 
     def forget(self, order: Forget) -> None:
         """Let go of the arrays."""
         for number in order.numbers:
-            self._arrays.pop(number, None)
+            self._known.pop(number, None)
 
 
 class Lender(NamedTuple):
     """How a process asks the service for helpers and gives them back."""
 
-    borrow: Callable[[], list[socket.socket]]
+    arena: Arena
+    """Where the arrays lie that they share."""
+    borrow: Callable[[], list[Living]]
     give_back: Callable[[], None]
     outcome: Callable[[socket.socket], Exception | None]
     """What became of a helper's block. Raises EOFError and ConnectionError."""
@@ -72,8 +77,8 @@ class TeamLoop:
     def __init__(self, lender: Lender) -> None:
         """Nobody is borrowed until the first loop."""
         self._lender = lender
-        self._arrays = SharedArrays()
-        self._helpers: list[socket.socket] = []
+        self._arrays = SharedArrays(lender.arena)
+        self._helpers: list[Living] = []
         self._ask_again = 0.0
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
@@ -101,12 +106,12 @@ class TeamLoop:
         """Give the helpers back; the arrays stay."""
         if not self._helpers:
             return
-        order = Forget(self._arrays.numbers)
+        order = Forget(self._arrays.passing_numbers)
         for helper in self._helpers:
-            with helper, suppress(ConnectionError):  # one that is gone has forgotten
-                send(helper, order)
+            self._arrays.forgotten(helper.pid)
+            with helper.channel, suppress(ConnectionError):  # one that is gone has forgotten
+                send(helper.channel, order)
         self._helpers = []
-        self._arrays.show_again()
         self._lender.give_back()
 
     def close(self) -> None:
@@ -114,13 +119,14 @@ class TeamLoop:
         self.dismiss()
         self._arrays.close()
 
-    def _give(self, helper: socket.socket, block: Block) -> socket.socket | None:
+    def _give(self, helper: Living, block: Block) -> socket.socket | None:
         """None if it has died."""
+        descriptors = self._arrays.show(block.arguments, helper.pid)
         try:
-            send(helper, block, descriptors=self._arrays.show(block.arguments, helper))
+            send(helper.channel, block, descriptors=descriptors)
         except ConnectionError:
             return None
-        return helper
+        return helper.channel
 
     def _outcome(self, helper: socket.socket | None) -> Exception | None:
         try:
