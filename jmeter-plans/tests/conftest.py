@@ -56,7 +56,7 @@ class JMeter:
     def run(self, port: int, **properties: object) -> JMeterRun:
         """As `start`, and waits for the end of the run; the exit code must be 0."""
         run = self.start(port, **properties)
-        output, _ = run.process.communicate(timeout=60)
+        output, _ = run.process.communicate(timeout=400)
         assert run.process.returncode == 0, output
         return run
 

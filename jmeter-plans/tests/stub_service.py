@@ -43,8 +43,8 @@ class StubService:
         started = threading.Event()
         self._thread = threading.Thread(target=self._serve, args=(started,), daemon=True)
         self._thread.start()
-        if not started.wait(timeout=10):
-            raise RuntimeError("the stub did not start to listen within 10 s")
+        if not started.wait(timeout=60):
+            raise RuntimeError("the stub did not start to listen within 60 s")
         return self
 
     def __exit__(
@@ -54,7 +54,7 @@ class StubService:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=60)
 
     def _serve(self, started: threading.Event) -> None:
         asyncio.run(self._listen(started))

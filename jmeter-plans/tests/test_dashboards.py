@@ -26,7 +26,7 @@ def write_jtl(path: Path, elapsed_ms: list[int], failures: int = 0) -> Path:
 def make_dashboards(*pairs: tuple[Path, Path]) -> "subprocess.CompletedProcess[str]":
     command = [str(PLANS / "jmeter.sh"), "dashboards"]
     command += [str(path) for pair in pairs for path in pair]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
 
 
 def total(dashboard: Path) -> dict[str, float]:

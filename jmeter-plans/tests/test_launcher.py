@@ -15,7 +15,7 @@ def launch(script: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
         env=environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
 
@@ -44,7 +44,7 @@ def test_the_class_archive_of_the_setup_fits_this_jvm_and_holds_jmeters_classes(
         env=os.environ | {"JMETER_JVM_ARGS": "-Xshare:on -Xlog:class+load"},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=300,
         check=False,
     )
     assert finished.returncode == 0, finished.stdout[-2000:]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 
 from restbench_service.workloads.workload import Loop
 
+MEETING_SECONDS = 60.0
 START_NS, END_NS, PID, UNITS, CORES, NICE = range(6)
 """Columns of the record of a unit."""
 
@@ -21,11 +23,29 @@ class UnpicklableError(Exception):
 
 
 @dataclass(frozen=True)
+class Meeting:
+    """A folder in which tasks of any process wait until so many have come: proves that so many can
+    run at once."""
+
+    folder: str
+    size: int
+
+    def attend(self) -> None:
+        descriptor, _ = tempfile.mkstemp(dir=self.folder)
+        os.close(descriptor)
+        deadline = time.monotonic() + MEETING_SECONDS
+        while len(os.listdir(self.folder)) < self.size:
+            assert time.monotonic() < deadline, "more tasks should run at once"
+            time.sleep(0.002)
+
+
+@dataclass(frozen=True)
 class Observed:
     """parse reads the number of units, compute runs them, serialize gives the records."""
 
     unit_seconds: float = 0.0
     failing_unit: int = -1
+    meeting: Meeting | None = None
 
     @property
     def kind(self) -> str:
@@ -40,7 +60,8 @@ class Observed:
     def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
         records = loop.array((value["units"], 6), np.int64)
         records[...] = 0
-        loop.for_each(value["units"], 10, observe, self.unit_seconds, self.failing_unit, records)
+        arguments = (self.unit_seconds, self.failing_unit, self.meeting, records)
+        loop.for_each(value["units"], 10, observe, *arguments)
         return {**value, "compute": os.getpid(), "records": records.tolist()}
 
     def serialize(self, result: dict[str, Any]) -> bytes:
@@ -94,11 +115,20 @@ def fail_with_a_long_text(_start: int, _stop: int, *_arguments: Any) -> None:
     raise ValueError("x" * 100_000)
 
 
-def observe(start: int, stop: int, seconds: float, failing_unit: int, records: Any) -> None:
+def observe(
+    start: int,
+    stop: int,
+    seconds: float,
+    failing_unit: int,
+    meeting: Meeting | None,
+    records: Any,
+) -> None:
     began_ns = time.monotonic_ns()
     if start <= failing_unit < stop:
         raise UnpicklableError(failing_unit, 7)
     time.sleep(seconds)
+    if meeting is not None:
+        meeting.attend()
     mask = sum(1 << core for core in os.sched_getaffinity(0))
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     records[start:stop] = (began_ns, time.monotonic_ns(), os.getpid(), stop - start, mask, nice)

@@ -2,7 +2,6 @@
 
 import http.client
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -22,9 +21,8 @@ def connected(port: int) -> Iterator[socket.socket]:
         yield client
 
 
-def trickle(client: socket.socket, data: bytes, pause_seconds: float) -> float:
-    """Send byte by byte until the server has answered or closed; the seconds that took."""
-    began = time.monotonic()
+def trickle(client: socket.socket, data: bytes, pause_seconds: float) -> None:
+    """Send byte by byte until the server has answered or closed."""
     client.settimeout(pause_seconds)
     for number in range(len(data)):
         try:
@@ -36,7 +34,6 @@ def trickle(client: socket.socket, data: bytes, pause_seconds: float) -> float:
             pass
         break
     client.settimeout(DEADLINE_SECONDS)
-    return time.monotonic() - began
 
 
 def answer_of(client: socket.socket) -> Answer:

@@ -53,7 +53,8 @@ def front(
     folder = tmp_path_factory.mktemp("apache")
     with fronting(service.port, folder) as port:
         yield port, folder
-    assert "error" not in (folder / "error.log").read_text()
+        # before it is stopped: it logs an error where a machine is too busy for its stop
+        assert "error" not in (folder / "error.log").read_text()
 
 
 def listens(port: int) -> bool:
@@ -82,7 +83,7 @@ def test_answers_and_errors_pass_through_unchanged(
 
 
 def test_connections_are_kept_on_both_sides(service: LiveService, front: tuple[int, Path]) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", front[0], timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", front[0], timeout=120)
     before = established(service.port)
     for _ in range(20):
         connection.request("POST", "/matrix/serial", BODY, JSON)

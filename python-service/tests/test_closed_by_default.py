@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from live_service import JSON, LiveService, kill, running, wait_until
 from raw_client import HEAD, answer_of, connected, everything, post_head
-from test_killed_processes import SMALL, matrices
+from test_killed_processes import SMALL, computing, matrices
 
 from restbench_service.errors import FaultError, described
 from restbench_service.execution.pool.fault import WorkerDiedError, pack_error, places
@@ -126,10 +126,11 @@ def test_the_log_has_no_values_of_requests(quiet: LiveService) -> None:
 def test_a_request_s_id_cannot_forge_a_line_of_the_log(quiet: LiveService) -> None:
     request = matrices(600, 200, 50, "\n2026 ERROR forged \x1b[31m\u2028é")[0]
     pid = quiet.pool()["restbench-PR-0"]
+    busy = computing([pid])
     with connected(quiet.port) as client:
         head = post_head(len(request)).replace(b"serial", b"process-per-request")
         client.sendall(head + request)
-        wait_until(lambda: b"in_flight 1" in quiet.request("GET", "/metrics").body)
+        wait_until(busy)
         kill(pid)
         assert answer_of(client).status == 500
     log = quiet.log.read_text()

@@ -1,37 +1,17 @@
 """Requests whose clients went away while they queued are not computed."""
 
-import re
 import socket
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from live_metrics import answered, in_flight
 from live_service import STRATEGIES, LiveService, cpu_ticks, running, wait_until
 from test_killed_processes import SMALL, matrices, post
 
 LONG = matrices(500, 1000, 50, "long")  # computes for far longer than the others take to queue
 QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
-
-
-def metric(service: LiveService, name: str) -> dict[str, float]:
-    """The values of a metric, by its labels."""
-    text = service.request("GET", "/metrics").body.decode()
-    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE)
-    return {labels: float(value) for labels, value in found}
-
-
-def in_flight(service: LiveService) -> float:
-    return metric(service, "restbench_requests_in_flight")[""]
-
-
-def answered(service: LiveService) -> dict[str, float]:
-    """How many requests have been answered with each status."""
-    count: Counter[str] = Counter()
-    for labels, value in metric(service, "restbench_requests_total").items():
-        count[labels.split('"')[1]] += int(value)
-    return dict(count)
 
 
 def used_ticks(service: LiveService) -> int:

@@ -28,7 +28,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 
 def chunked(service: LiveService, body: bytes) -> tuple[int, bytes]:
     pieces = (body[start : start + 100] for start in range(0, len(body), 100))
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
     try:
         connection.request("POST", "/matrix/serial", pieces, JSON, encode_chunked=True)
         response = connection.getresponse()
@@ -65,7 +65,7 @@ def test_a_chunked_body_above_the_limit_is_refused_and_not_cut(
 def test_a_declared_length_above_the_limit_is_refused_before_the_body_is_sent(
     service: LiveService,
 ) -> None:
-    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=120) as client:
         head = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
         client.sendall(f"{head}Content-Length: 1000000000000\r\n\r\n".encode())
         assert client.recv(12) == b"HTTP/1.1 413"
@@ -74,7 +74,7 @@ def test_a_declared_length_above_the_limit_is_refused_before_the_body_is_sent(
 def test_a_connection_is_good_for_the_next_request_after_a_small_refused_body(
     service: LiveService,
 ) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
     for path, status in [("/matrix/no-such", 404), ("/matrix/serial", 200)]:
         connection.request("POST", path, GOOD, JSON)
         response = connection.getresponse()

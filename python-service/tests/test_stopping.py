@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from live_metrics import begun, in_flight
 from live_service import (
     Answer,
     LiveService,
@@ -22,10 +22,9 @@ from live_service import (
     wait_until,
 )
 from raw_client import answer_of, connected, everything, post_head
-from test_gone_clients import in_flight
 from test_killed_processes import LONG, SMALL, computing, matrices, post, shared_memory
 
-VERY_LONG = matrices(3000, 1000, 50, "very long")  # far longer than any stop may take here
+VERY_LONG = matrices(1000, 1000, 500, "very long")  # far longer than any stop may take here
 
 
 @pytest.fixture
@@ -36,12 +35,13 @@ def users() -> Iterator[ThreadPoolExecutor]:
 
 @contextmanager
 def requests_running(
-    service: LiveService, users: ThreadPoolExecutor, strategy: str
+    service: LiveService, users: ThreadPoolExecutor, strategy: str, body: bytes = LONG[0]
 ) -> Iterator[list[Future[Answer]]]:
     """Three of them, one at least computing in a process of a pool."""
     first = service.pool()["restbench-PR-0" if strategy.endswith("request") else "restbench-PE-0"]
     busy = computing([first])
-    found = [users.submit(post, service, strategy, LONG[0]) for _ in range(3)]
+    found = [users.submit(post, service, strategy, body) for _ in range(3)]
+    wait_until(lambda: begun(service) == len(found))
     wait_until(busy)
     yield found
 
@@ -94,7 +94,7 @@ def test_a_stopping_service_takes_no_new_connection(
 
 
 def test_a_slow_sender_holds_a_stop_up_for_its_time_at_most(tmp_path: Path) -> None:
-    limit = {"RECEIVE_TIMEOUT_SECONDS": "2", "STOP_TIMEOUT_SECONDS": "60"}
+    limit = {"RECEIVE_TIMEOUT_SECONDS": "5", "STOP_TIMEOUT_SECONDS": "3600"}
     with (
         running(tmp_path / "log", PROCESSES="1", **limit) as service,
         connected(service.port) as in_body,
@@ -103,10 +103,8 @@ def test_a_slow_sender_holds_a_stop_up_for_its_time_at_most(tmp_path: Path) -> N
         in_body.sendall(post_head(1000))
         in_head.sendall(b"GET /")
         wait_until(lambda: in_flight(service) == 1)
-        began = time.monotonic()
         service.process.terminate()
         assert service.process.wait(60) == 0
-        assert time.monotonic() - began < 30
         assert everything(in_body).startswith(b"HTTP/1.1 400 ")
 
 
@@ -140,7 +138,7 @@ def test_all_processes_end_when_gunicorn_s_master_is_killed(tmp_path: Path) -> N
 
 
 def test_a_worker_that_does_nothing_any_more_is_replaced(tmp_path: Path) -> None:
-    with running(tmp_path / "log", PROCESSES="1", STUCK_TIMEOUT_SECONDS="2") as service:
+    with running(tmp_path / "log", PROCESSES="1", STUCK_TIMEOUT_SECONDS="8") as service:
         worker, pool = service.worker_pid(), service.pool()
         os.kill(worker, signal.SIGSTOP)
         wait_until(lambda: children(service.process.pid) not in ([], [worker]))
@@ -153,7 +151,7 @@ def test_a_worker_s_death_takes_only_the_requests_of_its_connections(
     tmp_path: Path, users: ThreadPoolExecutor
 ) -> None:
     with running(tmp_path / "log", PROCESSES="2") as service:
-        with requests_running(service, users, "process-per-request") as found:
+        with requests_running(service, users, "process-per-request", VERY_LONG[0]) as found:
             kill(service.worker_pid())
             assert all(isinstance(future.exception(), OSError) for future in found)
         wait_until(lambda: answers(service.port))

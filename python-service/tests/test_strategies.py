@@ -1,14 +1,16 @@
 """Each technique is what it is called: which processes ran, how many at once, on which cores."""
 
+import gc
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 from live_service import children, name_of
-from observed import CORES, END_NS, PID, START_NS, UNITS, Copied, Observed, Verbose
+from observed import CORES, END_NS, PID, START_NS, UNITS, Copied, Meeting, Observed, Verbose
 
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.strategies import Start, start_strategies
@@ -21,16 +23,21 @@ every_strategy = pytest.mark.parametrize(
 )
 
 
-def run(strategy: Strategy, units: int, seconds: float = 0.0) -> dict[str, Any]:
+def run(
+    strategy: Strategy, units: int, seconds: float = 0.0, meeting: Meeting | None = None
+) -> dict[str, Any]:
+    workload = Observed(seconds, meeting=meeting)
     answer: dict[str, Any] = json.loads(
-        strategy.execute(Observed(seconds), str(units).encode(), StageClock())
+        strategy.execute(workload, str(units).encode(), StageClock())
     )
     return answer
 
 
-def run_together(strategy: Strategy, requests: int, units: int, seconds: float) -> list[Any]:
+def run_together(
+    strategy: Strategy, requests: int, units: int, seconds: float, meeting: Meeting | None = None
+) -> list[Any]:
     with ThreadPoolExecutor(requests) as users:
-        return list(users.map(lambda _: run(strategy, units, seconds), range(requests)))
+        return list(users.map(lambda _: run(strategy, units, seconds, meeting), range(requests)))
 
 
 def pids(answer: dict[str, Any]) -> set[int]:
@@ -38,6 +45,7 @@ def pids(answer: dict[str, Any]) -> set[int]:
 
 
 def open_descriptors() -> int:
+    gc.collect()  # what other tests have left is not to be closed between two looks
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
@@ -84,8 +92,10 @@ def test_process_per_element_runs_each_unit_as_a_task_of_its_own(strategies: Tab
     assert [record[UNITS] for record in records] == [1] * 250
 
 
-def test_process_per_element_runs_units_on_all_its_processes_at_once(strategies: Table) -> None:
-    answer = run(strategies["process-per-element"], 40, 0.005)
+def test_process_per_element_runs_units_on_all_its_processes_at_once(
+    strategies: Table, tmp_path: Path
+) -> None:
+    answer = run(strategies["process-per-element"], 40, 0.005, Meeting(str(tmp_path), 2))
     assert pids(answer) == pool("restbench-PE-")
     assert len(pids(answer)) == 2
     assert peak([(r[START_NS], r[END_NS]) for r in answer["records"]]) == 2
@@ -108,8 +118,11 @@ def test_process_per_request_runs_the_loop_uncut(strategies: Table) -> None:
     assert {record[UNITS] for record in records} == {25}
 
 
-def test_process_per_request_runs_as_many_requests_as_it_has_processes(strategies: Table) -> None:
-    answers = run_together(strategies["process-per-request"], 5, 1, 0.05)
+def test_process_per_request_runs_as_many_requests_as_it_has_processes(
+    strategies: Table, tmp_path: Path
+) -> None:
+    meeting = Meeting(str(tmp_path), 2)
+    answers = run_together(strategies["process-per-request"], 5, 1, 0.05, meeting)
     assert peak(spans(answers)) == 2
     assert set().union(*map(pids, answers)) == pool("restbench-PR-")
 
@@ -131,8 +144,11 @@ def test_an_error_of_a_unit_is_raised_even_if_it_cannot_be_pickled(
 
 @every_strategy
 def test_the_wait_for_other_requests_is_queue_and_not_compute(strategies: Table, name: str) -> None:
+    everyone_is_here = Barrier(6)
+
     def timed(_: int) -> StageClock:
         clock = StageClock()
+        everyone_is_here.wait(60)
         strategies[name].execute(Observed(0.05), b"1", clock)
         return clock
 
@@ -144,21 +160,29 @@ def test_the_wait_for_other_requests_is_queue_and_not_compute(strategies: Table,
 
 
 def test_the_setting_of_running_requests_holds_and_the_pools_stay_in_order(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    table = start_strategies(Start(2, 4, ()))
-    try:
-        peaks = {name: peak(spans(run_together(table[name], 6, 2, 0.05))) for name in table}
-    finally:
-        for strategy in table.values():
-            strategy.close()
-    assert peaks == {
+    wanted = {
         "serial": 4,
         "process-per-element": 1,
         "process-per-request": 2,
         "adaptive": 2,
     }
+    table = start_strategies(Start(2, 4, ()))
+    try:
+        assert {name: most_at_once(table[name], tmp_path / name, wanted[name]) for name in table} == (
+            wanted
+        )
+    finally:
+        for strategy in table.values():
+            strategy.close()
+
+
+def most_at_once(strategy: Strategy, folder: Path, wanted: int) -> int:
+    """Of six requests, of which so many meet."""
+    folder.mkdir()
+    return peak(spans(run_together(strategy, 6, 2, 0.05, Meeting(str(folder), wanted))))
 
 
 def test_a_long_error_of_a_unit_arrives_cut(strategies: Table) -> None:

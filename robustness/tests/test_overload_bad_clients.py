@@ -26,7 +26,7 @@ def listener() -> Iterator[socket.socket]:
 
 def accepted(listener: socket.socket) -> socket.socket:
     connection, _ = listener.accept()
-    connection.settimeout(5)
+    connection.settimeout(60)
     return connection
 
 

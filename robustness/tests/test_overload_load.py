@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
+import threading
+from asyncio import StreamReader, StreamWriter
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,12 @@ from restbench_robustness.overload.load import Plan
 PER_S = 40.0
 
 
-def plan(address: tuple[str, int], per_s: float | None = None, seconds: float = 1.0) -> Plan:
+def plan(
+    address: tuple[str, int],
+    per_s: float | None = None,
+    seconds: float = 1.0,
+    timeout_s: float = 60.0,
+) -> Plan:
     host, port = address
     return Plan(
         host=host,
@@ -28,7 +34,7 @@ def plan(address: tuple[str, int], per_s: float | None = None, seconds: float = 
         path="/matrix/serial",
         connections=4,
         seconds=seconds,
-        timeout_s=3.0,
+        timeout_s=timeout_s,
         mix="work",
         work=0,
         seed=1,
@@ -40,7 +46,7 @@ def test_an_honest_server_is_right_each_time(tmp_path: Path) -> None:
     with serving(stub_server.right) as address:
         outcome = loads.carried_out(plan(address, PER_S), tmp_path)
     assert set(outcome.counts) == {Verdict.RIGHT}
-    assert outcome.sent + outcome.held_back == pytest.approx(PER_S, abs=PER_S / 2)
+    assert 0 < outcome.sent + outcome.held_back < 2 * PER_S
     assert outcome.examples == []
 
 
@@ -57,7 +63,8 @@ def test_an_honest_server_is_right_each_time(tmp_path: Path) -> None:
 )
 def test_a_planted_fault_is_found(behaviour: Behaviour, verdict: Verdict, tmp_path: Path) -> None:
     with serving(behaviour) as address:
-        outcome = loads.carried_out(plan(address), tmp_path)
+        hasty = plan(address, timeout_s=3.0 if verdict is Verdict.HUNG else 60.0)
+        outcome = loads.carried_out(hasty, tmp_path)
     assert outcome.sent >= 4
     assert set(outcome.counts) == {verdict}
     assert bool(outcome.examples) == (verdict is not Verdict.REFUSED)
@@ -72,17 +79,20 @@ def test_a_server_that_is_not_there_loses_every_request(tmp_path: Path) -> None:
 
 def test_arrivals_that_find_no_connection_free_are_held_back_not_forgotten(tmp_path: Path) -> None:
     with serving(stub_server.silent) as address:
-        outcome = loads.carried_out(plan(address, PER_S), tmp_path)
+        outcome = loads.carried_out(plan(address, PER_S, 2.0, timeout_s=6.0), tmp_path)
     assert outcome.sent == 4
-    assert outcome.held_back > PER_S / 4
+    assert outcome.held_back > 0
 
 
 def test_a_load_that_is_told_to_finish_does_so_and_leaves_no_process(tmp_path: Path) -> None:
-    with (
-        serving(stub_server.right) as address,
-        loads.running(plan(address, seconds=600), tmp_path) as load,
-    ):
-        time.sleep(1.5)
+    asked = threading.Event()
+
+    async def right(reader: StreamReader, writer: StreamWriter, body: bytes) -> None:
+        await stub_server.right(reader, writer, body)
+        asked.set()
+
+    with serving(right) as address, loads.running(plan(address, seconds=600), tmp_path) as load:
+        assert asked.wait(60)
         outcome = load.finish()
     assert outcome.counts[Verdict.RIGHT] > 0
     with pytest.raises(ProcessLookupError):
@@ -104,7 +114,8 @@ def test_a_connection_that_the_server_closed_meanwhile_is_opened_again() -> None
         request = b"POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n"
         async with Connection(address) as connection:
             await connection.exchange(request)
-            await asyncio.sleep(0.3)
+            while not connection._ended():
+                await asyncio.sleep(0.01)
             await connection.exchange(request)
 
     with serving(stub_server.refused, reads_bodies=False) as address:

@@ -11,6 +11,7 @@ from restbench import process
 from restbench.records import Before
 
 LOOK_S = 0.5
+STAT = Path("/proc/stat")
 #: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
 _NOT_BUSY = (3, 4, 7)
 #: Guests' time is told within user's and nice's already.
@@ -40,7 +41,7 @@ def look(pids: tuple[int, ...], seconds: float = LOOK_S) -> Before:
 
 
 def _read(pids: tuple[int, ...]) -> _Clock:
-    line = Path("/proc/stat").read_text().partition("\n")[0]
+    line = STAT.read_text().partition("\n")[0]
     ticks = [int(each) for each in line.split()[1:]][:_COUNTED]
     idle = sum(ticks[position] for position in _NOT_BUSY)
     per_tick = 1000 / process.CLOCK_TICKS_PER_S

@@ -20,7 +20,7 @@ from restbench.records import CellRun, Manifest
 from restbench.store import Run
 
 #: So soon nothing may be left: the guardian ends once it has seen nothing for a moment.
-SETTLED_S = 15.0
+SETTLED_S = 60.0
 
 
 class Violation(Exception):

@@ -15,7 +15,7 @@ from restbench import process
 
 CLI = Path(__file__).with_name("stub_cli.py")
 PORTS = ("JAVA_PORT", "PYTHON_PORT", "APACHE_PORT")
-RUN_TIMEOUT_S = 240.0
+RUN_TIMEOUT_S = 600.0
 EXPERIMENT = """
 name = "chaos"
 title = "What chaos kills"
@@ -108,9 +108,10 @@ class Harness:
         self._output = place.folder / f"{name}.out"
         more = ["--resume"] if resume else []
         command = [sys.executable, str(CLI), "run", str(place.experiment), "--profile", "p", *more]
+        listening = ["env", "--default-signal=INT", *command]  # what is in the background ignores it
         with self._output.open("ab") as output:
             self.process = subprocess.Popen(
-                process.bound_to_us(command),  # who interrupts chaos interrupts it as well
+                process.bound_to_us(listening),  # who interrupts chaos interrupts it as well
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -32,7 +32,7 @@ SLOW_S = 0.05
 LATE_S = 0.6
 QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
-DIES_AT = 20
+DIES_AT = 10
 #: The second gives a wrong answer now and then, and dies in the middle of its first load.
 WRONG_UNDER_LOAD = ("wrong-under-load", "wrong-then-die-once")
 EVERY = 3

@@ -27,6 +27,10 @@ from restbench.stub import Behaviour
 from restbench.writing import write_json
 
 
+#: What a busy machine may add to a time that is short.
+BUSY_MS = 200
+
+
 def silent(_line: str) -> None:
     """Nobody watches."""
 
@@ -60,14 +64,14 @@ def test_the_stub_tells_how_many_it_has_answered(probe: Probe) -> None:
 
 
 def test_the_stub_stops_once_and_everybody_waits(probe: Probe) -> None:
-    with probe.stub(Behaviour(stall_after_s=0.2, stall_s=0.6)) as stub:
+    with probe.stub(Behaviour(stall_after_s=0.2, stall_s=1.5)) as stub:
         taken_s = []
-        deadline = time.monotonic() + 1.2
+        deadline = time.monotonic() + 2.5
         while time.monotonic() < deadline:
             begun = time.monotonic()
             stub.post("serial", "loops", probe.payload.body("u1-1"))
             taken_s.append(time.monotonic() - begun)
-    assert sum(each > 0.4 for each in taken_s) == 1
+    assert sum(each > 1.2 for each in taken_s) == 1
 
 
 def test_a_stub_is_gone_after_its_check(probe: Probe) -> None:
@@ -85,8 +89,8 @@ SHORT = latency.Point(50, 10, 6, completions=latency.ENOUGH_FOR_P99)
 @pytest.mark.live
 def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(probe: Probe) -> None:
     values = latency.check(probe, silent, [SHORT]).values
-    # Wider than the check's own limit: other tests may run beside this one.
-    assert 50 <= values["50_ms.median_ms"] < 60
+    # Not the check's own limit: a machine that is busy adds to it.
+    assert 50 <= values["50_ms.median_ms"] < 50 + BUSY_MS
 
 
 @pytest.mark.live
@@ -237,8 +241,9 @@ def test_an_open_load_shows_a_stall_in_its_percentiles(probe: Probe) -> None:
     brief = stall.Stall(stall_s=1.5, window_s=3.0)
     found = stall.opened(probe, silent, brief)
     # Half of the arrivals wait; a busy machine only adds to it.
-    assert found[90.0] == pytest.approx(brief.expected_ms(90), rel=0.25)
-    assert found[100.0] == pytest.approx(brief.expected_ms(100), rel=0.25)
+    for percent in (90.0, 100.0):
+        truth_ms = brief.expected_ms(percent)
+        assert 0.75 * truth_ms <= found[percent] <= 1.25 * truth_ms + 10 * BUSY_MS
 
 
 # --- overhead -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fixture_run import Made, build, cell, steady_load
 from ports import free_port
-from stub_bench import Bench
+from stub_bench import PATIENCE_S, Bench
 from test_cli import restbench
 
 from restbench import experiment, outcome
@@ -89,7 +89,7 @@ def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) 
         assert started.stdout.readline().startswith("check")
         time.sleep(0.5)
         started.send_signal(signal.SIGINT)
-        _, err = started.communicate(timeout=60)
+        _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()
     assert started.returncode == ExitCode.INTERRUPTED

@@ -95,7 +95,7 @@ def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answeri
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)
     found = client(tmp_path).slice(server, "low", 1.0)
-    assert found.requests > 10
+    assert found.requests > 0
     assert 0 < found.cpu_ms < 10_000
     assert limit_servers.stages_ms(server, PAYLOAD, 3) == {"parse": 1.5, "compute": 2.25}
 

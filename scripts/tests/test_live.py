@@ -68,14 +68,14 @@ def test_every_strategy_does_what_its_name_says(live: service.Service) -> None:
     assert {each.strategy for each in verdicts} <= set(STRATEGIES[live.name])
 
 
-def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running() -> None:
-    before = {process.pid for process in psutil.process_iter()}
+def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running(tmp_path: Path) -> None:
+    mark = {"OF_THIS_TEST": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", CLI, "run", "smoke", "--profile", "smoke"],
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | own_ports(),
+        env=os.environ | own_ports() | mark,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     run = store.open_run("latest")
@@ -85,13 +85,9 @@ def test_the_smoke_experiment_leaves_tables_pages_and_nothing_running() -> None:
     proofs = run.proofs()
     assert len(proofs) == 4
     assert all(each.does for each in proofs)
-    left = [p for p in psutil.process_iter(["cmdline"]) if p.pid not in before]
-    assert [p.cmdline() for p in left if is_ours(p)] == []
-
-
-def is_ours(process: psutil.Process) -> bool:
-    line = " ".join(process.info["cmdline"] or [])
-    return any(word in line for word in ("jmeter", "gunicorn", "restbench", "sar -A", "pidstat"))
+    everything = psutil.process_iter(["cmdline", "environ"])
+    ours = [p.info for p in everything if mark.items() <= (p.info["environ"] or {}).items()]
+    assert [each["cmdline"] for each in ours] == []
 
 
 def check_table(run: store.Run) -> None:

@@ -34,7 +34,7 @@ percentile = 50
 limit_ms = 60
 
 [rates]
-start_share = 4.0
+start_share = 8.0
 closed_users = 4
 factor = 2.5
 lowest_per_s = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -12,11 +13,11 @@ import psutil
 
 from restbench import process
 
-SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
             return True
@@ -26,7 +27,7 @@ def gone(pid: int) -> bool:
 
 def await_program(pid: int) -> None:
     """Wait until `setpriv` and `taskset` have become the program itself."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while "sleep" not in " ".join(psutil.Process(pid).cmdline()[:3]):
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -37,7 +38,7 @@ def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
         "import sys, time, pathlib; from restbench import process;"
         f"log = pathlib.Path({str(tmp_path / 'log')!r});"
         f"p = process.start(process.bound_to_us({SLEEPER!r}), log);"
-        "print(p.pid, flush=True); time.sleep(60)"
+        "print(p.pid, flush=True); time.sleep(600)"
     )
     harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     assert harness.stdout is not None
@@ -52,8 +53,8 @@ def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
 def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path: Path) -> None:
     stubborn = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
-        "c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
-        "print(c.pid, flush=True); time.sleep(60)"
+        "c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+        "print(c.pid, flush=True); time.sleep(600)"
     )
     log = tmp_path / "log"
     started = process.start([sys.executable, "-c", stubborn], log)
@@ -67,10 +68,11 @@ def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path:
 
 
 def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
-    started = process.start(process.bound_to_us(SLEEPER, "0"), tmp_path / "log")
+    core = min(os.sched_getaffinity(0))
+    started = process.start(process.bound_to_us(SLEEPER, str(core)), tmp_path / "log")
     try:
         await_program(started.pid)
-        assert psutil.Process(started.pid).cpu_affinity() == [0]
+        assert psutil.Process(started.pid).cpu_affinity() == [core]
     finally:
         process.stop(started)
 
@@ -82,7 +84,7 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
         "    end = time.thread_time() + 0.3\n"
         "    while time.thread_time() < end: pass\n"
         "t = threading.Thread(target=burn); t.start(); t.join()\n"
-        "print('done', flush=True); time.sleep(60)"
+        "print('done', flush=True); time.sleep(600)"
     )
     log = tmp_path / "log"
     started = process.start([sys.executable, "-c", burner], log)

@@ -161,7 +161,9 @@ def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
         workers = [threading.Thread(target=released.wait) for _ in range(3)]
         for worker in workers:
             worker.start()
-        time.sleep(0.1)
+        deadline = time.monotonic() + 60
+        while watch.seen.peak[""] < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
         released.set()
         for worker in workers:
             worker.join()

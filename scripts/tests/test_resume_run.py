@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from stub_bench import PATIENCE_S, Bench
 from test_open_load import EXPERIMENT as OPEN_LOAD
 
-from restbench.commands.ordering import order_for
 from restbench.store import Run
 
 pytestmark = pytest.mark.live
@@ -38,7 +37,7 @@ def the_run(bench: Bench) -> Run:
 
 def kill_once(started: subprocess.Popen[str], what: str, bench: Bench) -> str:
     """-9, as soon as these files are there; returns what it had printed."""
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + PATIENCE_S
     while not list(bench.folder.glob(what)) and time.monotonic() < deadline:
         assert started.poll() is None, started.communicate()
         time.sleep(0.02)
@@ -46,21 +45,15 @@ def kill_once(started: subprocess.Popen[str], what: str, bench: Bench) -> str:
     return started.communicate()[0]
 
 
-def left(bench: Bench) -> list[str]:
-    deadline = time.monotonic() + 15
-    while bench.left_running() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return bench.left_running()
-
-
 @pytest.fixture(scope="module")
 def gone_on(tmp_path_factory: pytest.TempPathFactory) -> GoneOn:
     bench = Bench(tmp_path_factory.mktemp("resume"))
     path = bench.experiment({"java": ["serial", "pinned"]})
-    started = bench.start("run", path, "--profile", "p", "--resume")
-    second = order_for(path, "p", "", []).plan[1].cell.strategy
+    second = bench.second_cell(path)
+    # It lasts for seconds, this time.
+    started = bench.start("run", path, "--profile", "p", "--resume", faults={second: "late"})
     told = kill_once(started, f"2*/raw/block-1/java-{second}-*/samples.jtl", bench)
-    remaining = left(bench)
+    remaining = bench.still_running()
     (measured,) = the_run(bench).path.glob("raw/block-1/*/cell.json")
     before = {each.name: each.read_bytes() for each in measured.parent.iterdir()}
     done = bench.restbench("run", path, "--profile", "p", "--resume")
@@ -107,10 +100,10 @@ def test_an_open_load_goes_on_with_the_walk_that_was_in_flight(tmp_path: Path) -
     path = tmp_path / "open.toml"
     path.write_text(OPEN_LOAD.replace("closed_s = 1.0", "closed_s = 0.6"))
     ask = ("run", str(path), "--profile", "p")
-    started = bench.start(*ask, faults={"serial": "wrong", "pinned": "wrong-under-load"})
-    # A wrong product ends a walk at once.
+    started = bench.start(*ask, faults={"serial": "wrong", "pinned": "late"})
+    # A wrong product ends a walk at once, a late one does not.
     kill_once(started, "2*/raw/open-load/java-pinned-*/closed-load", bench)
-    assert left(bench) == []
+    assert bench.still_running() == []
     run = the_run(bench)
     walks = list(run.path.glob("raw/open-load/*/walk.json"))
     before = {each: each.read_bytes() for each in walks}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
-from stub_bench import Bench, Ran
+from stub_bench import PATIENCE_S, Bench, Ran
 from stub_service import Stub
 
 from restbench import environment, service
@@ -97,7 +97,8 @@ def test_errors_are_counted_apart_and_never_as_throughput(wrong: Ran) -> None:
 def test_the_window_has_exactly_the_completions_that_ended_in_it(wrong: Ran) -> None:
     row, record = wrong.bench.row("pipeline"), wrong.bench.record("java", "pipeline")
     assert samples_in_window(wrong.bench.latest, record) == (int(row["samples"]), 0)
-    assert 20 <= int(row["samples"]) <= 48  # two users at 50 ms for 1.0 to 1.2 s
+    assert record.window is not None
+    assert 0 < int(row["samples"]) <= 2 * (record.window.seconds / 0.05 + 1)  # two users at 50 ms
     assert "count-mismatch" not in row["flags"].split()
 
 
@@ -196,12 +197,13 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     bench: Bench, sent: signal.Signals
 ) -> None:
     path = bench.experiment({"java": ["serial", "pinned"]})
-    started = bench.start("run", path, "--profile", "p")
+    faults = {bench.second_cell(path): "late"}  # it lasts for seconds
+    started = bench.start("run", path, "--profile", "p", faults=faults)
     interrupt_in_second_cell(bench, started, sent)
-    _, err = started.communicate(timeout=60)
+    _, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 130, err
     assert "interrupted" in err
-    assert_nothing_left(bench)
+    assert bench.still_running() == []  # sadc ends at its next sample once sar is gone
     assert bench.latest.manifest().status == "interrupted"
     done = bench.restbench("report", "latest")
     assert done.returncode == 0, done.stderr
@@ -213,7 +215,7 @@ def interrupt_in_second_cell(
     bench: Bench, started: subprocess.Popen[str], sent: signal.Signals
 ) -> None:
     """Twice, as an impatient user does, once the second cell's load has written a sample."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and started.poll() is None:
         measured = list(bench.folder.glob("latest/raw/block-1/*/cell.json"))
         loads = [
@@ -227,14 +229,6 @@ def interrupt_in_second_cell(
         time.sleep(0.02)
     started.kill()
     raise AssertionError("there was no second cell")
-
-
-def assert_nothing_left(bench: Bench) -> None:
-    """sadc ends at its next sample once sar is gone."""
-    deadline = time.monotonic() + 3
-    while bench.left_running() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert bench.left_running() == []
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import time
+from pathlib import Path
 
 import pytest
 from fixture_run import cell
 
-from restbench import quiet
+from restbench import process, quiet
 from restbench.cell import Shape
 from restbench.measures import Measurement, Row
 from restbench.records import Window
@@ -55,21 +54,34 @@ def test_cells_that_can_get_no_number_do_not_keep_a_run_going() -> None:
     assert imprecise([void, row("java pinned low 10", [])], 0.02) == []
 
 
-def _burn(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
+SERVICE = 7
 
 
-def test_a_stranger_at_work_is_seen_and_our_own_service_is_not() -> None:
-    stranger = multiprocessing.get_context("fork").Process(target=_burn, args=(3.0,))
-    stranger.start()
-    try:
-        seen = quiet.look((), seconds=0.6)
-        # What else runs here meanwhile may vary: the difference that one pid makes is certain.
-        known = quiet.look((stranger.pid or os.getpid(),), seconds=0.6)
-    finally:
-        stranger.kill()
-        stranger.join()
-    assert seen.foreign_pct > known.foreign_pct
+def test_a_stranger_at_work_is_seen_and_our_own_service_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stat = tmp_path / "stat"
+    used_ms = {SERVICE: 0.0, os.getpid(): 0.0}
+
+    def two_seconds_of_cores(_seconds: float) -> None:
+        """One is idle, the other has the service for 600 ms of it."""
+        second = process.CLOCK_TICKS_PER_S
+        stat.write_text(f"cpu  {second // 2} 0 {second // 2} {second} 0 0 0 0 0 0\ncpu0 1 2 3\n")
+        used_ms[SERVICE] = 600.0
+
+    def look(*pids: int) -> float:
+        stat.write_text("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1 2 3\n")
+        used_ms[SERVICE] = 0.0
+        return quiet.look(pids).foreign_pct
+
+    monkeypatch.setattr(quiet, "STAT", stat)
+    monkeypatch.setattr(quiet.time, "sleep", two_seconds_of_cores)
+    monkeypatch.setattr(process, "cpu_ms", lambda pids: sum(used_ms[pid] for pid in pids))
+    assert look() == pytest.approx(50)
+    assert look(SERVICE) == pytest.approx(20)
+
+
+def test_the_machine_as_it_is_can_be_looked_at() -> None:
+    seen = quiet.look((os.getpid(),), seconds=0.05)
+    assert 0 <= seen.foreign_pct <= 100
     assert seen.load1 >= 0

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from stub_bench import PATIENCE_S, Bench
 
 from restbench import guardian, storage
 from restbench.failures import StorageProblem
@@ -82,12 +82,13 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
 ) -> None:
     bench = Bench(disk)
     path = bench.experiment({"java": ["serial", "pinned"]})
-    started = bench.start("run", path, "--profile", "p")
+    faults = {bench.second_cell(path): "late"}  # it lasts for seconds
+    started = bench.start("run", path, "--profile", "p", faults=faults)
     filler = disk / "filler"
     try:
         await_second_cell(disk, started)
         fill(filler)
-        _, err = started.communicate(timeout=60)
+        _, err = started.communicate(timeout=PATIENCE_S)
     finally:
         started.kill()
     assert started.returncode == 3, err
@@ -104,7 +105,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
 
 
 def await_second_cell(folder: Path, started: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and started.poll() is None:
         loads = [path.stat().st_size for path in folder.glob("latest/raw/*/*/samples.jtl")]
         records = list(folder.glob("latest/raw/*/*/cell.json"))

@@ -49,18 +49,11 @@ def _kill(findings: Findings, under: UnderTest, strategy: str, killing: Killing)
     with loads.running(load_plan(under, strategy, killing), under.folder) as load:
         time.sleep(LOAD_S)
         os.kill(under.root_pid, signal.SIGKILL)
-        gone_s = seconds_until(lambda: not any(map(_lives, everyone)), LONG_S)
+        gone_s = seconds_until(lambda: not any(map(tree.lives, everyone)), LONG_S)
         outcome = load.finish()
     findings.within("all its processes are gone", gone_s, GONE_WITHIN_S)
     never = outcome.number_of(*NEVER, Verdict.FAULT)
     findings.judge("no wrong answer before that", "0", outcome.sentence(), never == 0)
-
-
-def _lives(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 def _pins(under: UnderTest) -> set[str]:

@@ -18,6 +18,7 @@ from restbench_robustness.overload.answers import Verdict
 from restbench_robustness.overload.mix import ones
 from restbench_robustness.overload.probes import Probes
 from restbench_robustness.overload.promises import Findings
+from restbench_robustness.overload.tree import lives
 from restbench_robustness.overload.under_test import UnderTest
 from restbench_robustness.overload.waiting import seconds_until
 
@@ -124,7 +125,7 @@ def _judge_end(
     findings.within("ended", ended_s, under.limit("stopTimeoutSeconds") + MARGIN_S)
     code = under.service.processes[0].poll()
     findings.judge("exit code", "0", str(code), code == 0)
-    gone_s = seconds_until(lambda: not any(each.is_running() for each in everyone), MARGIN_S)
+    gone_s = seconds_until(lambda: not any(map(lives, everyone)), MARGIN_S)
     findings.within("no process left", gone_s, MARGIN_S)
     findings.judge("its port is free", "yes", "yes" if _free(under) else "no", _free(under))
 

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import psutil
+
 PERIOD_S = 0.2
 _KIB = 1024
 
@@ -83,6 +85,14 @@ class Watch:
     def _until_stopped(self) -> None:
         while not self._stop.wait(PERIOD_S):
             self.seen.append(self._now())
+
+
+def lives(process: psutil.Process) -> bool:
+    """False for a zombie as well: it has let go of everything, and is its parent's affair."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _status(pid: int) -> dict[str, str]:

@@ -54,14 +54,14 @@ class UnderTest:
         return tree.look(self.service.pids())
 
     def ask(
-        self, method: str, path: str, body: bytes = b"", timeout_s: float = IN_TIME_S
+        self, method: str, path: str, body: bytes = b"", timeout_s: float | None = None
     ) -> Answer:
         """One request on a connection of its own. OSError or HTTPException where none comes.
 
-        `timeout_s` bounds each wait for bytes.
+        `timeout_s` bounds each wait for bytes; None: IN_TIME_S.
         """
         host, port = self.service.address
-        connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+        connection = http.client.HTTPConnection(host, port, timeout=timeout_s or IN_TIME_S)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             answer = connection.getresponse()
@@ -70,10 +70,9 @@ class UnderTest:
         finally:
             connection.close()
 
-    def normal(self, strategy: str, number: int = 1, timeout_s: float = IN_TIME_S) -> Verdict:
-        """What becomes of one normal request: low, right, on a new connection."""
-        request = _NORMAL.request(number)
-        return self.verdict(strategy, request, timeout_s)
+    def normal(self, strategy: str, number: int = 1) -> Verdict:
+        """What becomes of one normal request: low, right, on a new connection, in time."""
+        return self.verdict(strategy, _NORMAL.request(number), IN_TIME_S)
 
     def verdict(self, strategy: str, request: Request, timeout_s: float) -> Verdict:
         """What becomes of a request on a new connection."""

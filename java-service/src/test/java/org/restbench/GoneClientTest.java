@@ -18,7 +18,7 @@ import org.restbench.affinity.OpenHftAffinity;
 import org.slf4j.LoggerFactory;
 
 /** A client that leaves before it has its answer: no fault of the service's. */
-@Timeout(60)
+@Timeout(300)
 class GoneClientTest {
     private static final Logger ERRORS = (Logger) LoggerFactory.getLogger("org.restbench.web.ErrorHandler");
     private static final Logger ROOT = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);

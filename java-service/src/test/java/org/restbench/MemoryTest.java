@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** What requests may hold in memory is bounded, over real HTTP. */
-@Timeout(120)
+@Timeout(300)
 class MemoryTest {
     private static final String HEAD = "POST /matrix/serial HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n";
 
@@ -69,19 +69,14 @@ class MemoryTest {
     void a_small_heap_is_never_exhausted_by_bodies_that_grow_when_they_are_read() throws Exception {
         List<String> java = ServiceProcess.java("-Xmx64m", "-XX:+ExitOnOutOfMemoryError");
         ExecutorService clients = Executors.newFixedThreadPool(16);
-        try (ServiceProcess service = ServiceProcess.start(Map.of(), java)) {
-            List<Future<Integer>> statuses = new ArrayList<>();
-            for (String strategy : List.of("serial", "thread-pool", "pinned", "pipeline")) {
-                for (String body : HostileBodies.ALL) {
-                    statuses.add(clients.submit(
-                            () -> service.post("/matrix/" + strategy, body).statusCode()));
-                }
-            }
+        Map<String, String> patient =
+                Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200", "RESTBENCH_SEND_TIMEOUT_SECONDS", "200");
+        try (ServiceProcess service = ServiceProcess.start(patient, java)) {
             Set<Integer> seen = new HashSet<>();
-            for (Future<Integer> status : statuses) {
-                seen.add(status.get());
-            }
-            assertThat(seen).contains(503).isSubsetOf(200, 422, 503);
+            do { // which of them meet is up to the machine: until some did
+                seen.addAll(allAtOnce(service, clients));
+            } while (!seen.contains(503));
+            assertThat(seen).isSubsetOf(200, 422, 503);
             assertThat(HostileBodies.ALL.stream().map(body -> statusOf(service, body)))
                     .as("one at a time")
                     .containsExactly(200, 422, 200, 200, 200, 422);
@@ -91,6 +86,22 @@ class MemoryTest {
         } finally {
             clients.shutdownNow();
         }
+    }
+
+    /** What every hostile body gets under several strategies, as many of them together as there are clients. */
+    private static Set<Integer> allAtOnce(ServiceProcess service, ExecutorService clients) throws Exception {
+        List<Future<Integer>> statuses = new ArrayList<>();
+        for (String strategy : List.of("serial", "thread-pool", "pinned", "pipeline")) {
+            for (String body : HostileBodies.ALL) {
+                statuses.add(clients.submit(
+                        () -> service.post("/matrix/" + strategy, body).statusCode()));
+            }
+        }
+        Set<Integer> seen = new HashSet<>();
+        for (Future<Integer> status : statuses) {
+            seen.add(status.get());
+        }
+        return seen;
     }
 
     private static int statusOf(ServiceProcess service, String body) {

@@ -35,7 +35,7 @@ final class RawHttp {
 
     private static String exchange(RunningService to, String request, Reading reading) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", to.port())) {
-            socket.setSoTimeout(20_000);
+            socket.setSoTimeout(60_000);
             OutputStream out = socket.getOutputStream();
             out.write(request.getBytes(StandardCharsets.ISO_8859_1));
             out.flush();

@@ -105,9 +105,9 @@ final class ServiceProcess implements AutoCloseable {
         new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
     }
 
-    /** Waits for its end; what it wrote is whole then. */
+    /** Waits for its end, two minutes; what it wrote is whole then. */
     int exitCode() throws InterruptedException {
-        if (!process.waitFor(60, TimeUnit.SECONDS)) {
+        if (!process.waitFor(120, TimeUnit.SECONDS)) {
             throw new IllegalStateException("the service does not end: " + output);
         }
         reader.join();

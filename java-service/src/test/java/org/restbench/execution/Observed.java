@@ -53,7 +53,7 @@ final class Observed implements Workload<String, String> {
         pieces.add(new Piece(Thread.currentThread(), from, to));
         together.countDown();
         try {
-            if (!together.await(20, TimeUnit.SECONDS)) {
+            if (!together.await(60, TimeUnit.SECONDS)) {
                 throw new IllegalStateException(together.getCount() + " more bodies should run at once");
             }
         } catch (InterruptedException interrupted) {

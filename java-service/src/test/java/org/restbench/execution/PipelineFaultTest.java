@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A stage's thread outlives the end of memory in its queues, and nobody waits for a request that met it. */
-@Timeout(20)
+@Timeout(120)
 class PipelineFaultTest {
     private static final OutOfMemoryError NO_MEMORY = new OutOfMemoryError("in a queue");
 
@@ -60,7 +60,7 @@ class PipelineFaultTest {
         stage.start();
         try {
             in.add(job());
-            assertTrue(taken.await(10, TimeUnit.SECONDS), "the stage's thread is gone");
+            assertTrue(taken.await(60, TimeUnit.SECONDS), "the stage's thread is gone");
         } finally {
             stage.interrupt();
             pipeline.close();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** Each strategy IS what its name says. */
-@Timeout(60)
+@Timeout(300)
 class StrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
@@ -97,7 +97,7 @@ class StrategiesTest {
         assertThat(observed.peak).hasValue(100);
         assertThat(observed.threadNames()).hasSize(100).contains("thread-pool-100");
         for (Observed.Piece piece : observed.pieces) {
-            piece.thread().join(20_000); // the pool is ended when its last thread is about to be
+            piece.thread().join(60_000); // the pool is ended when its last thread is about to be
             assertThat(piece.thread().isAlive()).isFalse();
         }
     }
@@ -160,7 +160,7 @@ class StrategiesTest {
                 piped.stages.get("compute"),
                 piped.stages.get("serialize"),
                 shared.pieces.get(0).thread())) {
-            thread.join(20_000);
+            thread.join(60_000);
             assertThat(thread.isAlive()).as(thread.getName()).isFalse();
         }
     }

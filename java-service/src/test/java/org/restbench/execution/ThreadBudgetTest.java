@@ -10,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.restbench.workload.ParallelLoop;
 
 /** All loops together never have more threads than they may, and all of them are run. */
-@Timeout(60)
+@Timeout(300)
 class ThreadBudgetTest {
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();
@@ -64,17 +65,18 @@ class ThreadBudgetTest {
             served.add("one");
         });
         budget.giveBack(1);
-        wantsAll.join(10_000);
+        wantsAll.join(60_000);
         assertThat(served).containsExactly("all");
         budget.giveBack(10);
-        wantsOne.join(10_000);
+        wantsOne.join(60_000);
         assertThat(served).containsExactly("all", "one");
     }
 
     private static Thread waiting(Runnable work) throws InterruptedException {
         Thread thread = new Thread(work);
         thread.start();
-        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+        // not the thread's state: it may wait for a class to be loaded before it has asked the budget
+        while (thread.isAlive() && !(LockSupport.getBlocker(thread) instanceof AbstractQueuedSynchronizer)) {
             Thread.sleep(1);
         }
         return thread;

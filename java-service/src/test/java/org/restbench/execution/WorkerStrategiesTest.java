@@ -27,7 +27,7 @@ import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** The strategies that move a request to threads of their own: pinned and pipeline. */
-@Timeout(60)
+@Timeout(300)
 class WorkerStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 

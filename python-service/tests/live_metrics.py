@@ -1,0 +1,30 @@
+"""What a running service counts, as its /metrics tell it."""
+
+import re
+from collections import Counter
+
+from live_service import LiveService
+
+
+def metric(service: LiveService, name: str) -> dict[str, float]:
+    """The values of a metric, by its labels."""
+    text = service.request("GET", "/metrics").body.decode()
+    found = re.findall(rf"^{name}(?:{{(.*)}})? (\S+)$", text, re.MULTILINE)
+    return {labels: float(value) for labels, value in found}
+
+
+def in_flight(service: LiveService) -> float:
+    return metric(service, "restbench_requests_in_flight")[""]
+
+
+def answered(service: LiveService) -> dict[str, float]:
+    """How many requests have been answered with each status."""
+    count: Counter[str] = Counter()
+    for labels, value in metric(service, "restbench_requests_total").items():
+        count[labels.split('"')[1]] += int(value)
+    return dict(count)
+
+
+def begun(service: LiveService) -> float:
+    """How many requests are in flight or have been answered."""
+    return in_flight(service) + sum(answered(service).values())
