@@ -3,10 +3,19 @@ from pathlib import Path
 
 import blas_threads  # noqa: F401 - see there
 import pytest
+from hypothesis import HealthCheck, settings
 from live_service import LiveService, running
 
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
+
+settings.register_profile(
+    "any machine",  # the same examples each time, and no clock
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session")

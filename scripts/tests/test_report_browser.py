@@ -19,6 +19,8 @@ from restbench.writing import write_model
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
 
+#: For whatever the browser takes a moment for, on a machine that is busy.
+PATIENCE_MS = 180_000
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 
 #: The elements with text of their own whose contrast with what lies behind them is under 4.5
@@ -102,7 +104,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS
+        )
         yield started
         started.close()
 
@@ -121,6 +125,7 @@ def page(run: Run, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
         viewport={"width": width, "height": 900},
         color_scheme="dark" if scheme == "dark" else "light",
     )
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
@@ -157,6 +162,7 @@ def test_every_chart_is_drawn_all_text_stands_out_and_nothing_is_wider_than_the_
 
 def test_nothing_is_asked_of_the_network(run: Run, browser: Browser) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(run.report.as_uri())
