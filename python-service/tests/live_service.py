@@ -109,7 +109,7 @@ def free_port() -> int:
     would give such a one to another before the service has come up."""
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
-        port = random.randrange(10_000, max(lowest, 30_000))  # noqa: S311 - no secret
+        port = random.randrange(10_000, max(lowest, 30_000))
         with socket.socket() as probe, suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port

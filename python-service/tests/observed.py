@@ -34,7 +34,7 @@ class Meeting:
         descriptor, _ = tempfile.mkstemp(dir=self.folder)
         os.close(descriptor)
         deadline = time.monotonic() + MEETING_SECONDS
-        while len(os.listdir(self.folder)) < self.size:
+        while len(list(Path(self.folder).iterdir())) < self.size:
             assert time.monotonic() < deadline, "more tasks should run at once"
             time.sleep(0.002)
 
@@ -60,8 +60,7 @@ class Observed:
     def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
         records = loop.array((value["units"], 6), np.int64)
         records[...] = 0
-        arguments = (self.unit_seconds, self.failing_unit, self.meeting, records)
-        loop.for_each(value["units"], 10, observe, *arguments)
+        loop.for_each(value["units"], 10, observe, self, records)
         return {**value, "compute": os.getpid(), "records": records.tolist()}
 
     def serialize(self, result: dict[str, Any]) -> bytes:
@@ -115,20 +114,13 @@ def fail_with_a_long_text(_start: int, _stop: int, *_arguments: Any) -> None:
     raise ValueError("x" * 100_000)
 
 
-def observe(
-    start: int,
-    stop: int,
-    seconds: float,
-    failing_unit: int,
-    meeting: Meeting | None,
-    records: Any,
-) -> None:
+def observe(start: int, stop: int, told: Observed, records: Any) -> None:
     began_ns = time.monotonic_ns()
-    if start <= failing_unit < stop:
-        raise UnpicklableError(failing_unit, 7)
-    time.sleep(seconds)
-    if meeting is not None:
-        meeting.attend()
+    if start <= told.failing_unit < stop:
+        raise UnpicklableError(told.failing_unit, 7)
+    time.sleep(told.unit_seconds)
+    if told.meeting is not None:
+        told.meeting.attend()
     mask = sum(1 << core for core in os.sched_getaffinity(0))
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     records[start:stop] = (began_ns, time.monotonic_ns(), os.getpid(), stop - start, mask, nice)

@@ -61,7 +61,9 @@ def body(left: Rows, right: Rows, strings: bool) -> bytes:
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(pair=operands(), strings=st.booleans())
 def test_the_product_is_exact_or_refused(

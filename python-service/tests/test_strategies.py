@@ -171,9 +171,9 @@ def test_the_setting_of_running_requests_holds_and_the_pools_stay_in_order(
     }
     table = start_strategies(Start(2, 4, ()))
     try:
-        assert {name: most_at_once(table[name], tmp_path / name, wanted[name]) for name in table} == (
-            wanted
-        )
+        assert {
+            name: most_at_once(table[name], tmp_path / name, wanted[name]) for name in table
+        } == (wanted)
     finally:
         for strategy in table.values():
             strategy.close()

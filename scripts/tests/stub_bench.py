@@ -124,7 +124,6 @@ class Bench:
             if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
         ]
 
-
     def second_cell(self, path: str) -> str:
         """The strategy that this experiment, of one block, measures second."""
         return ordering.order_for(path, "p", "", []).plan[1].cell.strategy

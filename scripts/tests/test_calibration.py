@@ -26,7 +26,6 @@ from restbench.store import Run
 from restbench.stub import Behaviour
 from restbench.writing import write_json
 
-
 #: What a busy machine may add to a time that is short.
 BUSY_MS = 200
 
