@@ -124,7 +124,7 @@ def test_the_log_has_no_values_of_requests(quiet: LiveService) -> None:
 
 
 def test_a_request_s_id_cannot_forge_a_line_of_the_log(quiet: LiveService) -> None:
-    request = matrices(600, 200, 50, "\n2026 ERROR forged \x1b[31m\u2028é")[0]
+    request = matrices(600, 600, 50, "\n2026 ERROR forged \x1b[31m\u2028é")[0]
     pid = quiet.pool()["restbench-PR-0"]
     busy = computing([pid])
     with connected(quiet.port) as client:

@@ -9,7 +9,7 @@ from live_metrics import answered, in_flight
 from live_service import STRATEGIES, LiveService, cpu_ticks, running, wait_until
 from test_killed_processes import SMALL, matrices, post
 
-LONG = matrices(500, 1000, 50, "long")  # computes for far longer than the others take to queue
+LONG = matrices(500, 3000, 50, "long")  # computes for far longer than the others take to queue
 QUEUED = 10
 WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a body costs
 

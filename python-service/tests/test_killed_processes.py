@@ -34,7 +34,7 @@ def matrices(rows: int, inner: int, columns: int, request_id: str) -> tuple[byte
 
 
 SMALL = matrices(3, 2, 3, "small")
-LONG = matrices(600, 200, 50, "long")  # several times what computing() waits for
+LONG = matrices(600, 600, 50, "long")  # many times what computing() waits for
 
 
 @pytest.fixture
