@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from restbench import service
 from restbench.cell import ServiceName
-from restbench.failures import Failure
+from restbench.failures import EnvironmentProblem, Failure
 from restbench.store import ROOT
 
 from .campaign import Campaign, Tally
@@ -33,8 +33,9 @@ BODY_LIMIT_BYTES = 8 * 1024 * 1024
 TIMEOUT_S = 60.0
 """A service that is silent for so long hangs; a busy machine needs seconds for a large product."""
 PROGRESS_S = 5.0
-IDLE_S = 10.0
-"""After the last answer; a request whose client went away may take a moment to end."""
+IDLE_S = 120.0
+"""After the last answer; a request whose client went away may take a moment to end, and a busy
+machine a moment to say so."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 FOLDER = ROOT / ".cache" / "fuzz"
 WORKLOAD = "matrix"
@@ -82,18 +83,27 @@ def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
 
 
 def left_over(services: list[service.Service]) -> list[str]:
-    """What a service has not let go of a while after the last message."""
-    return [f"{it.name}: requests are still in flight" for it in services if not _is_idle(it)]
+    """What a service has not let go of a while after the last message, or that it is silent."""
+    return [f"{it.name}: {left}" for it in services if (left := _left_by(it))]
 
 
-def _is_idle(of: service.Service) -> bool:
+def _left_by(of: service.Service) -> str:
+    """Nothing where it is idle at last."""
     deadline = time.monotonic() + IDLE_S
-    while time.monotonic() < deadline:
-        told = IN_FLIGHT.search(of.get("/metrics").text)
-        if told is not None and float(told["count"]) == 0:
-            return True
+    while left := _in_flight(of):
+        if time.monotonic() >= deadline:
+            return left
         time.sleep(0.1)
-    return False
+    return ""
+
+
+def _in_flight(of: service.Service) -> str:
+    try:
+        told = IN_FLIGHT.search(of.get("/metrics").text)
+    except EnvironmentProblem as silent:
+        return f"it does not answer any more: {silent}"
+    is_idle = told is not None and float(told["count"]) == 0
+    return "" if is_idle else "requests are still in flight"
 
 
 class _Progress:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,6 +15,7 @@ from restbench_robustness.campaign import Finding, Tally
 from restbench_robustness.message import Message
 from restbench_robustness.trial import Outcome
 
+SILENT = "no answer"
 SHORT = ["--bodies", "2000", "--seed", "1"]
 
 
@@ -45,6 +47,37 @@ def test_requests_that_stay_in_flight_are_exit_code_1(
     monkeypatch.setattr(fuzz, "left_over", lambda _: ["java: requests are still in flight"])
     assert fuzz.main(SHORT) == 1
     assert "java: requests are still in flight" in capsys.readouterr().out
+
+
+class Told:
+    """A service of which each look at its metrics finds the next of these."""
+
+    name = "java"
+
+    def __init__(self, *looks: str) -> None:
+        self.looks = list(looks)
+
+    def get(self, _path: str) -> SimpleNamespace:
+        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+        if look == SILENT:
+            raise EnvironmentProblem("timed out")
+        return SimpleNamespace(text=f"restbench_requests_in_flight {look}\n")
+
+
+@pytest.mark.parametrize(
+    ("looks", "left"),
+    [
+        (("0.0",), []),
+        ((SILENT, "2.0", "0.0"), []),
+        (("1.0",), ["java: requests are still in flight"]),
+        ((SILENT,), ["java: it does not answer any more: timed out"]),
+    ],
+)
+def test_a_service_has_its_time_to_become_idle_and_to_say_so(
+    looks: tuple[str, ...], left: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fuzz, "IDLE_S", 0.3 if left else 60.0)
+    assert fuzz.left_over([Told(*looks)]) == left  # type: ignore[list-item]
 
 
 def test_a_service_that_does_not_start_is_exit_code_3(
