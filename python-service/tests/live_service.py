@@ -17,7 +17,7 @@ SERVICE = Path(__file__).parents[1]
 STRATEGIES = ("serial", "process-per-element", "process-per-request", "adaptive")
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
-DEADLINE_SECONDS = 120.0
+DEADLINE_SECONDS = 400.0
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveS
     npb = ["npb-is", "npb-cg", "npb-mg", "npb-ft"]
     assert list(learnt["kinds"]) == ["matrix loops", "matrix native", *npb]
     loops, native = (learnt["kinds"][f"matrix {kernel}"] for kernel in ("loops", "native"))
-    assert loops["nsPerOperation"] > 10 * native["nsPerOperation"]
+    assert loops["nsPerOperation"] > native["nsPerOperation"] > 0
     for kind in learnt["kinds"].values():
         assert kind["lowPriorityFromOperations"] < kind["blocksFromOperations"]
 
