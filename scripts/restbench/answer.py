@@ -39,4 +39,8 @@ def answer(rows: Sequence[Row]) -> Answer:
 
 def _without_number(rows: Sequence[Row]) -> list[str]:
     """The ids of the cells that any group may lack: one of them might be the best."""
-    return [row.cell.id for row in rows if row.value("throughput_per_s") is None]
+    return [
+        row.cell.id
+        for row in rows
+        if row.value("throughput_per_s") is None and "not-offered" not in row.flags
+    ]

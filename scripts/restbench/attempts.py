@@ -14,11 +14,12 @@ from pathlib import Path
 import httpx
 
 from restbench import jtl, storage
+from restbench.cell import OPTIONAL, Cell
 from restbench.failures import Failure, NoService, StorageProblem, WrongAnswers
 from restbench.live import Live
 from restbench.measure import Task, measure
 from restbench.order import Order
-from restbench.payload import payload_of
+from restbench.payload import requests_of
 from restbench.placement import Cores, allowed_cores, place
 from restbench.records import CellRun, PlannedCell
 from restbench.session import Session, is_spent, renew_if_spent
@@ -48,6 +49,8 @@ class Failed:
     reason: str
     wrong: bool = False
     """Whether a product was wrong."""
+    absent: bool = False
+    """Whether it is one of those strategies that only some runtimes have, and not this one."""
     final: bool = False
     """Whether a second attempt could not end otherwise, or may not be asked for."""
 
@@ -104,7 +107,7 @@ def _attempt(
     try:
         _make_ready(group, planned, session)
         if reason := session.unfit.get(planned.cell.strategy):
-            return Failed(reason, final=True)
+            return Failed(reason, final=True, absent=_is_absent(planned.cell, session))
         task = _task(group, planned, session.cores, first_failure, session.take_flags())
         record = measure(session.service, task, group.run, watch)
     except NoService:
@@ -116,6 +119,10 @@ def _attempt(
         return Failed(why(error), wrong=wrong, final=wrong)
     session.spent = is_spent(record)
     return record
+
+
+def _is_absent(cell: Cell, session: Session) -> bool:
+    return (cell.service, cell.strategy) in OPTIONAL and cell.strategy not in session.offered
 
 
 def worse(error: Exception, samples: Iterable[Path]) -> Exception:
@@ -144,9 +151,10 @@ def _task(
     return Task(
         planned=planned,
         profile=group.order.profile,
-        payload=payload_of(group.order.experiment, planned.cell.complexity),
+        requests=requests_of(group.order.experiment, planned.cell.complexity),
         payload_seed=group.order.experiment.seed,
         cores=cores,
+        client=group.order.experiment.client,
         flags=(*flags, *(("retried",) if first_failure else ())),
         first_failure=first_failure,
     )
@@ -156,7 +164,8 @@ def _keep(
     group: Group, planned: PlannedCell, cores: Cores, failed: Failed, first_failure: str | None
 ) -> CellRun:
     task = _task(group, planned, cores, first_failure)
-    flags = (*task.flags, *(("wrong-answers",) if failed.wrong else ()))
+    marks = {"wrong-answers": failed.wrong, "not-offered": failed.absent}
+    flags = (*task.flags, *(flag for flag, holds in marks.items() if holds))
     record = task.record("failed", reason=failed.reason, flags=flags)
     write_record(group.run.cell(planned.block, planned.cell.id).record, record)
     return record

@@ -60,6 +60,8 @@ class Evidence:
     """Of the correct responses, in the order of their percents, the maximum last."""
     bytes_spread: int | None = None
     """Largest minus smallest correct response, stage times left out."""
+    fine_clock: bool = False
+    """Whether response times are known in less than whole milliseconds."""
     warmed_s: float | None = None
     """From the first request to the window."""
     planned_warmup_s: float = 0.0
@@ -106,9 +108,14 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "foreign-load": (evidence.foreign_pct or 0) > FOREIGN_LIMIT_PCT,
         "no-sar": evidence.steal_pct is None,
         "no-server-timing": evidence.correct > 0 and not evidence.told_stages,
-        "coarse-clock": (evidence.mean_of_all_ms or COARSE_CLOCK_MS) < COARSE_CLOCK_MS,
+        "coarse-clock": _is_coarse(evidence),
     }
     return (*(flag for flag, raised in checks.items() if raised), *evidence.steadiness)
+
+
+def _is_coarse(evidence: Evidence) -> bool:
+    mean_ms = COARSE_CLOCK_MS if evidence.mean_of_all_ms is None else evidence.mean_of_all_ms
+    return mean_ms < COARSE_CLOCK_MS and not evidence.fine_clock
 
 
 def _counts_differ(evidence: Evidence) -> bool:

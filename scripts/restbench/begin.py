@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from restbench import clock, load, machine, sources
 from restbench.cell import ServiceName
 from restbench.failures import StorageProblem
-from restbench.payload import Drawn, payload_of
+from restbench.payload import Drawn, files_of
 from restbench.records import Manifest, PlannedCell
 from restbench.store import Run, point_latest_to
 from restbench.writing import write_json, write_model, write_text
@@ -84,7 +84,7 @@ def bodies(order: OrderedMatrices, run: Run) -> dict[Path, str]:
     """What the run sends, and the answers that must come back: the text of each file."""
     found: dict[Path, str] = {}
     for complexity in {each.cell.complexity for each in order.plan}:
-        found |= payload_of(order.experiment, complexity).files(run.payload(complexity))
+        found |= files_of(order.experiment, complexity, run.payload)
     return found
 
 

@@ -24,7 +24,7 @@ def require_tools() -> None:
     machine_lock.take()
     load.require_jmeter()
     watch.end_leftovers()
-    service.COMMANDS["java"]()
+    service.COMMANDS["java"](service.NO_SETTINGS)
     service.require_free(service.port("java"), service.PORT_VARIABLES["java"])
     service.require_free(probe.stub_port(), probe.STUB_PORT)
     missing = monitor.missing_tools()

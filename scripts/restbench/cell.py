@@ -10,6 +10,9 @@ ServiceName = Literal["java", "python"]
 Placement = Literal["unbound", "core0"]
 Front = Literal["none", "apache"]
 Kernel = Literal["loops", "native"]
+#: What sends the requests of a closed load: JMeter's own HTTP sampler, as in the study, or ours,
+#: which copies neither bodies nor answers and can send a mix (jmeter-plans/README.md).
+Client = Literal["http-sampler", "streaming"]
 
 #: The techniques each service offers (design.md, "Strategies") with the study's key, if it has one.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
@@ -24,6 +27,9 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     },
     "python": {"serial": "PS", "process-per-element": "PE", "process-per-request": "PR"},
 }
+
+#: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
+OPTIONAL = frozenset({("java", "virtual-threads")})
 
 FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel")
 
@@ -43,6 +49,20 @@ class Shape(BaseModel):
     rows: int
     inner: int
     columns: int
+
+    @property
+    def products(self) -> int:
+        """How many products of two elements are summed up."""
+        return self.rows * self.inner * self.columns
+
+
+class Kind(BaseModel):
+    """One kind of request of a mix: a level of one size, and how many of all requests are of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    share: float
+    shape: Shape
 
 
 class Cell(BaseModel):

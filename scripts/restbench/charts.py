@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from restbench import audit, columns, study
-from restbench.drawing import Chart, Line, Point
+from restbench.drawing import Y_LABELS, Chart, Line, Point
 from restbench.experiment import Figure
 from restbench.measures import Row
 from restbench.timeline import Timeline
@@ -57,7 +57,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         "x_ticks": list(chart.x_ticks),
         "panels": [
             {
-                "metric": columns.HEADINGS[panel.metric],
+                "metric": columns.HEADINGS.get(panel.metric) or Y_LABELS[panel.metric],
                 "title": panel.title,
                 "lines": [_line(line) for line in panel.lines],
             }

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from restbench.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, Placement, ServiceName
-from restbench.experiment import Positive, Strict, Where
+from restbench.selection import Positive, Strict, Where
 
 Expectation = Literal["greater", "less", "same", "not greater", "not less"]
-Metric = Literal["throughput_per_s", "mean_ms", "cpu_ms_per_request"]
-Margin = Annotated[float, Field(gt=0, lt=1)]
+Metric = Literal["throughput_per_s", "mean_ms", "p95_ms", "cpu_ms_per_request"]
+Margin = Annotated[float, Field(gt=0, le=1)]
 
 
 class Levels(Strict):
@@ -59,6 +59,9 @@ class Part(Strict):
     """
 
     metric: Metric
+    kind: str = ""
+    """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
+    no other. Empty: all requests."""
     expect: Expectation
     """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin."""
     cells: Levels = Levels()
@@ -114,7 +117,8 @@ class Part(Strict):
 
 
 class Claim(Strict):
-    """A row of the claims table. Decided by its parts, by the proofs, or not yet (`awaits`)."""
+    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
+    yet (`awaits`)."""
 
     id: str
     text: str
@@ -124,6 +128,8 @@ class Claim(Strict):
     parts: tuple[Part, ...] = ()
     proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
     """Strategies a service whose proofs decide, instead of parts."""
+    experiment: str | None = None
+    """The experiment whose claims decide it, in this one's place."""
     awaits: str | None = None
     """What has to be built before it can be measured."""
 
@@ -140,8 +146,8 @@ class Claim(Strict):
 
     @model_validator(mode="after")
     def _is_decided_one_way(self) -> Self:
-        if sum(map(bool, (self.parts, self.proofs, self.awaits))) != 1:
-            raise ValueError("needs exactly one of parts, proofs, awaits")
+        if sum(map(bool, (self.parts, self.proofs, self.experiment, self.awaits))) != 1:
+            raise ValueError("needs exactly one of parts, proofs, experiment, awaits")
         if self.parts and not any(part.decides for part in self.parts):
             raise ValueError("needs a part that decides")
         for service, strategies in self.proofs.items():

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from pydantic import ValidationError as PydanticError
 
 from restbench.claim import Claim, Margin
-from restbench.experiment import Strict
 from restbench.failures import BadConfiguration
+from restbench.selection import Strict
 
 
 class ClaimsFile(Strict):

@@ -50,6 +50,7 @@ LEANS: dict[Expectation, tuple[Direction, ...]] = {
 WORDS: dict[str, str] = {
     "throughput_per_s": "throughput",
     "mean_ms": "mean latency",
+    "p95_ms": "p95",
     "cpu_ms_per_request": "CPU time per request",
     "kernel_s": "time",
 }
@@ -137,7 +138,9 @@ def _ask(part: Part, rows: Mapping[Cell, Row], margin: float) -> list[Asked]:
 
 
 def _ask_one(part: Part, top: Term, bottom: Term, rows: Mapping[Cell, Row], margin: float) -> Asked:
-    (one, first), (two, second) = (side(term, part.metric, rows) for term in (top, bottom))
+    (one, first), (two, second) = (
+        side(term, part.metric, rows, part.kind) for term in (top, bottom)
+    )
     cells = dict.fromkeys(cell.id for term in (top, bottom) for cell in term.cells)
     named = [cell for term in (top, bottom) for cell in term.cells]
     found = paired(first, second, margin)

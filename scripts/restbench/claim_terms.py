@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from restbench.cell import Cell
 from restbench.claim import Term
-from restbench.comparison import Series, combine, series
+from restbench.comparison import Series, combine, part_series
 from restbench.measures import Row
 from restbench.statistics import geometric_mean
 
@@ -21,19 +21,27 @@ def technique(cell: Cell) -> str:
     return cell.key if cell.placement == "unbound" else f"{cell.key}@{cell.placement}"
 
 
-def side(term: Term, metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
-    """The side's name and its values by block."""
+def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> tuple[str, Series]:
+    """The side's name and its values by block, of one kind of request where one is named."""
     if len(term.candidates) > 1:
-        return _best(term.candidates, metric, rows)
+        return _best(term.candidates, metric, rows, kind)
     (cell,) = term.candidates
-    name, values = short(cell), _values(cell, metric, rows)
+    name, values = _named(cell, kind), _values(cell, metric, rows, kind)
     if term.minus:
-        values = combine(values, _values(term.minus, metric, rows), lambda one, two: one - two)
+        other = _values(term.minus, metric, rows, kind)
+        values = combine(values, other, lambda one, two: one - two)
         return f"({name} − {short(term.minus)})", values  # noqa: RUF001 - a minus sign
     if term.per:
-        values = combine(values, _values(term.per, metric, rows), _quotient)
+        values = combine(values, _values(term.per, metric, rows, kind), _quotient)
         return f"({name} / {short(term.per)})", values
     return name, values
+
+
+def _named(cell: Cell, kind: str) -> str:
+    """`PR mix 10u`, of one kind `PR low in mix 10u`."""
+    if kind in ("", cell.complexity):
+        return short(cell)
+    return f"{technique(cell)} {kind} in {cell.complexity} {cell.users}u"
 
 
 def _quotient(one: float, two: float) -> float:
@@ -41,19 +49,23 @@ def _quotient(one: float, two: float) -> float:
     return one / two if two > 0 else 0.0
 
 
-def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row]) -> Series:
+def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Series:
     if cell not in rows:
         return Series(lack=f"{cell.id} is not in this run")
-    return series(rows[cell], metric)
+    return part_series(rows[cell], "" if kind == cell.complexity else kind, metric)
 
 
-def _best(cells: Sequence[Cell], metric: str, rows: Mapping[Cell, Row]) -> tuple[str, Series]:
-    """The best candidate; none where one was not measured, as that one might be it."""
-    values = {cell: _values(cell, metric, rows) for cell in cells}
-    name = f"best of {', '.join(technique(cell) for cell in cells)}"
+def _best(
+    cells: Sequence[Cell], metric: str, rows: Mapping[Cell, Row], kind: str
+) -> tuple[str, Series]:
+    """The best candidate that the runtime has; none where one was not measured, as that one might
+    be it."""
+    here = [cell for cell in cells if cell not in rows or "not-offered" not in rows[cell].flags]
+    values = {cell: _values(cell, metric, rows, kind) for cell in here}
+    name = f"best of {', '.join(technique(cell) for cell in here)}"
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
     sign = 1 if metric == "throughput_per_s" else -1
-    best = max(cells, key=lambda cell: sign * geometric_mean(list(values[cell].values.values())))
-    return f"{short(best)} ({name})", values[best]
+    best = max(here, key=lambda cell: sign * geometric_mean(list(values[cell].values.values())))
+    return f"{_named(best, kind)} ({name})", values[best]

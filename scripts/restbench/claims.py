@@ -95,6 +95,11 @@ def _decide(
 ) -> Decision:
     if claim.awaits:
         return _simple(claim, "not measured", f"{claim.awaits} is not there yet")
+    if claim.experiment:
+        elsewhere = f"it is decided by the experiment {claim.experiment}, not by this one"
+        return _simple(
+            claim, "not measured", f"{elsewhere}: make bench EXPERIMENT={claim.experiment}"
+        )
     if claim.proofs:
         return _by_proofs(claim, proofs)
     parts = weigh([part for part in claim.parts if part.decides], rows, margin)
@@ -182,7 +187,7 @@ def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
         claim,
         "reproduced",
         f"the proofs of {len(wanted)} strategies say DOES, all under one and the same workload; "
-        "that is what it rests on, not a measured number",
+        "that is all it rests on: no number was measured, and no other workload was looked at",
     )
 
 

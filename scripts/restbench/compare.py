@@ -99,7 +99,7 @@ def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list
 
 
 def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
-    if one.shape != two.shape:
+    if (one.shape, one.mix) != (two.shape, two.mix):
         return Comparison("not measured", lack=f"'{one.cell.complexity}' has another size")
     return unpaired(series(two, metric), series(one, metric), margin)
 

@@ -61,11 +61,18 @@ class Comparison:
 
 def series(row: Row, metric: str) -> Series:
     """The metric of one cell, block by block."""
+    return part_series(row, "", metric)
+
+
+def part_series(row: Row, kind: str, metric: str) -> Series:
+    """The same of one kind of request of a mix; of all requests where the kind is empty."""
     if "wrong-answers" in row.flags:
         return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
-    values = {each.block: getattr(each, metric) for each in row.measured}
+    found = {each.block: each.kinds.get(kind) if kind else each for each in row.measured}
+    values = {block: getattr(each, metric, None) for block, each in found.items()}
     known = {block: value for block, value in values.items() if value is not None}
-    return Series(known) if known else Series(lack=f"{row.cell.id} has no {metric}")
+    lacking = f"{metric} of {kind}" if kind else metric
+    return Series(known) if known else Series(lack=f"{row.cell.id} has no {lacking}")
 
 
 def combine(first: Series, second: Series, of: Callable[[float, float], float]) -> Series:

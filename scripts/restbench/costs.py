@@ -15,7 +15,7 @@ from restbench.estimate import (
     cell_seconds,
     group_key,
 )
-from restbench.experiment import Profile
+from restbench.profile import Profile
 from restbench.records import CellRun, PlannedCell, Window
 from restbench.window import ENOUGH_FOR_A_MEAN
 

@@ -24,6 +24,7 @@ Y_LABELS = {
     "latency_ms": "Latency (open load), ms",
     "kernel_s": "Kernel's own time, s",
     "speed_up": "Speed-up over one core",
+    "share_of_best": "Share of the best fixed",
 }
 #: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")

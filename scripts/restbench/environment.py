@@ -54,7 +54,7 @@ def require(order: Needs, written: Volume) -> list[str]:
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
     for name in {each.cell.service for each in order.plan} - set(order.attached):
-        service.COMMANDS[name]()
+        service.COMMANDS[name](service.NO_SETTINGS)
         service.require_free(service.port(name), service.PORT_VARIABLES[name])
     if any(each.cell.front == "apache" for each in order.plan):
         service.apache_command()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from restbench.cell import Cell
-from restbench.experiment import Profile
 from restbench.plan import service_group
+from restbench.profile import Profile
 from restbench.records import PlannedCell
 
 # Measured on a 2-core machine; a run corrects them by what its own cells take.

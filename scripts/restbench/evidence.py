@@ -19,7 +19,6 @@ def of(
 ) -> Evidence:
     """The evidence on one measured cell; its window is the completions'."""
     window, usage = completions.window, record.usage
-    mean_of_all = completions.frame["elapsed_ms"].mean()
     return Evidence(
         users=record.cell.users,
         window_s=window.seconds,
@@ -27,7 +26,7 @@ def of(
         errors=found.errors or 0,
         wrong_answers=completions.wrong_in_load,
         completed=completions.frame.height,
-        mean_of_all_ms=mean_of_all if isinstance(mean_of_all, float) else None,
+        mean_of_all_ms=completions.mean_of_all_ms,
         load_cpu_ms=usage.load_cpu_ms if usage else None,
         answered_in_load=completions.answered_in_load,
         service_requests=usage.service_requests if usage else None,
@@ -37,6 +36,7 @@ def of(
         foreign_before_pct=record.before.foreign_pct if record.before else None,
         percentiles_ms=_percentiles_ms(found, completions),
         bytes_spread=completions.bytes_spread,
+        fine_clock=completions.has_fine_clock,
         warmed_s=_warmed_s(completions),
         planned_warmup_s=record.warmup_s,
         planned_window_s=_planned_window_s(known),
@@ -58,7 +58,7 @@ def _foreign_pct(found: Measurement) -> float | None:
 
 def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float, ...]:
     shown = (found.p50_ms, found.p90_ms, found.p95_ms, found.p99_ms)
-    elapsed = completions.correct_elapsed_ms
+    elapsed = completions.correct_latency_ms()
     largest = [float(elapsed.max())] if elapsed.size else []
     return (*(each for each in shown if each is not None), *largest)
 

@@ -5,27 +5,27 @@ from __future__ import annotations
 import itertools
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic import ValidationError as PydanticError
 
-from restbench.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, Placement, ServiceName, Shape
+from restbench.cell import (
+    FACTORS,
+    STRATEGIES,
+    Cell,
+    Client,
+    Front,
+    Kernel,
+    Kind,
+    Placement,
+    ServiceName,
+    Shape,
+)
 from restbench.failures import BadConfiguration
-
-
-def _as_list(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-Many = BeforeValidator(_as_list)
-Positive = Annotated[int, Field(ge=1)]
-
-
-class Strict(BaseModel):
-    """A part of an experiment file: unknown keys are errors."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+from restbench.mix import Shares, require_known
+from restbench.profile import Profile
+from restbench.selection import Many, Positive, Strict, Where
 
 
 class ShapeEntry(Strict):
@@ -36,83 +36,6 @@ class ShapeEntry(Strict):
     columns: Positive
 
 
-class Where(Strict):
-    """A selection of cells: a cell matches when each named factor has one of the given levels."""
-
-    service: Annotated[list[ServiceName], Many] | None = None
-    strategy: Annotated[list[str], Many] | None = None
-    placement: Annotated[list[Placement], Many] | None = None
-    front: Annotated[list[Front], Many] | None = None
-    complexity: Annotated[list[str], Many] | None = None
-    users: Annotated[list[Positive], Many] | None = None
-    kernel: Annotated[list[Kernel], Many] | None = None
-
-    def matches(self, cell: Cell) -> bool:
-        """Whether the cell is in the selection."""
-        return all(
-            wanted is None or getattr(cell, factor) in wanted
-            for factor in FACTORS
-            for wanted in [getattr(self, factor)]
-        )
-
-
-class Profile(Strict):
-    """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
-
-    blocks: Positive
-    """How many blocks are measured at least."""
-    blocks_max: Positive | None = None
-    """Where a precision is asked for: how many at most."""
-    precision: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """Relative half-width of every cell's interval at which no further block is measured."""
-    service_warmup_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
-    """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
-    warmup_s: Annotated[float, Field(gt=0)]
-    """Load on the cell itself, before its window opens."""
-    warmup_max_s: Annotated[float, Field(gt=0)] | None = None
-    """Where a user has had no answer by then, warm-up goes on until all had one, so long at most;
-    if it is not given, no longer than `warmup_s`."""
-    window_min_s: Annotated[float, Field(gt=0)]
-    window_max_s: Annotated[float, Field(gt=0)]
-    """A window with enough for a mean, but not `enough_completions`, is capped here."""
-    slow_window_max_s: Annotated[float, Field(gt=0)]
-    """A window with too few completions even for a mean is capped here."""
-    enough_completions: Positive
-    only: list[Where] = []
-    """Where it is not empty: the profile measures the cells that any of these selects."""
-    description: str = ""
-
-    @model_validator(mode="after")
-    def _windows_grow(self) -> Self:
-        if not self.window_min_s <= self.window_max_s <= self.slow_window_max_s:
-            raise ValueError("need window_min_s <= window_max_s <= slow_window_max_s")
-        if self.longest_warmup_s < self.warmup_s:
-            raise ValueError("need warmup_s <= warmup_max_s")
-        return self
-
-    @model_validator(mode="after")
-    def _blocks_can_grow(self) -> Self:
-        if (self.precision is None) != (self.blocks_max is None):
-            raise ValueError("precision and blocks_max go together: the goal and its bound")
-        if self.blocks_max is not None and self.blocks_max < self.blocks:
-            raise ValueError("need blocks <= blocks_max")
-        return self
-
-    def measures(self, cell: Cell) -> bool:
-        """Whether the cell belongs to this profile."""
-        return not self.only or any(where.matches(cell) for where in self.only)
-
-    @property
-    def longest_warmup_s(self) -> float:
-        """How long a cell's warm-up can be."""
-        return self.warmup_s if self.warmup_max_s is None else self.warmup_max_s
-
-    @property
-    def most_blocks(self) -> int:
-        """The largest number of blocks that a run can have."""
-        return self.blocks_max or self.blocks
-
-
 class CellGroup(Strict):
     """A full factorial: every combination of the listed levels is a cell."""
 
@@ -121,9 +44,9 @@ class CellGroup(Strict):
     strategy: Annotated[list[str], Many]
     complexity: Annotated[list[str], Many]
     users: Annotated[list[Positive], Many]
-    placement: Annotated[list[Placement], Many] = ["unbound"]
-    front: Annotated[list[Front], Many] = ["none"]
-    kernel: Annotated[list[Kernel], Many] = ["loops"]
+    placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
+    front: Annotated[list[Front], Many] = Field(default=["none"])
+    kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
 
     @model_validator(mode="after")
     def _strategies_exist(self) -> Self:
@@ -178,27 +101,55 @@ class Experiment(Strict):
     element_min: int = 0
     element_max: int = 50
     complexities: dict[str, ShapeEntry]
+    mixes: dict[str, Shares] = Field(default_factory=dict)
+    """Further levels of complexity, each of several of the others with their shares."""
+    client: Client = "http-sampler"
+    settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
+    """Variables of a service's environment, beside its defaults."""
     profiles: dict[str, Profile]
     cells: Annotated[list[CellGroup], Field(min_length=1)]
-    tests: list[TestId] = []
-    figures: list[Figure] = []
+    tests: list[TestId] = Field(default_factory=list)
+    figures: list[Figure] = Field(default_factory=list)
     claims: str | None = None
     """Path, from this file, of the claims that a run is held against."""
 
     @model_validator(mode="after")
     def _complexities_are_defined(self) -> Self:
+        require_known(self.mixes, self.complexities)
         for group in self.cells:
             for level in group.complexity:
-                if level not in self.complexities:
+                if level not in self.levels:
                     raise ValueError(
                         f"cells '{group.name}': complexity: '{level}' is not defined; "
-                        f"defined are {', '.join(self.complexities)}"
+                        f"defined are {', '.join(self.levels)}"
                     )
         return self
 
+    @model_validator(mode="after")
+    def _mixes_can_be_sent_and_drawn(self) -> Self:
+        if self.mixes and self.client != "streaming":
+            raise ValueError('mixes: only client = "streaming" sends them')
+        for figure in self.figures:
+            cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
+            if figure.x == "rows" and any(cell.complexity in self.mixes for cell in cells):
+                raise ValueError(f"figure {figure.number}: a mix has no number of rows")
+        return self
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Every level of complexity: those of one size, then the mixes."""
+        return (*self.complexities, *self.mixes)
+
     def shape(self, complexity: str) -> Shape:
-        """The operand sizes of a complexity level."""
+        """The operand sizes of a level of one size."""
         return Shape(**self.complexities[complexity].model_dump())
+
+    def mix(self, complexity: str) -> tuple[Kind, ...]:
+        """The kinds of request of a level; none for a level of one size."""
+        shares = self.mixes.get(complexity, {})
+        return tuple(
+            Kind(name=name, share=share, shape=self.shape(name)) for name, share in shares.items()
+        )
 
     def all_cells(self) -> list[Cell]:
         """Every cell once, in the order of the file."""

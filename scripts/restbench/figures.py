@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from restbench import audit, drawing, experiment, measures, study
-from restbench.cell import FACTORS, STRATEGIES, Cell
+from restbench import audit, drawing, experiment, measures, regret_figure, study
+from restbench.cell import FACTORS, STRATEGIES, Cell, Shape
 from restbench.drawing import Chart, Line, Panel, Point
 from restbench.experiment import Experiment, Figure
 from restbench.measures import Row
+from restbench.regret import regrets
 from restbench.statistics import geometric_mean
 from restbench.store import Run
 from restbench.writing import write_text
@@ -35,7 +36,13 @@ class Plot:
 
     def x_of(self, cell: Cell) -> int:
         """The cell's place on the x axis."""
-        return cell.users if self.figure.x == "users" else self.rows[cell].shape.rows
+        return cell.users if self.figure.x == "users" else self.shape_of(cell).rows
+
+    def shape_of(self, cell: Cell) -> Shape:
+        """The cell's operand sizes: a figure against rows has no mix (`experiment`)."""
+        shape = self.rows[cell].shape
+        assert shape is not None  # noqa: S101 - see above
+        return shape
 
 
 def write(run: Run, rows: Sequence[Row] | None = None) -> list[Path]:
@@ -48,14 +55,14 @@ def write(run: Run, rows: Sequence[Row] | None = None) -> list[Path]:
         if described:
             write_text(run.figure(figure.number), drawing.svg(described))
             written.append(run.figure(figure.number))
-    return written
+    return written + regret_figure.write(run, regrets(known))
 
 
 def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart | None:
     """The figure with its points; None when the run has none of its cells measured."""
     wanted = tuple(cell for cell in definition.all_cells() if figure.where.matches(cell))
     known = {row.cell: row for row in rows}
-    blank = {cell: Row(cell, definition.shape(cell.complexity), (), ()) for cell in wanted}
+    blank = {cell: measures.row(definition, cell, (), ()) for cell in wanted}
     plot = Plot(figure, wanted, {cell: known.get(cell, blank[cell]) for cell in wanted})
     if not any(row.measured for row in plot.rows.values()):
         return None
@@ -184,12 +191,14 @@ def _sentences(plot: Plot, panels: Sequence[Panel]) -> list[str]:
 
 def _operand_notes(plot: Plot) -> list[str]:
     """Says it when a sweep over rows changes another size as well."""
-    notes = []
+    notes: list[str] = []
+    if plot.figure.x == "users":
+        return notes
     for size, name in (("inner", "Columns of matrixOne"), ("columns", "Columns of matrixTwo")):
         rows_of: dict[int, set[int]] = {}
-        for row in plot.rows.values():
-            rows_of.setdefault(getattr(row.shape, size), set()).add(row.shape.rows)
-        if plot.figure.x == "rows" and len(rows_of) > 1:
+        for shape in map(plot.shape_of, plot.rows):
+            rows_of.setdefault(getattr(shape, size), set()).add(shape.rows)
+        if len(rows_of) > 1:
             told = (
                 f"{n} at {', '.join(map(str, sorted(rows)))} rows" for n, rows in rows_of.items()
             )

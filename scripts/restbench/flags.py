@@ -19,6 +19,11 @@ FLAGS: dict[str, Flag] = {
         "The record or the raw data of a block cannot be read: whatever it was, it is no result.",
         True,
     ),
+    "not-offered": Flag(
+        "This runtime does not have the strategy (virtual threads need Java 21): it is no failure, "
+        "and no candidate for the best.",
+        True,
+    ),
     "not-measured": Flag("Planned, but the run ended before a block of it.", True),
     "wrong-answers": Flag("A product was wrong: the run is void, only counts are shown.", True),
     "errors": Flag("Some requests failed; they are no throughput, but they cost CPU time.", True),

@@ -170,6 +170,20 @@ class RunFolder:
         """`figures/figure-14.svg` …"""
         return self.figures / f"figure-{number}.svg"
 
+    def named_figure(self, name: str) -> Path:
+        """`figures/regret-throughput.svg` …: those that are none of the study's."""
+        return self.figures / f"{name}.svg"
+
+    @property
+    def regret_csv(self) -> Path:
+        """The strategy that chooses against the best fixed one: a row a cell and metric."""
+        return self.path / "tables" / "regret.csv"
+
+    @property
+    def regret_markdown(self) -> Path:
+        """The same for reading."""
+        return self.path / "tables" / "regret.md"
+
     @property
     def dashboards(self) -> Path:
         """The folder of all JMeter dashboards that were made."""

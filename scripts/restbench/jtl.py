@@ -6,9 +6,11 @@ is a few numbers.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +22,11 @@ from restbench.whole_lines import whole_bytes
 
 #: The stages of the Server-Timing header, in its order (contract).
 STAGES = ("queue", "parse", "compute", "serialize")
+#: The column of a mixed load that says which kind of request a sample was.
+KIND = "kind"
+#: The column of a load whose sender has a finer clock than JMeter: microseconds.
+FINE = "elapsed_us"
+MICROS_PER_MILLI = 1_000
 OUTCOMES = pl.Enum(["correct", "wrong-answer", "error"])
 
 _TYPES = {
@@ -30,6 +37,8 @@ _TYPES = {
     "bytes": pl.Int64,
     "serverTiming": pl.String,
 }
+#: What only some loads tell.
+_MORE_TYPES = {KIND: pl.Categorical(), FINE: pl.Int64()}
 #: From a load's first request to its window; no profile warms up for a tenth of it.
 LONGEST_LOAD_MS = 24 * 3600 * 1000
 _END_MS = pl.col("timeStamp") + pl.col("elapsed")
@@ -39,8 +48,9 @@ _END_MS = pl.col("timeStamp") + pl.col("elapsed")
 class Completions:
     """The samples of one load, warm-up included, and those of them that ENDED in the window.
 
-    `load` and `frame` have the columns end_ms, elapsed_ms and outcome (correct | wrong-answer |
-    error), one row a sample; `frame` is the window's part.
+    `load` and `frame` have the columns end_ms, elapsed_ms, outcome (correct | wrong-answer |
+    error), one row a sample, and kind and elapsed_us where the load tells them; `frame` is the
+    window's part.
     """
 
     load: pl.DataFrame
@@ -59,7 +69,8 @@ class Completions:
     """Mean over the same of what of a response time is in no stage: connection, kernel, web server
     and the load generator's own work (whole milliseconds minus exact ones, so exact on average)."""
     bytes_spread: int | None
-    """Largest minus smallest size of the window's correct responses, without their stage times."""
+    """Largest minus smallest size of the window's correct responses of one kind, without their
+    stage times."""
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -84,6 +95,29 @@ class Completions:
         return self.correct["elapsed_ms"].to_numpy()
 
     @property
+    def has_fine_clock(self) -> bool:
+        """Whether response times are known in less than whole milliseconds."""
+        return FINE in self.load.columns
+
+    @property
+    def mean_of_all_ms(self) -> float | None:
+        """The mean response time of every completion in the window, as fine as known."""
+        fine = self.frame[FINE].mean() if self.has_fine_clock else None
+        if isinstance(fine, float):
+            return fine / MICROS_PER_MILLI
+        mean = self.frame["elapsed_ms"].mean()
+        return mean if isinstance(mean, float) else None
+
+    def correct_latency_ms(self, kind: str | None = None) -> npt.NDArray[Any]:
+        """Response times of the correct completions, of one kind or of all, as fine as known."""
+        found = self.correct
+        if kind is not None:
+            found = found.filter(pl.col(KIND) == kind) if KIND in found.columns else found.clear()
+        if self.has_fine_clock:
+            return found[FINE].to_numpy() / MICROS_PER_MILLI
+        return found["elapsed_ms"].to_numpy()
+
+    @property
     def correct_ends_ms(self) -> npt.NDArray[np.int64]:
         """When the correct completions of the whole load ended, milliseconds since the epoch."""
         return self.load.filter(pl.col("outcome") == "correct")["end_ms"].to_numpy()
@@ -99,11 +133,17 @@ def read(path: Path, window: Window) -> Completions:
     BadConfiguration where the file is missing, is no JTL or lacks a column.
     """
     samples = _scan(path)
-    rows = samples.select(
-        _END_MS.alias("end_ms"), pl.col("elapsed").alias("elapsed_ms"), _outcome()
-    )
     try:
-        load, totals = pl.collect_all([rows, _totals(samples, window)], engine="streaming")
+        told = [name for name in _MORE_TYPES if name in samples.collect_schema().names()]
+        rows = samples.select(
+            _END_MS.alias("end_ms"),
+            pl.col("elapsed").alias("elapsed_ms"),
+            _outcome(),
+            *(pl.col(name).cast(_MORE_TYPES[name], strict=False) for name in told),
+        )
+        kinds = [name for name in told if name == KIND]
+        asked = [rows, _totals(samples, window), _spread(samples, window, kinds)]
+        load, totals, spread = pl.collect_all(asked, engine="streaming")
     except pl.exceptions.PolarsError as error:
         raise _unreadable(path, error) from error
     found = totals.row(0, named=True)
@@ -116,7 +156,7 @@ def read(path: Path, window: Window) -> Completions:
         started_ms=found["started"],
         stages_ms={stage: found[stage] for stage in STAGES},
         network_ms=found["network"],
-        bytes_spread=found["spread"],
+        bytes_spread=spread.item(),
     )
 
 
@@ -139,14 +179,25 @@ def _totals(samples: pl.LazyFrame, window: Window) -> pl.LazyFrame:
     """Sums and means that need no row kept: one row."""
     counted = _ends_in(window) & (pl.col("success") == "true")
     told = pl.sum_horizontal(*(pl.col(stage) for stage in STAGES), ignore_nulls=False)
-    size = pl.col("bytes") - pl.col("serverTiming").str.len_bytes().fill_null(0)
     return samples.with_columns(*_stages()).select(
         _answered().sum().alias("answered"),
         (_outcome() == "wrong-answer").sum().alias("wrong"),
         pl.col("timeStamp").min().alias("started"),
         *(pl.col(stage).filter(counted).mean() for stage in STAGES),
         (pl.col("elapsed") - told).filter(counted).mean().alias("network"),
-        (size.filter(counted).max() - size.filter(counted).min()).alias("spread"),
+    )
+
+
+def _spread(samples: pl.LazyFrame, window: Window, kinds: Sequence[str]) -> pl.LazyFrame:
+    """The largest difference in size of right answers of one kind: one row. `kinds` is the column
+    of the kinds, where there is one."""
+    size = pl.col("bytes") - pl.col("serverTiming").str.len_bytes().fill_null(0)
+    spread = (size.max() - size.min()).alias("spread")
+    right = samples.filter(_ends_in(window) & (pl.col("success") == "true"))
+    return (
+        right.group_by(*kinds).agg(spread).select(pl.col("spread").max())
+        if kinds
+        else right.select(spread)
     )
 
 

@@ -1,9 +1,10 @@
 """The best technique of each group of cells, and how sure that is: pure functions on rows.
 
-A group is one complexity and number of users, unbound, behind no web server, in plain loops. The
-best of a group must be different from EVERY other technique of it, so the group's p value is the
-largest of theirs; Holm counts the groups of one scope. Over both services the best technique of
-the one stands against the best of the other.
+A group is one complexity and number of users, unbound, behind no web server, with the kernel that
+most of the run's cells have; a strategy that the runtime does not have is in none. The best of a
+group must be different from EVERY other technique of it, so the group's p value is the largest of
+theirs; Holm counts the groups of one scope. Over both services the best technique of the one stands
+against the best of the other.
 """
 
 from __future__ import annotations
@@ -90,13 +91,20 @@ def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
 def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     """The rows by complexity and users; over both services only where both are there."""
     groups: dict[tuple[str, int], list[Row]] = {}
+    wanted = ("unbound", "none", _usual_kernel(rows))
     for row in rows:
         cell = row.cell
-        plain = (cell.placement, cell.front, cell.kernel) == ("unbound", "none", "loops")
-        if plain and scope in ("both", cell.service):
+        plain = (cell.placement, cell.front, cell.kernel) == wanted
+        if plain and scope in ("both", cell.service) and "not-offered" not in row.flags:
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1
     return [each for each in groups.values() if len({row.cell.service for row in each}) == services]
+
+
+def _usual_kernel(rows: Sequence[Row]) -> str:
+    """`loops` where as many cells have the one as the other: it is the study's."""
+    loops = sum(row.cell.kernel == "loops" for row in rows)
+    return "loops" if 2 * loops >= len(rows) else "native"
 
 
 def _heads(group: Sequence[Row], metric: Metric) -> list[Row]:
@@ -115,7 +123,7 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     if not measured:
         return None
     sign = 1 if metric == "throughput_per_s" else -1
-    mean = {row.cell: geometric_mean(each) for row, each in _in_common_blocks(measured, values)}
+    mean = {row.cell: geometric_mean(each) for row, each in in_common_blocks(measured, values)}
     best, *others = sorted(measured, key=lambda row: -sign * mean[row.cell])
     compared = []
     for row in others:
@@ -126,7 +134,7 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     )
 
 
-def _in_common_blocks(
+def in_common_blocks(
     rows: Sequence[Row], values: Mapping[Cell, Series]
 ) -> list[tuple[Row, list[float]]]:
     """Each row's values in the blocks that all have, so that none is ranked by a better hour; all

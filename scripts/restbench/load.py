@@ -15,15 +15,18 @@ from pathlib import Path
 import numpy as np
 
 from restbench import machine, process
-from restbench.cell import Cell
+from restbench.cell import Cell, Client
 from restbench.failures import EnvironmentProblem
 from restbench.folders import CellFolder
-from restbench.payload import BODY_REST, ROWS
+from restbench.payload import BODY_REST, ORDER, ROWS
 from restbench.store import ROOT
 
 PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "closed-load.jmx"
 OPEN_PLAN = PLANS / "open-load.jmx"
+MIXED_PLAN = PLANS / "mixed-load.jmx"
+#: The plan of a closed load by what sends it.
+PLANS_OF: dict[Client, Path] = {"http-sampler": PLAN, "streaming": MIXED_PLAN}
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
 START_TIMEOUT_S = 60.0
@@ -33,6 +36,8 @@ STARTED = "All thread groups have been started"
 TIMESTAMP, ELAPSED, THREAD, SUCCESS = 0, 1, 5, 7
 #: How the plan calls its threads, which are the users.
 USER = b"user "
+#: What a plan writes beside the usual columns.
+KINDS_TOLD = {MIXED_PLAN: {"sample_variables": "serverTiming,kind,elapsed_us"}}
 
 
 def require_jmeter() -> None:
@@ -60,7 +65,7 @@ class Target:
     cell: Cell
     address: tuple[str, int]
     payload: Path
-    """The folder with `body-rest.json` and `rows.json`."""
+    """The folder with `body-rest.json` and `rows.json`, or with the `order.txt` of a mix."""
     duration_s: float
     """JMeter ends after this time even if nobody stops it."""
     plan: Path = PLAN
@@ -80,6 +85,7 @@ def properties(target: Target) -> dict[str, str]:
         "duration_s": str(round(target.duration_s)),
         "payload": str(target.payload.resolve()),
         "label": cell.id,
+        **KINDS_TOLD.get(target.plan, {}),
     } | dict(target.more)
 
 
@@ -181,11 +187,9 @@ class LoadRun:
 
 def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
     """Start JMeter; its samples go to a fresh file (JMeter would append to an old one)."""
-    for name in (BODY_REST, ROWS):
-        if not (target.payload / name).exists():
-            raise EnvironmentProblem(
-                f"{target.payload / name} is missing: JMeter would send another body"
-            )
+    for path in _sent(target.payload):
+        if not path.exists():
+            raise EnvironmentProblem(f"{path} is missing: JMeter would send another body")
     folder.samples.unlink(missing_ok=True)
     folder.load_log.unlink(missing_ok=True)
     folder.load_output.unlink(missing_ok=True)
@@ -198,6 +202,14 @@ def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
         follower=Follower(folder.samples),
         command=shlex.join(line),
     )
+
+
+def _sent(payload: Path) -> list[Path]:
+    """The files that JMeter reads."""
+    order = payload / ORDER
+    kinds = dict.fromkeys(order.read_text(encoding="utf-8").split()) if order.exists() else ()
+    folders = [payload.with_name(kind) for kind in kinds] or [payload]
+    return [folder / name for folder in folders for name in (BODY_REST, ROWS)]
 
 
 def version() -> str:

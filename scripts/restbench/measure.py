@@ -10,14 +10,14 @@ from typing import Any, Literal
 import httpx
 
 from restbench import load, monitor, process, quiet
-from restbench.cell import Cell
+from restbench.cell import Cell, Client
 from restbench.conditions import Conditions
-from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.folders import CellFolder
 from restbench.live import Gauge, Live, Phase
-from restbench.payload import Payload
+from restbench.payload import Payload, Requests
 from restbench.placement import Cores, core_list
+from restbench.profile import Profile
 from restbench.records import CellRun, PlannedCell, Usage, Window
 from restbench.service import Service
 from restbench.store import Run
@@ -38,9 +38,11 @@ class Task:
 
     planned: PlannedCell
     profile: Profile
-    payload: Payload
+    requests: Requests
     payload_seed: int
     cores: Cores
+    client: Client = "http-sampler"
+    """What sends them."""
     flags: tuple[str, ...] = ()
     """What was known before: `shared-cores`, `service-restarted`, …"""
     first_failure: str | None = None
@@ -55,7 +57,8 @@ class Task:
         """The cell's record: what was planned, and what was found."""
         return CellRun(
             cell=self.cell,
-            shape=self.payload.shape,
+            shape=self.requests.shape,
+            mix=self.requests.mix,
             test_ids=self.planned.test_ids,
             block=self.planned.block,
             order=self.planned.order,
@@ -80,9 +83,14 @@ class Snapshot:
 
 
 def verify(service: Service, task: Task) -> None:
-    """One request whose answer must be right to the byte, before any load."""
+    """One request of each kind whose answer must be right to the byte, before any load."""
+    for payload in task.requests.payloads.values():
+        _verify(service, task, payload)
+
+
+def _verify(service: Service, task: Task, payload: Payload) -> None:
     request_id = f"verify-{task.planned.order}"
-    body = task.payload.body(request_id)
+    body = payload.body(request_id)
     try:
         answer = service.post(task.cell.strategy, task.cell.kernel, body)
     except httpx.HTTPError as error:
@@ -95,7 +103,7 @@ def verify(service: Service, task: Task) -> None:
             f"{task.cell.id}: answered {answer.status_code} before any load: "
             f"{answer.text[:200]}{_end_of_log(service)}"
         )
-    if answer.content != task.payload.answer(request_id):
+    if answer.content != payload.answer(request_id):
         raise WrongAnswers(f"{task.cell.id}: the product is wrong; nothing was measured")
 
 
@@ -147,6 +155,7 @@ def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> l
         address=service.address,
         payload=run.payload(task.cell.complexity),
         duration_s=task.profile.longest_warmup_s + task.profile.slow_window_max_s + SPARE_S,
+        plan=load.PLANS_OF[task.client],
     )
     return load.start(target, folder, core_list(task.cores.load))
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from restbench.experiment import Profile
+from restbench.profile import Profile
 from restbench.records import Window
 from restbench.service_metrics import ServiceMetrics
 from restbench.sysstat import MachineUse
 from restbench.timeline import Timeline
 from restbench.within_run import WithinRun
+
+
+@dataclass(frozen=True)
+class KindMeasurement:
+    """One kind of request of a mix, in the same window: correct responses alone."""
+
+    samples: int
+    throughput_per_s: float
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,8 @@ class Measurement:
     within_run: WithinRun | None = None
     timeline: Timeline | None = None
     """From the same scan of the samples."""
+    kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
+    """Of a mix: each kind of its requests, by name."""
     machine: MachineUse | None = None
     service_metrics: ServiceMetrics | None = None
 

@@ -17,16 +17,17 @@ from restbench import (
     timeline,
     within_run,
 )
-from restbench.cell import FACTORS, Cell, Shape
+from restbench.cell import FACTORS, Cell, Kind, Shape
+from restbench.experiment import Experiment
 from restbench.failures import BadConfiguration
 from restbench.folders import CellFolder
 from restbench.jtl import Completions
-from restbench.measurement import NOTHING, Known, Measurement
+from restbench.measurement import NOTHING, KindMeasurement, Known, Measurement
 from restbench.records import CellRun, Usage, Window
 from restbench.statistics import Interval, supported_percentile, t_interval
 from restbench.store import Run
 
-__all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "rows"]
+__all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "row", "rows"]
 
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
@@ -37,9 +38,11 @@ class Row:
     """One cell with all its blocks: a line of the test matrix."""
 
     cell: Cell
-    shape: Shape
+    shape: Shape | None
+    """None where the requests are of several sizes: those of `mix`."""
     test_ids: tuple[str, ...]
     measurements: tuple[Measurement, ...]
+    mix: tuple[Kind, ...] = ()
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -104,10 +107,18 @@ def rows(run: Run) -> list[Row]:
     for found in blocks.values():
         found.sort(key=lambda measured: measured.block)
     return [
-        Row(cell, definition.shape(cell.complexity), planned[cell], tuple(blocks.get(cell, ())))
+        row(definition, cell, planned[cell], tuple(blocks.get(cell, ())))
         for cell in definition.all_cells()
         if cell in planned
     ]
+
+
+def row(
+    definition: Experiment, cell: Cell, ids: tuple[str, ...], blocks: tuple[Measurement, ...]
+) -> Row:
+    """A cell of the experiment with its tests and its measurements."""
+    mix = definition.mix(cell.complexity)
+    return Row(cell, None if mix else definition.shape(cell.complexity), ids, blocks, mix)
 
 
 def _measured(record: CellRun, folder: CellFolder, known: Known) -> Measurement:
@@ -132,6 +143,7 @@ def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> 
         return Measurement(block=record.block, flags=flags, reason=record.reason)
     completions = jtl.read(folder.samples, record.window)
     found = _of_completions(record.block, record.window, completions)
+    found = _with_kinds(found, record, record.window, completions)
     found = _with_cpu_time(found, record.window, record.usage)
     found = _with_observations(found, record, record.window, folder)
     found = _with_course(found, record, folder, completions)
@@ -140,7 +152,7 @@ def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> 
 
 
 def _of_completions(block: int, window: Window, completions: Completions) -> Measurement:
-    elapsed = completions.correct_elapsed_ms
+    elapsed = completions.correct_latency_ms()
     return Measurement(
         block=block,
         flags=(),
@@ -160,6 +172,23 @@ def _of_completions(block: int, window: Window, completions: Completions) -> Mea
         serialize_ms=completions.stage_mean_ms("serialize"),
         network_ms=completions.network_ms,
     )
+
+
+def _with_kinds(
+    found: Measurement, record: CellRun, window: Window, completions: Completions
+) -> Measurement:
+    elapsed = {kind.name: completions.correct_latency_ms(kind.name) for kind in record.mix}
+    kinds = {
+        name: KindMeasurement(
+            samples=each.size,
+            throughput_per_s=each.size / window.seconds,
+            mean_ms=float(each.mean()) if each.size else None,
+            p50_ms=supported_percentile(each, 50),
+            p95_ms=supported_percentile(each, 95),
+        )
+        for name, each in elapsed.items()
+    }
+    return replace(found, kinds=kinds)
 
 
 def _with_cpu_time(found: Measurement, window: Window, usage: Usage) -> Measurement:

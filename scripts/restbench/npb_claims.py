@@ -13,9 +13,9 @@ from restbench.claim import Expectation, Margin
 from restbench.claim_parts import Asked, PartDecision, judge_together
 from restbench.claims import Decision, sum_up
 from restbench.comparison import paired
-from restbench.experiment import Strict, Where
 from restbench.npb_published import Published
 from restbench.npb_results import COLUMNS, NpbRow
+from restbench.selection import Strict, Where
 
 
 class NpbClaim(Strict):

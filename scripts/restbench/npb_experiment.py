@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from restbench import toml_file
 from restbench.cell import STRATEGIES, Cell, ServiceName
-from restbench.experiment import Many, Positive, Strict
 from restbench.failures import BadConfiguration
 from restbench.npb_work import CLASSES, Work, work_of
 from restbench.placement import allowed_cores, place
+from restbench.selection import Many, Positive, Strict
 
 KIND = "npb"
 Above0 = Annotated[float, Field(gt=0)]

@@ -6,11 +6,11 @@ import random
 from dataclasses import dataclass, field
 
 from restbench.cell import Cell, ServiceName
-from restbench.experiment import Where
 from restbench.failures import BadConfiguration
 from restbench.npb_experiment import NpbExperiment, NpbProfile
 from restbench.npb_work import work_of
 from restbench.records import PlannedCell
+from restbench.selection import Where
 
 
 @dataclass(frozen=True)

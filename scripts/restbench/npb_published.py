@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from restbench import toml_file
-from restbench.experiment import Strict
 from restbench.npb_work import work_of
+from restbench.selection import Strict
 
 Above0 = Annotated[float, Field(gt=0)]
 

@@ -12,11 +12,12 @@ from pydantic import Field
 from pydantic import ValidationError as PydanticError
 
 from restbench.arrivals import ArrivalProcess, Phases
-from restbench.cell import Cell, ServiceName, Shape
-from restbench.experiment import CellGroup, Positive, ShapeEntry, Strict
+from restbench.cell import Cell, Kind, ServiceName, Shape
+from restbench.experiment import CellGroup, ShapeEntry
 from restbench.failures import BadConfiguration
 from restbench.objective import Objective
 from restbench.records import PlannedCell
+from restbench.selection import Positive, Strict
 from restbench.statistics import COMPLETIONS_NEEDED
 from restbench.walk import Search
 
@@ -87,6 +88,10 @@ class OpenExperiment(Strict):
                 + ", ".join(self.complexities)
             )
         return Shape(**self.complexities[complexity].model_dump())
+
+    def mix(self, complexity: str) -> tuple[Kind, ...]:  # noqa: ARG002 - as a closed load has it
+        """None: an open load is of requests of one size."""
+        return ()
 
     def profile(self, name: str) -> OpenProfile:
         """The profile of that name, or BadConfiguration with the names there are."""

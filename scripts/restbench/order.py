@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from restbench.cell import ServiceName
-from restbench.experiment import Experiment, Profile
+from restbench.experiment import Experiment
+from restbench.profile import Profile
 from restbench.records import PlannedCell
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from restbench import steady
-from restbench.experiment import Profile
 from restbench.failures import CellsFailed, Failure, NotSteady, WrongAnswers
 from restbench.measures import Row
 from restbench.npb_results import NpbRow
 from restbench.open_results import WalkResult
+from restbench.profile import Profile
 
 #: Flags that say that a window was not steady. `warm-up-late` is none of them: MSER's cut reaches
 #: into the windows of steady loads too often (4 % where neighbouring bins hang together).
@@ -23,7 +23,8 @@ def judge(rows: Sequence[Row], profile: Profile) -> None:
     """Raise what a run of closed load has to end with; nothing where all cells were measured, and
     were steady if that can be judged under this profile."""
     wrong = _with("wrong-answers", rows)
-    failed = [each for each in _with("failed", rows) if each not in wrong]
+    absent = _with("not-offered", rows)
+    failed = [each for each in _with("failed", rows) if each not in (*wrong, *absent)]
     _end(wrong, failed, unsteady(rows) if is_judged(profile) else [])
 
 

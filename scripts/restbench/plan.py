@@ -6,9 +6,11 @@ import random
 from typing import Protocol
 
 from restbench.cell import FACTORS, Cell
-from restbench.experiment import Experiment, Profile, Where
+from restbench.experiment import Experiment
 from restbench.failures import BadConfiguration
+from restbench.profile import Profile
 from restbench.records import PlannedCell
+from restbench.selection import Where
 
 
 class HasCells(Protocol):

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from restbench import jtl, measures, open_samples, process, service
 from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
-from restbench.experiment import Profile
 from restbench.failures import EnvironmentProblem
 from restbench.folders import CellFolder
 from restbench.live import Live
@@ -26,8 +25,9 @@ from restbench.measure import Task, measure
 from restbench.measures import Measurement
 from restbench.open_samples import Answered
 from restbench.open_step import Rate, Way, offer
-from restbench.payload import ROWS, Payload, make_payload
+from restbench.payload import ROWS, Payload, Requests, make_payload
 from restbench.placement import Cores, allowed_cores, core_list, place
+from restbench.profile import Profile
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run
 from restbench.stub import HOST, STRATEGY, Behaviour
@@ -80,7 +80,7 @@ class Probe:
         task = Task(
             planned=PlannedCell(cell=cell, block=self.taken, order=self.taken, test_ids=()),
             profile=profile,
-            payload=self.payload,
+            requests=Requests({COMPLEXITY: self.payload}),
             payload_seed=SEED,
             cores=self.cores,
         )

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.cell import Cell, Shape
+from restbench.cell import Cell, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Record(BaseModel):
@@ -62,7 +62,9 @@ class CellRun(Record):
 
     schema_version: int = SCHEMA_VERSION
     cell: Cell
-    shape: Shape
+    shape: Shape | None
+    """None where the requests are of several sizes: those of `mix`."""
+    mix: tuple[Kind, ...] = ()
     test_ids: tuple[str, ...]
     block: int
     order: int

@@ -25,6 +25,9 @@ from restbench import (
     measures,
     microbench_text,
     provenance,
+    regret_figure,
+    regret_report,
+    regret_text,
     study,
 )
 from restbench.measures import Measurement, Row
@@ -101,6 +104,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         **_study_parts(run, rows, shown),
         **_audit_parts(run, rows),
         **_claims_parts(run, rows),
+        **_regret_parts(run, rows),
         "answer": answer.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
@@ -136,6 +140,23 @@ def _study_parts(run: Run, rows: Sequence[Row], shown: Sequence[ShownFigure]) ->
         "not_drawn": [each.number for each in defined if each.number not in drawn],
         "matrix_link": provenance.link_to(run, run.test_matrix_csv),
         "failures": [(row, each) for row in rows for each in row.measurements if each.reason],
+    }
+
+
+def _regret_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    found = regret_text.choosing(rows)
+    return {
+        "choosing": found,
+        "regret_text": regret_text,
+        "regret_report": regret_report,
+        "regret_figures": {
+            name: {
+                "title": chart.title,
+                "caption": chart.caption,
+                "link": provenance.link_to(run, run.named_figure(name)),
+            }
+            for name, chart in regret_figure.charts(found.regrets).items()
+        },
     }
 
 
@@ -185,6 +206,11 @@ def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
     ]
 
 
+def _regret_charts(rows: Sequence[Row]) -> dict[str, Any]:
+    found = regret_figure.charts(regret_text.choosing(rows).regrets)
+    return {name: charts.figure(chart) for name, chart in found.items()}
+
+
 def _data(
     rows: Sequence[Row],
     shown: Sequence[ShownFigure],
@@ -193,7 +219,7 @@ def _data(
     return charts.as_json(
         {
             "cells": charts.cells(rows),
-            "figures": {str(figure.number): figure.data for figure in shown},
+            "figures": {str(figure.number): figure.data for figure in shown} | _regret_charts(rows),
             "stages": charts.stages(rows),
             "timelines": charts.timelines(over_time),
         }

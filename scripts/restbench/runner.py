@@ -149,7 +149,8 @@ def _measure_group(
         view.done(record, count.finished, count.to_go_s())
 
     try:
-        with open_session(run, cells[0], order.attached) as session:
+        settings = order.experiment.settings
+        with open_session(run, cells[0], order.attached, settings) as session:
             session.resumed = len(to_go) < len(cells)
             prepare(group, session, view.proven)
             while to_go:

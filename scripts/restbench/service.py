@@ -33,6 +33,7 @@ PYTHON_SERVICE = ROOT / "python-service"
 
 #: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
 JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
+NO_SETTINGS: Mapping[str, str] = {}
 
 DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001, "limit": 8190}
 PORT_VARIABLES = {
@@ -146,15 +147,17 @@ class Service:
             process.stop(each, first)
 
 
-def java_command() -> list[str]:
-    """The Java service's command line; JAVA_HOME chooses the JVM, JAVA_OPTIONS adds flags."""
+def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
+    """The Java service's command line; JAVA_HOME chooses the JVM, JAVA_OPTIONS adds flags: those of
+    the settings, then those of our own environment, which so have the last word."""
     if not JAR.exists():
         raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
-    options = shlex.split(os.environ.get("JAVA_OPTIONS", ""))
+    given = [told.get("JAVA_OPTIONS", "") for told in (settings, os.environ)]
+    options = shlex.split(" ".join(given))
     return [machine.java(), *JAVA_HEAP, *options, "-jar", str(JAR)]
 
 
-def python_command() -> list[str]:
+def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
     """The Python service's command line: gunicorn of this virtual environment."""
     configuration = str(PYTHON_SERVICE / "gunicorn.conf.py")
     # gunicorn reads its configuration, which imports the service, before it would change folder.
@@ -162,7 +165,7 @@ def python_command() -> list[str]:
     return ["env", path, sys.executable, "-m", "gunicorn", "-c", configuration]
 
 
-COMMANDS: dict[ServiceName, Callable[[], list[str]]] = {
+COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": java_command,
     "python": python_command,
 }
@@ -185,8 +188,9 @@ def start(  # noqa: PLR0913 - the last two are given by name
     """
     own_port = port(name)
     require_free(own_port, PORT_VARIABLES[name])
-    command = COMMANDS[name]()
-    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port), **(settings or {})}
+    own = settings or NO_SETTINGS
+    command = COMMANDS[name](own)
+    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port), **own}
     log = folder / "service.log"
     line = command if outlives_us else process.bound_to_us(command, cores)
     started = process.start(line, log, environment, outlives_us=outlives_us)

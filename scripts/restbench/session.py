@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from restbench import monitor, process, service
 from restbench.cell import ServiceName
@@ -14,6 +15,10 @@ from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run
 from restbench.writing import write_json, write_text
+
+#: Variables of the environment by service.
+Settings: TypeAlias = Mapping[ServiceName, Mapping[str, str]]
+NO_SETTINGS: Settings = {}
 
 
 @dataclass
@@ -33,6 +38,8 @@ class Session:
     """Whether cells of its group were measured on another process, before an interruption."""
     unfit: dict[str, str] = field(default_factory=dict)
     """The strategies that cannot be measured on this service, each with the reason."""
+    settings: Settings = field(default_factory=dict)
+    """What the experiment starts services with beside their defaults."""
     busy: bool = False
     """Whether it may still be at work for the cell before, and is not ours to be replaced."""
 
@@ -55,15 +62,19 @@ class Session:
 
 @contextmanager
 def open_session(
-    run: Run, first: PlannedCell, attached_urls: Mapping[ServiceName, str]
+    run: Run,
+    first: PlannedCell,
+    attached_urls: Mapping[ServiceName, str],
+    settings: Settings = NO_SETTINGS,
 ) -> Iterator[Session]:
-    """A fresh service process for a block, service, placement and front (method, rule 2).
+    """A fresh service process for a block, service, placement and front (method, rule 2), started
+    with the experiment's settings; one that others run is as they started it.
 
     NoService where it does not come up.
     """
     cell = first.cell
     url = attached_urls.get(cell.service)
-    session = _attach(cell.service, url) if url else _own(run, first)
+    session = _attach(cell.service, url) if url else _own(run, first, settings)
     try:
         yield session
     finally:
@@ -76,8 +87,10 @@ def _attach(name: ServiceName, url: str) -> Session:
     return _session(attached, Cores(service=cores, load=allowed_cores()))
 
 
-def _own(run: Run, first: PlannedCell) -> Session:
-    return _session(_start(run, first), place(first.cell.placement, allowed_cores()))
+def _own(run: Run, first: PlannedCell, settings: Settings) -> Session:
+    session = _session(_start(run, first, settings), place(first.cell.placement, allowed_cores()))
+    session.settings = settings
+    return session
 
 
 def _session(running: service.Service, cores: Cores) -> Session:
@@ -94,31 +107,33 @@ def _polite_unless(spent: bool) -> signal.Signals:
     return signal.SIGKILL if spent else signal.SIGTERM
 
 
-def _start(run: Run, planned: PlannedCell) -> service.Service:
+def _start(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
     """A service that does not come up is started once more, as a cell that fails is measured once
     more. NoService where that fails as well."""
     try:
-        return _start_once(run, planned)
+        return _start_once(run, planned, settings)
     except StorageProblem:
         raise
     except EnvironmentProblem:
-        return _start_again(run, planned)
+        return _start_again(run, planned, settings)
 
 
-def _start_again(run: Run, planned: PlannedCell) -> service.Service:
+def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
     try:
-        return _start_once(run, planned)
+        return _start_once(run, planned, settings)
     except StorageProblem:
         raise
     except EnvironmentProblem as error:
         raise NoService(str(error)) from error
 
 
-def _start_once(run: Run, planned: PlannedCell) -> service.Service:
+def _start_once(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
     cell = planned.cell
     cores = place(cell.placement, allowed_cores()).service
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
-    started = service.start(cell.service, cell.front, core_list(cores), folder)
+    started = service.start(
+        cell.service, cell.front, core_list(cores), folder, settings=settings.get(cell.service)
+    )
     try:
         write_text(folder / "command.txt", started.command + "\n")
         write_json(folder / "health.json", started.health())
@@ -150,5 +165,5 @@ def renew_if_spent(run: Run, next_cell: PlannedCell, session: Session) -> None:
         session.busy = monitor.requests_in_flight(session.service) != 0
         return
     session.service.stop(signal.SIGKILL)
-    session.service = _start(run, next_cell)
+    session.service = _start(run, next_cell, session.settings)
     session.restarted = True

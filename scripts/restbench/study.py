@@ -69,9 +69,9 @@ def sections(rows: Sequence[Row]) -> list[Section]:
 
 def _title(name: str, group: list[tuple[str, Row]]) -> str:
     sizes = {row.cell.complexity: row.shape for _, row in group}
-    if len(sizes) > 1:
+    ((complexity, shape), *others) = sizes.items()
+    if others or shape is None:
         return f"{name}: {', '.join(sizes)}"
-    ((complexity, shape),) = sizes.items()
     operands = (f"{shape.rows}{_TIMES}{shape.inner}", f"{shape.inner}{_TIMES}{shape.columns}")
     return f"{name}: {complexity} ({' · '.join(operands)})"
 

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-from restbench import columns, markdown, measures
+from restbench import columns, markdown, measures, regret_report, regret_text
 from restbench.measures import Row
 from restbench.store import Run
 from restbench.terminal import render as terminal
@@ -18,10 +18,13 @@ _DECIMALS = 3
 
 
 def write(run: Run, rows: Sequence[Row] | None = None) -> None:
-    """Write test-matrix.csv and test-matrix.md of a run (`rows` where they are known already)."""
+    """Write test-matrix.csv and test-matrix.md of a run (`rows` where they are known already), and
+    regret.csv and regret.md where a strategy chooses."""
     known = measures.rows(run) if rows is None else rows
     write_text(run.test_matrix_csv, as_csv(known))
     write_text(run.test_matrix_markdown, markdown.document(run, known))
+    if (found := regret_text.choosing(known)).regrets:
+        regret_report.write(run, found)
 
 
 def as_csv(rows: Iterable[Row]) -> str:

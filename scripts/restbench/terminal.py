@@ -13,6 +13,7 @@ from restbench.answer import answer
 from restbench.claims import Decision
 from restbench.measures import Row
 from restbench.records import Proof
+from restbench.regret_text import Choosing, choosing
 from restbench.study import Section
 
 _HEADINGS = {
@@ -22,6 +23,8 @@ _HEADINGS = {
     "service_cpu_pct": "CPU %",
     "memory_mib": "MiB",
 }
+#: More cells than that are no table to read in a terminal.
+MOST_LISTED = 100
 #: A line of 100 columns has room for one interval.
 _INTERVAL_OF = "throughput_per_s"
 _STYLES = {"DOES": "green", "DOES NOT": "bold red", "NOT PROVEN": "yellow"}
@@ -33,10 +36,12 @@ def render(
     """The study's tables, the proofs, what the notes mean; last, where it is seen first, what the
     run says about the claims, and the answer.
 
-    Cells outside the study's tables are counted, not listed, unless there are no others.
+    Cells outside the study's tables are counted, not listed, unless there are no others, and few.
     """
     everything = study.sections(rows)
-    listed = [section for section in everything if section.in_study] or everything
+    listed = [section for section in everything if section.in_study] or [
+        section for section in everything if len(section.rows) <= MOST_LISTED
+    ]
     meanings = study.flag_meanings(row for section in listed for _, row in section.rows)
     marks = {flag: _mark(n) for n, flag in enumerate(meanings)}
     parts: list[RenderableType] = []
@@ -51,6 +56,7 @@ def render(
         "",
         *claims_table(decisions, "tables/test-matrix.md"),
         *map(Text, answer(rows).sentences),
+        *_regret(choosing(rows)),
     ]
     return Group(*parts)
 
@@ -95,6 +101,13 @@ def claims_table(decisions: Sequence[Decision], page: str) -> list[RenderableTyp
     for each in decisions:
         table.add_row(Text(each.id), Text(each.text), Text(each.headline))
     return [table, ""]
+
+
+def _regret(found: Choosing) -> list[RenderableType]:
+    """In short; each cell stands in a table of its own."""
+    if not found.regrets:
+        return []
+    return ["", *map(Text, found.summary()), Text("Each cell: tables/regret.md", style="dim")]
 
 
 def _proofs(proofs: Sequence[Proof]) -> list[Table]:

@@ -11,7 +11,7 @@ import httpx
 
 from restbench.cell import Cell
 from restbench.order import Order
-from restbench.payload import payload_of
+from restbench.payload import Payload, requests_of
 from restbench.records import PlannedCell
 from restbench.service import Service
 from restbench.session import Session, end_of_log, renew_if_spent
@@ -48,16 +48,20 @@ def _smallest(order: Order, group: Sequence[PlannedCell], session: Session) -> l
     """The smallest cell of each strategy that can be measured."""
 
     def work(cell: Cell) -> int:
-        shape = order.experiment.shape(cell.complexity)
-        return shape.rows * shape.inner * shape.columns
+        return _smallest_payload(order, cell).shape.products
 
     fit = (each.cell for each in group if session.can_measure(each.cell.strategy))
     cells = sorted(fit, key=work)
     return list({cell.strategy: cell for cell in reversed(cells)}.values())
 
 
+def _smallest_payload(order: Order, cell: Cell) -> Payload:
+    payloads = requests_of(order.experiment, cell.complexity).payloads.values()
+    return min(payloads, key=lambda each: each.shape.products)
+
+
 def _warm(target: Service, cell: Cell, order: Order) -> None:
-    payload = payload_of(order.experiment, cell.complexity)
+    payload = _smallest_payload(order, cell)
     deadline = time.monotonic() + order.profile.service_warmup_s[cell.service]
 
     def send(_client: int) -> None:

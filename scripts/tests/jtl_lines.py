@@ -24,6 +24,10 @@ class Sample:
     success: bool = True
     message: str = ""
     timing: str = "queue;dur=0.500, parse;dur=1.000, compute;dur=2.000, serialize;dur=0.250"
+    kind: str = ""
+    """Of a mixed load, whose lines have two columns more."""
+    elapsed_us: int | None = None
+    bytes: int = 59
 
     def line(self) -> str:
         """The sample as a CSV record."""
@@ -37,7 +41,7 @@ class Sample:
             "text",
             "true" if self.success else "false",
             self.message,
-            59,
+            self.bytes,
             181,
             10,
             10,
@@ -46,6 +50,7 @@ class Sample:
             0,
             0,
             self.timing,
+            *([self.kind, "" if self.elapsed_us is None else self.elapsed_us] if self.kind else []),
         ]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerow(record)
@@ -65,4 +70,6 @@ def wrong_answer(end_ms: int, elapsed_ms: int = 5) -> Sample:
 
 def jtl(samples: list[Sample]) -> str:
     """A whole file."""
-    return HEADER + "".join(sample.line() for sample in samples)
+    mixed = any(sample.kind for sample in samples)
+    header = HEADER.replace("\n", ',"kind","elapsed_us"\n') if mixed else HEADER
+    return header + "".join(sample.line() for sample in samples)

@@ -37,7 +37,10 @@ if __name__ == "__main__":
     clock.read = read_clocks
     for each in (store.create_run, store.open_run, store.runs, store.require_room):
         each.__defaults__ = (Path(os.environ["STUB_RESULTS"]),)
-    stubs = {"java": lambda: stub_command("java"), "python": lambda: stub_command("python")}
+    stubs = {
+        "java": lambda _settings: stub_command("java"),
+        "python": lambda _settings: stub_command("python"),
+    }
     wanted = os.environ.get("STUB_SERVICES", "java python").split()
     service.COMMANDS |= {name: stubs[name] for name in wanted}
     npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}

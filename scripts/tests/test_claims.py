@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from synthetic_rows import row
 from restbench import claim_file, claims
 from restbench.claim_file import Claims
 from restbench.claims import Decision
+from restbench.measurement import KindMeasurement
 from restbench.measures import Row
 from restbench.records import Proof
 
@@ -293,9 +295,56 @@ def test_the_study_can_be_judged_by_any_run_without_a_fault() -> None:
     file = claim_file.load(path)
     found = {each.id: each for each in claims.decide(file, rows(times(1.5)), PROOFS)}
     assert {each.verdict for each in found.values()} == {"not measured", "contradicted"}
-    assert found["F1"].why == "The strategy 'adaptive' is not there yet."
+    assert found["F1"].why == (
+        "It is decided by the experiment adaptive, not by this one: make bench EXPERIMENT=adaptive."
+    )
     assert found["F2"].verdict == "contradicted"
     assert "S low 10u / AF low 10u" not in found["J3"].headline
+
+
+def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None:
+    best = (
+        'metric = "throughput_per_s"\nexpect = "not less"\n'
+        'cells = { service = "java", complexity = "low", users = 10 }\n'
+        'numerator = { strategy = "serial" }\n'
+        'denominator_best = { strategy = ["pinned", "virtual-threads"] }\n'
+    )
+    absent = row("java virtual-threads low 10", (), ())
+    found = decided(claim(best), [*rows(times(1.2)), absent])
+    assert found.verdict == "not measured"
+    found = decided(claim(best), [*rows(times(1.2)), _not_offered("virtual-threads")])
+    assert found.verdict == "reproduced"
+    assert "best of AF" in found.why
+
+
+def _not_offered(strategy: str) -> Row:
+    failed = row(f"java {strategy} low 10", [None], ["not-offered", "failed"])
+    (only,) = failed.measurements
+    return replace(failed, measurements=(replace(only, window=None),))
+
+
+def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
+    one = (
+        'metric = "p95_ms"\nkind = "low"\nexpect = "not greater"\nmargin = 1.0\n'
+        'cells = { service = "java", strategy = "serial", users = 10 }\n'
+        'numerator = { complexity = "mix" }\ndenominator = { complexity = "low" }\n'
+    )
+    alone = row("java serial low 10", BASE, p95_ms=BASE)
+    for factor, verdict in ((1.9, "reproduced"), (2.2, "contradicted")):
+        found = decided(claim(one), [alone, _mixed(times(factor))])
+        assert found.verdict == verdict
+        assert "p95 S low in mix 10u / S low 10u" in found.why.replace("P95", "p95")
+
+
+def _mixed(p95_ms: Sequence[float]) -> Row:
+    """A mix with this p95 of its low requests, by block; that of all requests is another."""
+    mixed = row("java serial mix 10", BASE, p95_ms=times(50))
+    low = KindMeasurement(samples=1_000, throughput_per_s=9.0, mean_ms=1.0, p50_ms=1.0, p95_ms=None)
+    blocks = [
+        replace(each, kinds={"low": replace(low, p95_ms=value)})
+        for each, value in zip(mixed.measurements, p95_ms, strict=True)
+    ]
+    return replace(mixed, shape=None, measurements=tuple(blocks))
 
 
 def test_a_studys_size_is_only_held_against_a_claim_of_a_difference() -> None:

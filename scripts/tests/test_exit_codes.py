@@ -17,9 +17,9 @@ from test_cli import restbench
 
 from restbench import experiment, outcome
 from restbench.cell import Shape
-from restbench.experiment import Profile
 from restbench.failures import CellsFailed, ExitCode, Failure, NotSteady, WrongAnswers
 from restbench.measures import Measurement, Row
+from restbench.profile import Profile
 from restbench.records import Window
 from restbench.store import experiment_file
 

@@ -9,9 +9,10 @@ import pytest
 
 from restbench import claim_file, experiment, store
 from restbench.cell import Cell
-from restbench.experiment import Profile, Where
 from restbench.failures import BadConfiguration
 from restbench.plan import parse_filter, plan
+from restbench.profile import Profile
+from restbench.selection import Where
 
 MINIMAL = """
 name = "mini"

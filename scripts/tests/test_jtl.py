@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,32 @@ def test_the_whole_load_is_counted_beside_the_window(tmp_path: Path) -> None:
     completions = reader.read(written(tmp_path, jtl([*warm_up, Sample(START, 1)])), WINDOW)
     assert completions.count("wrong-answer") == 0
     assert (completions.wrong_in_load, completions.answered_in_load) == (1, 4)
+
+
+def test_the_kinds_of_a_mixed_load_are_told_apart_in_microseconds(tmp_path: Path) -> None:
+    samples = [
+        Sample(START + 1, 0, kind="low", elapsed_us=412),
+        Sample(START + 2, 0, kind="low", elapsed_us=588),
+        Sample(START + 3, 900, kind="huge", elapsed_us=900_250, bytes=7_000_000),
+        Sample(START + 4, 900, kind="huge", elapsed_us=900_350, bytes=7_000_004),
+        replace(error(START + 5), kind="low"),
+        Sample(START - 5, 700, kind="huge", elapsed_us=700_000),
+    ]
+    completions = reader.read(written(tmp_path, jtl(samples)), WINDOW)
+    assert sorted(completions.correct_latency_ms("low")) == [0.412, 0.588]
+    assert sorted(completions.correct_latency_ms("huge")) == [900.25, 900.35]
+    assert completions.correct_latency_ms().size == 4
+    assert completions.mean_of_all_ms == pytest.approx((0.412 + 0.588 + 900.25 + 900.35) / 4)
+    assert completions.bytes_spread == 4, "answers of two kinds differ, those of one do not"
+
+
+def test_a_load_that_tells_no_kinds_has_whole_milliseconds_and_none_of_a_kind(
+    tmp_path: Path,
+) -> None:
+    completions = reader.read(written(tmp_path, jtl([Sample(START + 1, 3)])), WINDOW)
+    assert completions.correct_latency_ms().tolist() == [3]
+    assert completions.correct_latency_ms("low").size == 0
+    assert not completions.has_fine_clock
 
 
 def test_stage_times_are_means_over_correct_completions_only(tmp_path: Path) -> None:

@@ -13,12 +13,13 @@ from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error, wrong_answer
 
 from restbench import audit, columns, comparison, measures, statistics, stopping, study
-from restbench.experiment import Where, load
+from restbench.experiment import load
 from restbench.flags import FLAGS
 from restbench.measurement import Measurement
 from restbench.measures import Row
 from restbench.plan import plan, service_group
 from restbench.records import Before, Calibration, CellRun
+from restbench.selection import Where
 from restbench.store import Run, experiment_file, read_model
 from restbench.window import window_over
 from restbench.writing import write_model

@@ -10,11 +10,11 @@ import pytest
 
 from restbench import npb_claims, npb_experiment, npb_plan, npb_published, store
 from restbench.cell import Cell
-from restbench.experiment import Where
 from restbench.failures import BadConfiguration
 from restbench.npb_experiment import NpbExperiment, core_counts
 from restbench.npb_work import CLASSES, Work, work_of
 from restbench.records import PlannedCell
+from restbench.selection import Where
 
 SHIPPED = store.experiment_file("npb")
 

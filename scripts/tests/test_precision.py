@@ -9,9 +9,9 @@ from fixture_run import MACHINE, Made, build, cell, steady_load
 
 from restbench import costs, machine, pilot, precision
 from restbench.commands.planning import share
-from restbench.experiment import Profile
 from restbench.failures import BadConfiguration
 from restbench.precision import Need
+from restbench.profile import Profile
 from restbench.records import CellRun, PlannedCell, Window
 from restbench.statistics import t_interval
 from restbench.stopping import largest_half_width

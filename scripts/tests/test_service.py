@@ -62,7 +62,7 @@ def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dying = [sys.executable, "-c", "print('no such bean'); raise SystemExit(1)"]
-    monkeypatch.setitem(service.COMMANDS, "java", lambda: dying)
+    monkeypatch.setitem(service.COMMANDS, "java", lambda _settings: dying)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()
     with pytest.raises(EnvironmentProblem, match="no such bean"):
@@ -74,7 +74,7 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mute = [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setitem(service.COMMANDS, "java", lambda: mute)
+    monkeypatch.setitem(service.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()

@@ -11,11 +11,13 @@ import pytest
 
 from restbench.cell import Cell
 from restbench.estimate import Estimator, expected_seconds, total_seconds
-from restbench.experiment import Profile, Where, load
+from restbench.experiment import load
 from restbench.placement import Cores, core_list, place
 from restbench.plan import plan
+from restbench.profile import Profile
 from restbench.progress import duration
 from restbench.records import PlannedCell
+from restbench.selection import Where
 from restbench.store import experiment_file
 from restbench.window import window_over
 

@@ -48,7 +48,7 @@ def _claims_text(path: Path, loaded: Experiment) -> str | None:
         return None
     file = store.beside(path, loaded.claims)
     claims = claim_file.load(file)
-    claim_file.check_complexities(claims, loaded.complexities, str(file))
+    claim_file.check_complexities(claims, loaded.levels, str(file))
     return file.read_text(encoding="utf-8")
 
 

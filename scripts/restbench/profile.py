@@ -1,0 +1,67 @@
+"""A profile of an experiment: how long and how often each cell is measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from restbench.cell import Cell, ServiceName
+from restbench.selection import Positive, Strict, Where
+
+
+class Profile(Strict):
+    """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
+
+    blocks: Positive
+    """How many blocks are measured at least."""
+    blocks_max: Positive | None = None
+    """Where a precision is asked for: how many at most."""
+    precision: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """Relative half-width of every cell's interval at which no further block is measured."""
+    service_warmup_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
+    """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
+    warmup_s: Annotated[float, Field(gt=0)]
+    """Load on the cell itself, before its window opens."""
+    warmup_max_s: Annotated[float, Field(gt=0)] | None = None
+    """Where a user has had no answer by then, warm-up goes on until all had one, so long at most;
+    if it is not given, no longer than `warmup_s`."""
+    window_min_s: Annotated[float, Field(gt=0)]
+    window_max_s: Annotated[float, Field(gt=0)]
+    """A window with enough for a mean, but not `enough_completions`, is capped here."""
+    slow_window_max_s: Annotated[float, Field(gt=0)]
+    """A window with too few completions even for a mean is capped here."""
+    enough_completions: Positive
+    only: list[Where] = Field(default_factory=list)
+    """Where it is not empty: the profile measures the cells that any of these selects."""
+    description: str = ""
+
+    @model_validator(mode="after")
+    def _windows_grow(self) -> Self:
+        if not self.window_min_s <= self.window_max_s <= self.slow_window_max_s:
+            raise ValueError("need window_min_s <= window_max_s <= slow_window_max_s")
+        if self.longest_warmup_s < self.warmup_s:
+            raise ValueError("need warmup_s <= warmup_max_s")
+        return self
+
+    @model_validator(mode="after")
+    def _blocks_can_grow(self) -> Self:
+        if (self.precision is None) != (self.blocks_max is None):
+            raise ValueError("precision and blocks_max go together: the goal and its bound")
+        if self.blocks_max is not None and self.blocks_max < self.blocks:
+            raise ValueError("need blocks <= blocks_max")
+        return self
+
+    def measures(self, cell: Cell) -> bool:
+        """Whether the cell belongs to this profile."""
+        return not self.only or any(where.matches(cell) for where in self.only)
+
+    @property
+    def longest_warmup_s(self) -> float:
+        """How long a cell's warm-up can be."""
+        return self.warmup_s if self.warmup_max_s is None else self.warmup_max_s
+
+    @property
+    def most_blocks(self) -> int:
+        """The largest number of blocks that a run can have."""
+        return self.blocks_max or self.blocks

@@ -1,0 +1,99 @@
+"""A mix as a level of complexity: its file, its order, what is sent, what is counted apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from test_experiment import MINIMAL, loaded
+
+from restbench import mix, plan, volume
+from restbench.experiment import Experiment
+from restbench.failures import BadConfiguration
+from restbench.payload import files_of, requests_of
+from restbench.selection import Where
+
+MIXED = (
+    MINIMAL.replace('complexity = "low"', 'complexity = ["low", "both"]')
+    .replace("seed = 3", 'seed = 3\nclient = "streaming"')
+    .replace(
+        "[profiles.quick]",
+        "huge = { rows = 9, inner = 9, columns = 9 }\n[mixes]\n"
+        "both = { low = 0.95, huge = 0.05 }\n[profiles.quick]",
+    )
+)
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Experiment:
+    return loaded(tmp_path, MIXED)
+
+
+def test_every_round_has_each_kind_as_often_as_its_share_says() -> None:
+    kinds = mix.order({"low": 0.95, "huge": 0.05}, "1")
+    rounds = [kinds[n : n + 20] for n in range(0, len(kinds), 20)]
+    assert len(rounds) == mix.ROUNDS
+    assert all(Counter(each) == {"low": 19, "huge": 1} for each in rounds)
+    assert len({each.index("huge") for each in rounds}) > 10, "a place of its own in each round"
+
+
+def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
+    shares = {"a": 0.5, "b": 0.3, "c": 0.2}
+    assert mix.order(shares, "1") == mix.order(shares, "1") != mix.order(shares, "2")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("huge = 0.05", "huge = 0.06", "mixes.both: shares of low, huge: they must add up to 1"),
+        ("huge = 0.05", "hug = 0.05", "mixes.both: complexity: 'hug' is not defined; defined are"),
+        ("both = {", "low = {", "mixes.low: a complexity has this name already"),
+        ("low = 0.95, huge = 0.05", "low = 0.9999, huge = 0.0001", "only in 10000 requests"),
+        ('client = "streaming"', "", 'mixes: only client = "streaming" sends them'),
+        ('"both"]', '"bot"]', "'bot' is not defined; defined are low, huge, both"),
+    ],
+)
+def test_a_mix_that_cannot_be_is_refused_in_words(
+    tmp_path: Path, old: str, new: str, expected: str
+) -> None:
+    assert old in MIXED
+    with pytest.raises(BadConfiguration) as refused:
+        loaded(tmp_path, MIXED.replace(old, new, 1))
+    assert expected in str(refused.value)
+
+
+def test_a_figure_against_rows_has_no_mix(tmp_path: Path) -> None:
+    figure = (
+        '[[figures]]\nnumber = 1\ntitle = "t"\ncaption = "c"\nx = "rows"\n'
+        'metrics = "mean_ms"\nseries = "users"\nwhere = { service = "java" }\n'
+    )
+    with pytest.raises(BadConfiguration, match="figure 1: a mix has no number of rows"):
+        loaded(tmp_path, MIXED + figure)
+
+
+def test_a_mix_sends_the_payloads_of_its_kinds_in_its_order(mixed: Experiment) -> None:
+    sent = files_of(mixed, "both", Path)
+    alone = files_of(mixed, "low", Path)
+    assert {str(path) for path in sent} == {
+        "low/body-rest.json",
+        "low/rows.json",
+        "huge/body-rest.json",
+        "huge/rows.json",
+        "both/order.txt",
+    }
+    assert {path: sent[path] for path in alone} == alone, "the same bytes as alone"
+    assert Counter(sent[Path("both/order.txt")].split()) == {"low": 1900, "huge": 100}
+    assert requests_of(mixed, "both").shape is None
+    assert requests_of(mixed, "low").shape == mixed.shape("low")
+
+
+def test_a_mix_is_planned_and_bounded_as_any_level_is(mixed: Experiment) -> None:
+    profile = mixed.profile("quick")
+    planned = plan.plan(mixed, profile, Where(complexity=["both"]))
+    assert {each.cell.id for each in planned} == {
+        f"java-{strategy}-unbound-both-{users}u"
+        for strategy in ("serial", "pinned")
+        for users in (1, 2)
+    }
+    assert volume.of(planned, mixed, profile).whole > 0

@@ -1,0 +1,184 @@
+"""Regret and what a mix does to each strategy, from rows whose ratios are known."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_rows import row
+
+from restbench import regret, regret_figure, regret_report, regret_text
+from restbench.cell import Kind, Shape
+from restbench.measurement import KindMeasurement
+from restbench.measures import Row
+from restbench.regret import Share
+from restbench.store import Run
+
+BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
+MIX = (
+    Kind(name="low", share=0.95, shape=Shape(rows=30, inner=20, columns=20)),
+    Kind(name="huge", share=0.05, shape=Shape(rows=1000, inner=1000, columns=1000)),
+)
+
+
+def near(factor: float, spread: float = 0.004) -> list[float]:
+    steps = (1, -1, 0.5, -0.5, 0)
+    return [value * factor * (1 + spread * step) for value, step in zip(BASE, steps, strict=True)]
+
+
+def chosen(factor: float, spread: float = 0.004, p95: Sequence[float] = BASE) -> list[Row]:
+    """Adaptive at a factor of the better of two fixed strategies."""
+    return [
+        row("java adaptive low 10", near(factor, spread), p95_ms=list(p95)),
+        row("java serial low 10", BASE, p95_ms=near(2)),
+        row("java pinned low 10", near(0.5), p95_ms=near(1)),
+    ]
+
+
+def of(rows: list[Row], metric: str = "throughput_per_s") -> Share:
+    (found,) = (each for each in regret.regrets(rows) if each.metric == metric)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("factor", "spread", "verdict"),
+    [
+        (1.2, 0.004, "within"),
+        (0.99, 0.004, "within"),
+        (0.9, 0.004, "beyond"),
+        (0.97, 0.004, "undecided"),
+        (1.0, 0.3, "undecided"),
+    ],
+)
+def test_the_verdict_is_by_the_whole_interval(factor: float, spread: float, verdict: str) -> None:
+    found = of(chosen(factor, spread))
+    assert found.verdict == verdict
+    assert found.regret == pytest.approx(1 - factor, abs=0.05 if spread > 0.1 else 0.002)
+    assert found.other is not None
+    assert found.other.strategy == "serial", "the best fixed one, not the nearest"
+
+
+def test_the_best_by_p95_may_be_another_and_a_shorter_p95_is_a_larger_share() -> None:
+    found = of(chosen(1, p95=near(1.25)), "p95_ms")
+    assert found.other is not None
+    assert found.other.strategy == "pinned"
+    assert found.regret == pytest.approx(0.2, abs=0.005)
+    assert found.verdict == "beyond"
+
+
+def test_one_block_says_so_and_has_no_interval() -> None:
+    rows = [row("java adaptive low 10", [96.0]), row("java serial low 10", [100.0])]
+    found = of(rows)
+    assert (found.once, found.verdict) == (True, "beyond")
+    assert regret_text.verdict(found) == "beyond 3% (one run)"
+    assert "One run, no interval." in regret_text.choosing(rows).summary()[0]
+
+
+def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not() -> None:
+    rows = [*chosen(1.0), row("java pipeline low 10", (), ()), row("java virtual-threads low 10")]
+    absent = replace(rows[-1], measurements=(_failed("not-offered"),))
+    found = of([*rows[:-1], absent])
+    assert found.unknown == ("pipeline",)
+    assert "without pipeline" in regret_text.verdict(found)
+
+
+def _failed(flag: str) -> object:
+    (failed,) = row("java serial low 10", [None], [flag, "failed"]).measurements
+    return replace(failed, window=None)
+
+
+def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
+    assert regret.regrets(chosen(1.0)[1:]) == []
+    assert regret.regrets(chosen(1.0)[:1]) == []
+    assert regret_text.choosing(chosen(1.0)[1:]).summary() == []
+
+
+def test_another_number_of_users_or_kernel_is_another_cell() -> None:
+    rows = [*chosen(1.0), row("java serial low 30", near(9))]
+    found = of(rows)
+    assert found.regret == pytest.approx(0, abs=0.002)
+
+
+def mixed(strategy: str, factor: float, low_ms: float, huge_ms: float) -> Row:
+    """A mix of 100/s times the factor, with the p95 of its kinds."""
+    found = row(f"java {strategy} mix 10", near(factor), p95_ms=near(7))
+    kinds = [
+        {
+            name: KindMeasurement(
+                samples=1_000, throughput_per_s=1.0, mean_ms=1.0, p50_ms=1.0, p95_ms=p95 * turn
+            )
+            for name, p95 in (("low", low_ms), ("huge", huge_ms))
+        }
+        for turn in (1.0, 1.01, 0.99, 1.02, 0.98)
+    ]
+    blocks = [replace(each, kinds=of) for each, of in zip(found.measurements, kinds, strict=True)]
+    return replace(found, shape=None, mix=MIX, measurements=tuple(blocks))
+
+
+MIXED = [
+    mixed("adaptive", 1.5, low_ms=3.0, huge_ms=900.0),
+    mixed("serial", 1.0, low_ms=30.0, huge_ms=800.0),
+    mixed("pinned", 0.5, low_ms=2.0, huge_ms=2000.0),
+    row("java adaptive low 10", near(40), p95_ms=[2.0, 2.02, 1.98, 2.04, 1.96]),
+]
+
+
+def test_a_mix_is_judged_by_the_p95_of_each_kind_and_by_no_common_one() -> None:
+    found = {(each.metric, each.part): each for each in regret.regrets(MIXED)}
+    assert set(found) == {("throughput_per_s", ""), ("p95_ms", "low"), ("p95_ms", "huge")}
+    shares = {part: each.comparison.estimate for (_, part), each in found.items()}
+    assert shares == pytest.approx({"": 1.5, "low": 2 / 3, "huge": 8 / 9}, rel=0.01)
+    others = {part: each.other and each.other.strategy for (_, part), each in found.items()}
+    assert others == {"": "serial", "low": "pinned", "huge": "serial"}
+
+
+def test_on_the_mix_choosing_stands_against_every_fixed_strategy() -> None:
+    duels = [each for each in regret.duels(MIXED) if each.metric == "throughput_per_s"]
+    found = {each.other and each.other.strategy: each.is_better for each in duels}
+    assert found == {"serial": True, "pinned": True}
+    told = " ".join(regret_text.choosing(MIXED).summary())
+    assert "Java, mix with 10 users: throughput above 2 of 2 fixed strategies" in told
+
+
+@pytest.mark.parametrize(
+    ("low_ms", "verdict"), [(3.0, "kept"), (5.0, "not kept"), (4.0, "undecided")]
+)
+def test_small_requests_are_held_against_themselves_alone(low_ms: float, verdict: str) -> None:
+    rows = [mixed("adaptive", 1.5, low_ms, 900.0), *MIXED[1:]]
+    (slow,) = regret.slowdowns(rows)
+    assert (slow.kind, slow.alone.complexity) == ("low", "low")
+    assert slow.comparison.estimate == pytest.approx(low_ms / 2, rel=0.001)
+    noisy = {"undecided": [2.1, 1.9, 2.0, 2.2, 1.8]}.get(verdict)
+    rows = [*rows[:-1], row("java adaptive low 10", near(40), p95_ms=noisy)] if noisy else rows
+    assert f": {verdict})" in regret_text.choosing(rows).summary()[-1]
+
+
+def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
+    found = regret_text.choosing(MIXED)
+    lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
+    assert tuple(lines[0]) == regret_report.COLUMNS
+    best = [line for line in lines if line["best_fixed"] == "yes"]
+    assert len(best) == 3
+    assert len(lines) == 3 + 2 * 3
+    assert (best[0]["against"], float(best[0]["share"])) == ("serial", pytest.approx(1.5, rel=0.01))
+
+
+def test_the_page_of_tables_has_every_cell_and_how_to_read_them(tmp_path: Path) -> None:
+    told = regret_report.document("t", regret_text.choosing([*MIXED[:3], *chosen(0.9)]))
+    assert "| java | mix: low | 10 | p95 |" in told
+    assert "beyond 3%" in told
+    assert regret_report.HOW_TO_READ in told
+    run = Run(tmp_path)
+    written = regret_figure.write(run, regret.regrets([*MIXED[:3], *chosen(0.9)]))
+    assert [each.name for each in written] == ["regret-throughput.svg", "regret-p95.svg"]
+
+
+def test_a_point_of_the_figure_is_a_cells_share() -> None:
+    charts = regret_figure.charts(regret.regrets(chosen(0.9)))
+    (panel,) = charts["regret-throughput"].panels
+    (point,) = panel.lines[0].points
+    assert point.y == pytest.approx(0.9, abs=0.002)
+    assert point.cell == "java-adaptive-unbound-low-10u"
