@@ -72,6 +72,6 @@ def _line(level: str, colour: int, shares: Sequence[Share]) -> Line:
 
 def _point(share: Share) -> Point:
     ratio = share.comparison.ratio
-    half_width = (ratio.high - ratio.low) / 2 if ratio else None
+    ends = (ratio.low, ratio.high) if ratio else None
     estimate = share.comparison.estimate
-    return Point(share.cell.users, estimate, half_width, share.doubtful, share.cell.id)
+    return Point(share.cell.users, estimate, ends, share.doubtful, share.cell.id)
