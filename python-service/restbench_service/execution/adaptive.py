@@ -56,14 +56,14 @@ class Adaptive:
         self._guard = Lock()
         self._in_flight = dict.fromkeys(Place, 0)
         self._decisions = Counter(dict.fromkeys([*(place.value for place in Place), BLOCKS], 0))
-        self._costs: Costs | None = None
-        self._calibration = Thread(target=self._calibrate, name="calibration", daemon=True)
-        self._calibration.start()
+        self._costs = file.read()
+        self._calibration: Thread | None = None
 
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """See Strategy."""
         costs = self._costs
         if costs is None:
+            self._calibrating()
             return self._in_process(Place.PROCESS, Errand(workload), body, clock)
         place = self._now(costs.place(workload.kind, len(body), self._not_long()))
         if place is Place.CALLER:
@@ -79,9 +79,10 @@ class Adaptive:
         return self._decisions
 
     def await_ready(self) -> None:
-        """See Strategy."""
+        """With its calibration, which is best done before anything else runs."""
         self._pool.await_ready()
-        self._calibration.join()
+        if self._costs is None:
+            self._calibrating().join()
 
     def close(self) -> None:
         """End the processes."""
@@ -141,21 +142,26 @@ class Adaptive:
         with self._guard:
             self._decisions[decision] += 1
 
+    def _calibrating(self) -> Thread:
+        """The thread that does it, which a worker that replaces another starts with a request."""
+        with self._guard:
+            if self._calibration is None:
+                self._calibration = Thread(target=self._calibrate, name="calibration", daemon=True)
+                self._calibration.start()
+            return self._calibration
+
     def _calibrate(self) -> None:
         """A failure is no fault of a request: all are handled in processes then."""
-        costs = self._file.read()
         try:
-            if costs is None:
-                self._pool.await_ready()
-                found = calibrate(self._pool, self._samples)
-                costs = found.costs
-                if found.is_steady:
-                    self._file.write(costs)
-                else:
-                    _LOG.info("others were busy during the calibration: it is not kept")
+            found = calibrate(self._pool, self._samples)
         except (PoolFailedError, WorkerDiedError) as error:
             _LOG.warning("not calibrated, so every request goes to a process: %s", error)
-        self._costs = costs
+            return
+        self._costs = found.costs
+        if found.is_steady:
+            self._file.write(found.costs)
+        else:
+            _LOG.info("others were busy during the calibration: it is not kept")
 
 
 def _errand(costs: Costs, workload: Workload[Any, Any], place: Place) -> Errand:

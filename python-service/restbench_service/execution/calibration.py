@@ -12,18 +12,19 @@ from .costs import Costs, KindCosts
 from .pool.pool import ProcessPool
 from .pool.requests import Errand, ask
 
-MOST_REPEATS, LEAST_REPEATS = 7, 2
+MOST_REPEATS = 7
 REPEAT_NS = 60_000_000
-"""A sample is sent again until so much time has gone by, within those bounds."""
-STEADY = 1.5
-"""The two fastest runs of a sample differ by less, or others had the cores meanwhile."""
+"""A sample is sent again until so much time has gone by."""
+MOST_WAITING = 0.1
+"""Of the time, that the process waited for a core which others had: with more, costs look higher
+than they are."""
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The fastest run of a sample, and how it compares with the next one."""
+    """The fastest run of a sample."""
 
     kind: str
     body_bytes: int
@@ -31,12 +32,11 @@ class Timing:
     text_ns: float
     compute_ns: float
     trip_ns: float
-    is_steady: bool
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was found, and whether it is good enough to be kept."""
+    """What was found, and whether others left it enough of a core to be kept."""
 
     costs: Costs
     is_steady: bool
@@ -44,30 +44,30 @@ class Calibration:
 
 def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
     """Each sample several times in one process. Raises what a sample does, and WorkerDiedError."""
+    pool.await_ready()
+    began_ns, waited_ns = perf_counter_ns(), pool.waited_ns()
     timings = [_timed(pool, sample) for sample in samples]
     if not timings:
         return Calibration(Costs({}, 0.0, 0.0), False)
+    waiting = (pool.waited_ns() - waited_ns) / (perf_counter_ns() - began_ns)
     kinds = groupby(timings, key=lambda timing: timing.kind)
     trip_ns = min(timing.trip_ns for timing in timings)
     largest = max(timings, key=lambda timing: timing.body_bytes)
     _, trip_ns_per_byte = _line([(0, trip_ns), (largest.body_bytes, largest.trip_ns)])
     costs = Costs({kind: _costs(list(group)) for kind, group in kinds}, trip_ns, trip_ns_per_byte)
-    return Calibration(costs, all(timing.is_steady for timing in timings))
+    return Calibration(costs, waiting <= MOST_WAITING)
 
 
 def _timed(pool: ProcessPool, sample: Sample) -> Timing:
     workload, body = sample
     runs: list[tuple[int, StageClock]] = []
-    began_ns = perf_counter_ns()
     with pool.one(StageClock()) as channel:
-        while len(runs) < LEAST_REPEATS or (
-            len(runs) < MOST_REPEATS and perf_counter_ns() - began_ns < REPEAT_NS
-        ):
+        began_ns = perf_counter_ns()
+        while not runs or (len(runs) < MOST_REPEATS and perf_counter_ns() - began_ns < REPEAT_NS):
             clock, sent_ns = StageClock(), perf_counter_ns()
             ask(channel, Errand(workload), body, clock)
             runs.append((perf_counter_ns() - sent_ns, clock))
     stages = [clock.elapsed_ns for _, clock in runs]
-    totals = sorted(total for total, _ in runs)
     return Timing(
         kind=workload.kind,
         body_bytes=len(body),
@@ -75,7 +75,6 @@ def _timed(pool: ProcessPool, sample: Sample) -> Timing:
         text_ns=min(each["parse"] + each["serialize"] for each in stages),
         compute_ns=min(each["compute"] for each in stages),
         trip_ns=min(total - sum(clock.elapsed_ns.values()) for total, clock in runs),
-        is_steady=totals[1] < STEADY * totals[0],
     )
 
 

@@ -42,6 +42,10 @@ class ProcessPool:
         """Whether there is a process that nobody uses or waits for."""
         return self._one.is_free
 
+    def waited_ns(self) -> int:
+        """How long the processes' main threads have waited for a core since they started."""
+        return sum(process.waited_ns() for process in self._processes)
+
     def await_ready(self) -> None:
         """Return when all processes are ready. Raises PoolFailedError."""
         for process in self._processes:

@@ -64,6 +64,15 @@ class PooledProcess:
                 return None
             return Living(self._process.pid, self._channel)
 
+    def waited_ns(self) -> int:
+        """How long its main thread has been ready to run and waited for a core; 0 if it is gone."""
+        process = self._process
+        try:
+            text = Path(f"/proc/{process.pid}/schedstat").read_text("ascii") if process else ""
+        except OSError:
+            text = ""
+        return int(text.split()[1]) if text else 0
+
     def close(self) -> None:
         """End the process by closing its socket, with force if it does not listen."""
         with self._changed:
