@@ -4,7 +4,14 @@ from math import inf
 
 import pytest
 
-from restbench_service.execution.costs import Costs, KindCosts, Place
+from restbench_service.execution.costs import (
+    CALLER,
+    LOW_PRIORITY,
+    PROCESS,
+    Costs,
+    KindCosts,
+    Place,
+)
 
 MILLISECOND = 1e6
 COSTS = Costs(
@@ -12,49 +19,58 @@ COSTS = Costs(
     trip_ns=100_000,
     trip_ns_per_byte=1.0,
 )
+LIMITS = COSTS.limits()["matrix"]
 
 
 @pytest.mark.parametrize(
     ("body_bytes", "others", "place"),
     [
-        (3_000, 0, Place.CALLER),
-        (3_000, 60, Place.CALLER),
-        (300_000, 0, Place.CALLER),
-        (300_000, 1, Place.PROCESS),
-        (1_500_000, 0, Place.LOW_PRIORITY),
-        (1_500_000, 60, Place.LOW_PRIORITY),
+        (3_000, 0, CALLER),
+        (3_000, 60, CALLER),
+        (300_000, 0, CALLER),
+        (300_000, 1, PROCESS),
+        (1_500_000, 0, LOW_PRIORITY),
+        (1_500_000, 60, LOW_PRIORITY),
     ],
 )
 def test_a_body_s_length_and_the_others_in_flight_decide_where_a_request_goes(
     body_bytes: int, others: int, place: Place
 ) -> None:
-    assert COSTS.place("matrix", body_bytes, others) is place
+    assert LIMITS.place(body_bytes, others) == place
 
 
 @pytest.mark.parametrize(
     ("operations", "others", "place"),
     [
-        (1_000, 60, Place.CALLER),
-        (1_000_000, 0, Place.CALLER),
-        (1_000_000, 1, Place.PROCESS),
-        (6_000_000, 0, Place.LOW_PRIORITY),
+        (1_000, 60, CALLER),
+        (1_000_000, 0, CALLER),
+        (1_000_000, 1, PROCESS),
+        (6_000_000, 0, LOW_PRIORITY),
     ],
 )
 def test_the_operations_decide_where_the_rest_of_a_parsed_request_goes(
     operations: float, others: int, place: Place
 ) -> None:
-    assert COSTS.place_parsed("matrix", operations, 3_000, others) is place
+    assert LIMITS.place_parsed(operations, 3_000, others) == place
 
 
 def test_a_trip_that_costs_more_keeps_larger_requests_at_home() -> None:
     far = Costs(COSTS.kinds, trip_ns=2 * MILLISECOND, trip_ns_per_byte=1.0)
-    assert far.place("matrix", 300_000, 1) is Place.CALLER
+    assert far.limits()["matrix"].place(300_000, 1) == CALLER
 
 
-def test_a_kind_of_which_nothing_is_known_goes_to_a_process_and_is_never_shared() -> None:
-    assert COSTS.place("other", 1, 0) is Place.PROCESS
-    assert COSTS.operations_of("other", MILLISECOND) == inf
+def test_where_the_trip_grows_faster_than_the_work_no_length_is_worth_it() -> None:
+    slow = Costs(COSTS.kinds, trip_ns=100_000, trip_ns_per_byte=4.0).limits()["matrix"]
+    assert slow.process_from_bytes == inf
+    assert slow.facts()["processFromBytes"] is None
 
 
-def test_operations_of_a_time_are_in_proportion_to_it() -> None:
-    assert COSTS.operations_of("matrix", 20 * MILLISECOND) == 10_000_000
+def test_limits_are_what_takes_the_time_that_decides() -> None:
+    assert LIMITS.facts() == {
+        "processFromBytes": 35_714,  # 50 us and 10 ns a byte are thrice 100 us and 1 ns a byte
+        "lowPriorityFromBytes": 995_000,
+        "processFromOperations": 150_000,
+        "processOperationsAByte": 2,
+        "lowPriorityFromOperations": 5_000_000,
+        "blocksFromOperations": 10_000_000,
+    }

@@ -44,8 +44,8 @@ def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveS
     assert list(learnt["kinds"]) == ["matrix loops", "matrix native", *npb]
     loops, native = (learnt["kinds"][f"matrix {kernel}"] for kernel in ("loops", "native"))
     assert loops["nsPerOperation"] > native["nsPerOperation"] > 0
-    for kind in learnt["kinds"].values():
-        assert kind["lowPriorityFromOperations"] < kind["blocksFromOperations"]
+    for limits in learnt["limits"].values():
+        assert limits["lowPriorityFromOperations"] < limits["blocksFromOperations"]
 
 
 def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:

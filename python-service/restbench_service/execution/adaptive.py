@@ -2,7 +2,6 @@
 
 import logging
 import pickle
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock, Thread
@@ -12,7 +11,7 @@ from ..workloads.workload import Sample, Workload
 from .calibration import calibrate
 from .calibration_file import CalibrationFile
 from .clock import StageClock
-from .costs import LONG_NS, WORTH_HELPERS_NS, Costs, Place
+from .costs import CALLER, LOW_PRIORITY, PROCESS, Costs, Limits, Place
 from .gate import Gate
 from .pool.fault import PoolFailedError, WorkerDiedError
 from .pool.pool import ProcessPool
@@ -54,25 +53,32 @@ class Adaptive:
         self._on_threads = Gate(running or 1)
         self._in_processes = Gate(min(running or pool.size, pool.size))
         self._guard = Lock()
-        self._in_flight = dict.fromkeys(Place, 0)
-        self._decisions = Counter(dict.fromkeys([*(place.value for place in Place), BLOCKS], 0))
-        self._costs = file.read()
+        self._long, self._not_long = 0, 0  # in flight
+        self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
+        self._costs: Costs | None = None
+        self._limits: Mapping[str, Limits] = {}
+        if (kept := file.read()) is not None:
+            self._decide_by(kept)
         self._calibration: Thread | None = None
 
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """See Strategy."""
-        costs = self._costs
-        if costs is None:
-            self._calibrating()
-            return self._in_process(Place.PROCESS, Errand(workload), body, clock)
-        place = self._now(costs.place(workload.kind, len(body), self._not_long()))
-        if place is Place.CALLER:
-            return self._on_thread(costs, workload, body, clock)
-        return self._in_process(place, _errand(costs, workload, place), body, clock)
+        limits = self._limits.get(workload.kind)
+        if limits is None:
+            if self._costs is None:
+                self._calibrating()
+            return self._in_process(PROCESS, Errand(workload), body, clock)
+        place = limits.place(len(body), self._not_long)
+        if place == CALLER or (place == PROCESS and self._is_behind_long_ones()):
+            return self._on_thread(limits, workload, body, clock)
+        return self._in_process(place, _errand(limits, workload, place), body, clock)
 
     def facts(self) -> Mapping[str, Any]:
-        """The costs and from where on they decide for what."""
-        return {} if self._costs is None else self._costs.facts()
+        """The costs, and from what size on they decide for what."""
+        if self._costs is None:
+            return {}
+        limits = {kind: limits.facts() for kind, limits in self._limits.items()}
+        return {**self._costs.facts(), "limits": limits}
 
     def decisions(self) -> Mapping[str, int]:
         """Requests by where they were computed, and how often helpers were lent."""
@@ -89,28 +95,35 @@ class Adaptive:
         self._pool.close()
 
     def _on_thread(
-        self, costs: Costs, workload: Workload[Any, Any], body: bytes, clock: StageClock
+        self, limits: Limits, workload: Workload[Any, Any], body: bytes, clock: StageClock
     ) -> bytes:
         """All of it, or, when it turns out to be more than it looked, only its parse."""
-        with self._counted(Place.CALLER), self._on_threads.entered(clock):
-            others, value = self._not_long() - 1, parse(workload, body, clock)
-            operations = workload.operations(value)
-            place = self._now(costs.place_parsed(workload.kind, operations, len(body), others))
-            if place is Place.CALLER:
-                self._decided(place.value)
-                result = compute(workload, value, InOrderLoop(), clock)
-                return serialize(workload, result, clock)
-        errand = _errand(costs, workload, place)._replace(is_parsed=True)
+        self._arrived(is_long=False)
+        try:
+            with self._on_threads.entered(clock):
+                value = parse(workload, body, clock)
+                operations = workload.operations(value)
+                place = limits.place_parsed(operations, len(body), self._not_long - 1)
+                if place == PROCESS and self._is_behind_long_ones():
+                    place = CALLER
+                if place == CALLER:
+                    self._decided(CALLER)
+                    result = compute(workload, value, InOrderLoop(), clock)
+                    return serialize(workload, result, clock)
+        finally:
+            self._left(is_long=False)
+        errand = _errand(limits, workload, place)._replace(is_parsed=True)
         return self._in_process(place, errand, pickle.dumps(value), clock)
 
     def _in_process(self, place: Place, errand: Errand, payload: bytes, clock: StageClock) -> bytes:
-        self._decided(place.value)
-        with (
-            self._counted(place),
-            self._in_processes.entered(clock),
-            self._pool.one(clock) as channel,
-        ):
-            return ask(channel, errand, payload, clock, self._lend)
+        is_long = place == LOW_PRIORITY
+        self._decided(place)
+        self._arrived(is_long)
+        try:
+            with self._in_processes.entered(clock), self._pool.one(clock) as channel:
+                return ask(channel, errand, payload, clock, self._lend)
+        finally:
+            self._left(is_long)
 
     @contextmanager
     def _lend(self) -> Iterator[list[Living]]:
@@ -119,24 +132,19 @@ class Adaptive:
                 self._decided(BLOCKS)
             yield helpers
 
-    def _now(self, place: Place) -> Place:
-        """Rather on its thread than in a queue behind long ones."""
-        is_behind = place is Place.PROCESS and self._in_flight[Place.LOW_PRIORITY]
-        return Place.CALLER if is_behind and not self._pool.has_idle else place
+    def _is_behind_long_ones(self) -> bool:
+        """Whether it would have to wait for them if it went to a process."""
+        return self._long > 0 and not self._pool.has_idle
 
-    def _not_long(self) -> int:
-        """How many are in flight that are not long."""
-        return self._in_flight[Place.CALLER] + self._in_flight[Place.PROCESS]
-
-    @contextmanager
-    def _counted(self, place: Place) -> Iterator[None]:
+    def _arrived(self, is_long: bool) -> None:
         with self._guard:
-            self._in_flight[place] += 1
-        try:
-            yield
-        finally:
-            with self._guard:
-                self._in_flight[place] -= 1
+            self._long += is_long
+            self._not_long += not is_long
+
+    def _left(self, is_long: bool) -> None:
+        with self._guard:
+            self._long -= is_long
+            self._not_long -= not is_long
 
     def _decided(self, decision: str) -> None:
         with self._guard:
@@ -150,6 +158,9 @@ class Adaptive:
                 self._calibration.start()
             return self._calibration
 
+    def _decide_by(self, costs: Costs) -> None:
+        self._costs, self._limits = costs, costs.limits()
+
     def _calibrate(self) -> None:
         """A failure is no fault of a request: all are handled in processes then."""
         try:
@@ -157,17 +168,17 @@ class Adaptive:
         except (PoolFailedError, WorkerDiedError) as error:
             _LOG.warning("not calibrated, so every request goes to a process: %s", error)
             return
-        self._costs = found.costs
+        self._decide_by(found.costs)
         if found.is_steady:
             self._file.write(found.costs)
         else:
             _LOG.info("others were busy during the calibration: it is not kept")
 
 
-def _errand(costs: Costs, workload: Workload[Any, Any], place: Place) -> Errand:
+def _errand(limits: Limits, workload: Workload[Any, Any], place: Place) -> Errand:
     return Errand(
         workload,
-        is_long=place is Place.LOW_PRIORITY,
-        long_from=costs.operations_of(workload.kind, LONG_NS),
-        shared_from=costs.operations_of(workload.kind, WORTH_HELPERS_NS),
+        is_long=place == LOW_PRIORITY,
+        long_from=limits.low_priority_from_operations,
+        shared_from=limits.blocks_from_operations,
     )

@@ -4,10 +4,9 @@ All times are nanoseconds, measured by `calibration` on the machine the service 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import asdict, dataclass
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 LONG_NS = 10_000_000.0
 """From here on a request is long: others must not wait for it. About what ten of the study's small
@@ -16,20 +15,16 @@ WORTH_A_TRIP = 3.0
 """Work is worth a trip to another process when it takes so many times as long. The trip is work
 for both cores, so with less a busy client on one of them turns the gain into a loss."""
 WORTH_HELPERS_NS = 20_000_000.0
-"""From here on loops run in blocks. Memory that processes share comes new from the kernel for each
-request, a third of the time that half of a product of 500 x 500 matrices saves."""
-
-
-class Place(Enum):
-    """Where a request, or the rest of it, is handled."""
-
-    CALLER = "caller"
-    PROCESS = "process"
-    LOW_PRIORITY = "low-priority-process"
-
-
+"""From here on loops run in blocks: what half of the work saves is then several times what it takes
+to ask for helpers and to copy operands to where they can see them."""
 LEAST_NS = 1e-9
 """For a kind whose operations take no time that can be measured."""
+
+Place = Literal["caller", "process", "low-priority-process"]
+"""Where a request, or the rest of it, is handled. Names, because enums are slow to look up."""
+CALLER: Place = "caller"
+PROCESS: Place = "process"
+LOW_PRIORITY: Place = "low-priority-process"
 
 
 @dataclass(frozen=True)
@@ -43,9 +38,51 @@ class KindCosts:
     ns_per_operation: float
     """By compute, with loops in order."""
 
-    def text_ns(self, body_bytes: int) -> float:
-        """What parse and serialize take."""
-        return self.fixed_ns + self.ns_per_byte * body_bytes
+    def bytes_of(self, time_ns: float, trips: float = 0.0, trip_ns_per_byte: float = 0.0) -> float:
+        """From what length on parse and serialize take this time and so many trips' bytes."""
+        ns_per_byte = self.ns_per_byte - trips * trip_ns_per_byte
+        beyond_ns = time_ns - self.fixed_ns
+        if beyond_ns <= 0:
+            return 0.0
+        return beyond_ns / ns_per_byte if ns_per_byte > 0 else inf
+
+    def operations_of(self, time_ns: float) -> float:
+        """How many are computed in such a time."""
+        return time_ns / max(self.ns_per_operation, LEAST_NS)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From what size on a request of one kind is handled where."""
+
+    process_from_bytes: float
+    low_priority_from_bytes: float
+    process_from_operations: float
+    process_operations_a_byte: float
+    """So many more for each byte of the body, which has to make the trip."""
+    low_priority_from_operations: float
+    blocks_from_operations: float
+
+    def place(self, body_bytes: int, others: int) -> Place:
+        """For a request of which only the length is known. `others` are in flight and not long."""
+        if body_bytes >= self.low_priority_from_bytes:
+            return LOW_PRIORITY
+        return PROCESS if others and body_bytes >= self.process_from_bytes else CALLER
+
+    def place_parsed(self, operations: float, body_bytes: int, others: int) -> Place:
+        """For what is left of a request that has been parsed."""
+        if operations >= self.low_priority_from_operations:
+            return LOW_PRIORITY
+        trip = self.process_from_operations + self.process_operations_a_byte * body_bytes
+        return PROCESS if others and operations >= trip else CALLER
+
+    def facts(self) -> dict[str, int | None]:
+        """Whole numbers under camel-case names; None where a limit is never reached."""
+        words = {name: name.split("_") for name in asdict(self)}
+        return {
+            words[name][0] + "".join(word.title() for word in words[name][1:]): _whole(value)
+            for name, value in asdict(self).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -56,43 +93,34 @@ class Costs:
     trip_ns: float
     trip_ns_per_byte: float
 
-    def place(self, kind: str, body_bytes: int, others: int) -> Place:
-        """For a request of which only the length is known. `others` are in flight and not long."""
-        costs = self.kinds.get(kind)
-        if costs is None:
-            return Place.PROCESS
-        return self._place(costs.text_ns(body_bytes), body_bytes, others)
-
-    def place_parsed(self, kind: str, operations: float, body_bytes: int, others: int) -> Place:
-        """For what is left of a request that has been parsed."""
-        return self._place(self.kinds[kind].ns_per_operation * operations, body_bytes, others)
-
-    def operations_of(self, kind: str, time_ns: float) -> float:
-        """How many are computed in such a time; infinitely many where nothing is known."""
-        costs = self.kinds.get(kind)
-        return inf if costs is None else time_ns / max(costs.ns_per_operation, LEAST_NS)
+    def limits(self) -> dict[str, Limits]:
+        """What follows for each kind."""
+        return {kind: self._limits(costs) for kind, costs in self.kinds.items()}
 
     def facts(self) -> dict[str, Any]:
-        """For people: the costs, and from what size on they decide."""
+        """The costs themselves."""
         trip = {"fixedNs": round(self.trip_ns), "nsPerByte": self.trip_ns_per_byte}
-        return {"trip": trip, "kinds": {kind: self._facts(kind) for kind in self.kinds}}
+        return {"trip": trip, "kinds": {kind: _facts(costs) for kind, costs in self.kinds.items()}}
 
-    def _facts(self, kind: str) -> dict[str, Any]:
-        costs = self.kinds[kind]
-        return {
-            "fixedNs": round(costs.fixed_ns),
-            "nsPerByte": costs.ns_per_byte,
-            "nsPerOperation": costs.ns_per_operation,
-            "processFromOperations": self._rounded(kind, WORTH_A_TRIP * self.trip_ns),
-            "lowPriorityFromOperations": self._rounded(kind, LONG_NS),
-            "blocksFromOperations": self._rounded(kind, WORTH_HELPERS_NS),
-        }
+    def _limits(self, costs: KindCosts) -> Limits:
+        trips_ns = WORTH_A_TRIP * self.trip_ns
+        return Limits(
+            costs.bytes_of(trips_ns, WORTH_A_TRIP, self.trip_ns_per_byte),
+            costs.bytes_of(LONG_NS),
+            costs.operations_of(trips_ns),
+            costs.operations_of(WORTH_A_TRIP * self.trip_ns_per_byte),
+            costs.operations_of(LONG_NS),
+            costs.operations_of(WORTH_HELPERS_NS),
+        )
 
-    def _rounded(self, kind: str, time_ns: float) -> int:
-        return round(self.operations_of(kind, time_ns))
 
-    def _place(self, work_ns: float, body_bytes: int, others: int) -> Place:
-        if work_ns >= LONG_NS:
-            return Place.LOW_PRIORITY
-        trip_ns = self.trip_ns + self.trip_ns_per_byte * body_bytes
-        return Place.PROCESS if others and work_ns >= WORTH_A_TRIP * trip_ns else Place.CALLER
+def _facts(costs: KindCosts) -> dict[str, float]:
+    return {
+        "fixedNs": round(costs.fixed_ns),
+        "nsPerByte": costs.ns_per_byte,
+        "nsPerOperation": costs.ns_per_operation,
+    }
+
+
+def _whole(number: float) -> int | None:
+    return round(number) if number < inf else None
