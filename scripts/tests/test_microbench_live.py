@@ -15,7 +15,7 @@ from restbench.microbench_records import Microbench
 pytestmark = pytest.mark.live
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_both_services_parts_are_timed_and_kept() -> None:
     strategies = "shared-pool,process-per-request"
     done = restbench("microbench", "--profile", "smoke", "--strategies", strategies)
@@ -40,7 +40,7 @@ def test_both_services_parts_are_timed_and_kept() -> None:
     assert all(len(each.runs_us) == 2 and min(each.runs_us) > 0 for each in made.scores)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 def test_growth_is_fitted_from_a_running_service() -> None:
     ports = {"PYTHON_PORT": str(free_port())}
     chosen = ("--service", "python", "--strategies", "process-per-element")

