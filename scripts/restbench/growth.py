@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from restbench import (
@@ -17,6 +18,7 @@ from restbench import (
     watch,
 )
 from restbench.cell import ServiceName
+from restbench.failures import CellsFailed
 from restbench.growth_fit import Fit, Series, fit
 from restbench.growth_plan import Plan
 from restbench.limit_bench import Client
@@ -29,20 +31,33 @@ SMALLEST_MS = 0.02
 Tell = Callable[[str], None]
 
 
-def measure(plan: Plan, tell: Tell) -> list[Fit]:
+@dataclass(frozen=True)
+class Growth:
+    """What was found."""
+
+    fits: tuple[Fit, ...]
+    failures: tuple[str, ...]
+    """What could not be measured, with the reason: the others were."""
+
+
+def measure(plan: Plan, tell: Tell) -> Growth:
     """Every series of the plan with its exponent; `tell` gets a line for each step.
 
-    No process is left. WrongAnswers, CellsFailed, EnvironmentProblem.
+    No process is left. WrongAnswers, EnvironmentProblem.
     """
     machine_lock.take()
     limit_bench.require_client()
     watch.end_leftovers()
     with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
-        found = [each for part in _parts(plan, Path(name), tell) for each in part]
-    return [fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in found]
+        found = list(_parts(plan, Path(name), tell))
+    series = [each for part in found if not isinstance(part, CellsFailed) for each in part]
+    return Growth(
+        tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
+        tuple(str(each) for each in found if isinstance(each, CellsFailed)),
+    )
 
 
-def _parts(plan: Plan, folder: Path, tell: Tell) -> Iterator[list[Series]]:
+def _parts(plan: Plan, folder: Path, tell: Tell) -> Iterator[list[Series] | CellsFailed]:
     for name in plan.choice.services:
         with _started(name, folder / name) as running:
             for sweep in plan.sweeps[name]:
@@ -57,13 +72,17 @@ def _parts(plan: Plan, folder: Path, tell: Tell) -> Iterator[list[Series]]:
 
 def _strategy(
     plan: Plan, running: Service, strategy: str, folder: Path, tell: Tell
-) -> Iterator[list[Series]]:
+) -> Iterator[list[Series] | CellsFailed]:
     asked = _server(running, strategy, plan.dispatched.kernel)
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
     tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
     yield growth_stages.measure(asked, plan.dispatched, plan.rounds)
     client = Client(folder / "users.json", placement.allowed_cores()[-1], folder)
-    yield growth_users.measure(asked, client, plan)
+    try:
+        yield growth_users.measure(asked, client, plan)
+    except CellsFailed as failure:
+        tell(f"FAILED  {failure}")
+        yield failure
 
 
 def _processes(plan: Plan, folder: Path, tell: Tell) -> list[Series]:

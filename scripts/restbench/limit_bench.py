@@ -18,6 +18,8 @@ from restbench.payload import Payload
 from restbench.statistics import Ratio, geometric_mean, paired_ratio
 
 CONNECTIONS = 4
+#: wrk calls an answer that takes longer an error; by itself after 2 s, which a queue can take.
+PATIENCE = "30s"
 #: A JVM compiles what it runs often: until then it is measured as what it will not be.
 WARMUP_S = 8.0
 STAGE_REQUESTS = 51

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from restbench import growth, growth_stages, growth_users
 from restbench.commands.growth import judge
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
+from restbench.growth import Growth
 from restbench.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from restbench.growth_plan import cubes, dispatch, plan_of, study_rows
 from restbench.growth_stages import over_processes
-from restbench.growth_users import told_ms
+from restbench.growth_users import requests_in, told_ms
+from restbench.limit_servers import Server
+from restbench.service import Service
 
 SIZES = (64, 128, 256, 512)
 
@@ -71,12 +78,40 @@ def test_too_few_sizes_make_no_verdict() -> None:
 
 def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
     good, bad = fit(series(2.0, expected=2.0)), fit(series(3.0, expected=2.0))
-    judge([good, good])
+    judge(Growth((good, good), ()))
     with pytest.raises(
         GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)$"
     ) as raised:
-        judge([good, bad])
+        judge(Growth((good, bad), ()))
     assert raised.value.exit_code == ExitCode.REGRESSION
+
+
+def test_what_could_not_be_measured_is_told_before_all_else() -> None:
+    bad = fit(series(3.0, expected=2.0))
+    with pytest.raises(CellsFailed, match=r"^not measured: java pinned: Socket errors: read 3$"):
+        judge(Growth((bad,), ("java pinned: Socket errors: read 3",)))
+
+
+def test_one_strategy_that_answers_nothing_leaves_the_others_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    made = series(1.0, expected=1.0)
+
+    def measured(server: Server, _client: object, _plan: object) -> list[Series]:
+        if server.name.endswith("broken"):
+            raise CellsFailed(f"{server.name}: Non-2xx or 3xx responses: 4")
+        return [made]
+
+    running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
+    monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
+    monkeypatch.setattr(growth, "_started", lambda *_: contextlib.nullcontext(running))
+    monkeypatch.setattr(growth_stages, "measure", lambda *_: [])
+    monkeypatch.setattr(growth_users, "measure", measured)
+    lines: list[str] = []
+    found = growth.measure(plan_of("smoke", "java", ""), lines.append)
+    assert [each.series for each in found.fits] == [made]
+    assert found.failures == ("java broken: Non-2xx or 3xx responses: 4",)
+    assert "FAILED  java broken: Non-2xx or 3xx responses: 4" in lines
 
 
 def test_what_is_allowed_follows_from_the_operations_and_the_elements() -> None:
@@ -104,6 +139,8 @@ WRK = """Running 1s test @ http://127.0.0.1:8080/
 def test_reads_latency_and_time_in_wrks_own_words() -> None:
     assert told_ms("Latency", WRK) == pytest.approx(0.63591)
     assert told_ms("requests in", WRK) == pytest.approx(1010.0)
+    assert requests_in(WRK) == 22464
+    assert requests_in("unable to connect") == 0
 
 
 def test_a_load_that_tells_no_latency_is_no_measurement() -> None:

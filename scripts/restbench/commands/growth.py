@@ -13,7 +13,8 @@ from rich.text import Text
 
 from restbench import growth, machine
 from restbench.commands.options import console
-from restbench.failures import GrowsTooFast
+from restbench.failures import CellsFailed, GrowsTooFast
+from restbench.growth import Growth
 from restbench.growth_fit import TOLERANCE, Fit
 from restbench.growth_plan import plan_of
 from restbench.progress import duration
@@ -38,22 +39,24 @@ def bench_growth(
     found = growth.measure(
         plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
     )
-    console.print(_tables(found))
+    console.print(_tables(found.fits))
     console.print(READING)
     console.print(machine.one_line(machine.describe()), soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
     judge(found)
 
 
-def judge(found: Sequence[Fit]) -> None:
-    """GrowsTooFast where anything does, with what it is."""
-    faster = [each for each in found if each.verdict == "grows faster"]
+def judge(found: Growth) -> None:
+    """CellsFailed where something could not be measured, else GrowsTooFast where anything does."""
+    if found.failures:
+        raise CellsFailed(f"not measured: {'; '.join(found.failures)}")
+    faster = [each for each in found.fits if each.verdict == "grows faster"]
     if faster:
         subjects = "; ".join(
             f"{each.server}: {each.what} ({each.over})" for each in (fit.series for fit in faster)
         )
         raise GrowsTooFast(
-            f"{len(faster)} of {len(found)} grow faster than they should: {subjects}"
+            f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}"
         )
 
 
