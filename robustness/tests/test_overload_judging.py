@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 from restbench import process
 from restbench_robustness.overload import tree
@@ -34,7 +33,7 @@ def test_service_is_not_back_while_the_last_answer_was_a_refusal() -> None:
 
 def test_probes_ask_at_once_and_until_the_block_ends() -> None:
     with Probes(lambda number: RIGHT if number == 1 else REFUSED) as probes:
-        time.sleep(0.7)
+        assert seconds_until(lambda: len(probes.seen) >= 2, 60) is not None
     assert probes.counts()[RIGHT] == 1
     assert probes.counts()[REFUSED] >= 1
 
@@ -64,17 +63,17 @@ import threading, time
 kept = bytearray(100 << 20)
 files = [open("/dev/null") for _ in range(50)]
 for _ in range(20):
-    threading.Thread(target=time.sleep, args=(30,), daemon=True).start()
-time.sleep(30)
+    threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+time.sleep(600)
 """
 
 
 def test_a_look_sees_memory_threads_files_and_processes_that_came() -> None:
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"]) as small:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as small:
         small_tree = tree.look((small.pid,))
         small.kill()
     with subprocess.Popen([sys.executable, "-c", GROWS]) as large:
-        assert seconds_until(lambda: tree.look((large.pid,)).threads >= 21, 30) is not None
+        assert seconds_until(lambda: tree.look((large.pid,)).threads >= 21, 120) is not None
         now = tree.look(process.tree(large.pid))
         large.kill()
     assert now.memory_bytes >= small_tree.memory_bytes + (90 << 20)
@@ -84,5 +83,5 @@ def test_a_look_sees_memory_threads_files_and_processes_that_came() -> None:
 
 def test_a_zombie_is_counted_and_does_not_live() -> None:
     with subprocess.Popen([sys.executable, "-c", "pass"]) as child:
-        assert seconds_until(lambda: tree.look((child.pid,)).zombies == 1, 30) is not None
+        assert seconds_until(lambda: tree.look((child.pid,)).zombies == 1, 120) is not None
         assert tree.look((child.pid,)).names == {}

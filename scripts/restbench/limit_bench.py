@@ -128,10 +128,6 @@ def standings(
     return found
 
 
-#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
-PATIENCE = "60s"
-
-
 @dataclass(frozen=True)
 class Client:
     """wrk with one body, on a core of its own."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -47,6 +48,8 @@ placement = "{placement}"
 """
 
 
+#: Whoever runs the tests in the background ignores INT, and a process inherits that.
+LISTENS_TO_INT = (str(shutil.which("env")), "--default-signal=INT")
 #: Seconds that something may take that takes one on a machine with nothing else to do.
 PATIENCE_S = 120.0
 
@@ -80,9 +83,8 @@ class Bench:
             "PYTHON_PORT": str(free_port()),
             "RESTBENCH_LOCK": f"restbench-tests-{hash(self.folder):x}",
         }
-        # Whoever runs the tests in the background ignores INT, and a process inherits that.
         return subprocess.Popen(
-            ["env", "--default-signal=INT", sys.executable, str(CLI), *arguments],
+            [*LISTENS_TO_INT, sys.executable, str(CLI), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
