@@ -18,10 +18,15 @@ from restbench.payload import Payload
 from restbench.statistics import Ratio, geometric_mean, paired_ratio
 
 CONNECTIONS = 4
-#: wrk calls an answer that takes longer an error; by itself after 2 s, which a queue can take.
-PATIENCE = "30s"
-#: A JVM compiles what it runs often: until then it is measured as what it will not be.
-WARMUP_S = 8.0
+#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
+PATIENCE = "60s"
+#: A JVM compiles what it runs often, on one core beside its work: until then it is measured as what
+#: it will not be. So each server is warmed up until its cost a request falls no more.
+WARMUP_SLICE_S = 4.0
+FEWEST_WARMUP_SLICES = 3
+MOST_WARMUP_SLICES = 15
+#: A slice that costs less than this part of the cheapest before it: warm-up goes on.
+STILL_FALLING = 0.97
 STAGE_REQUESTS = 51
 #: What the client sends, the way it takes it: a method, a type and a file as the body.
 SCRIPT = """\
@@ -95,7 +100,7 @@ def measure(
         client = _client(complexity, payload, plan)
         for server in servers:
             require_right(server, payload)
-            client.load(server, WARMUP_S)
+            client.warm_up(server, complexity)
         slices: dict[str, list[Slice]] = {server.name: [] for server in servers}
         for turn in range(plan.turns):
             tell(f"{complexity}: turn {turn + 1} of {plan.turns}")
@@ -143,6 +148,14 @@ class Client:
         requests = self.load(server, seconds)
         return Slice(server.name, complexity, requests, server.cpu_ms() - before_ms)
 
+    def warm_up(self, server: Server, complexity: str) -> list[float]:
+        """Load until it is over; what a request cost in each slice of it, CPU ms."""
+        costs: list[float] = []
+        while not warmed_up(costs):
+            found = self.slice(server, complexity, WARMUP_SLICE_S)
+            costs.append(found.cpu_ms_per_request)
+        return costs
+
     def load(self, server: Server, seconds: float) -> int:
         """The requests that were answered. CellsFailed where one was not, or not with 200."""
         return answered(server.name, self.told(server, seconds))
@@ -162,6 +175,14 @@ class Client:
             check=False,
         )
         return done.stdout + done.stderr
+
+
+def warmed_up(costs: Sequence[float]) -> bool:
+    """Whether neither of the last two slices was cheaper than all before it, beyond noise."""
+    if len(costs) < FEWEST_WARMUP_SLICES:
+        return False
+    falling = (costs[i] < STILL_FALLING * min(costs[:i]) for i in (-2, -1))
+    return len(costs) >= MOST_WARMUP_SLICES or not any(falling)
 
 
 def answered(server: str, told: str) -> int:

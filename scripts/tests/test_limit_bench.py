@@ -92,6 +92,26 @@ def test_a_load_with_errors_is_no_measurement(told: str) -> None:
         limit_bench.answered("java", told)
 
 
+@pytest.mark.parametrize(
+    ("costs", "over"),
+    [
+        ([], False),
+        ([0.5, 0.5], False),
+        ([0.5, 0.5, 0.5], True),
+        ([0.5, 0.6, 0.49], True),  # 2 % are noise
+        ([0.5, 0.4, 0.4], False),  # the cost fell a slice ago
+        ([0.5, 0.4, 0.3], False),
+        ([0.5, 0.4, 0.3, 0.3, 0.3], True),
+        ([0.5, 0.2, 0.4, 0.3], True),  # a busy machine makes a slice dear, none cheap
+        ([2.0**-i for i in range(15)], True),  # it has to end
+    ],
+)
+def test_warm_up_ends_when_the_cost_of_a_request_falls_no_more(
+    costs: list[float], over: bool
+) -> None:
+    assert limit_bench.warmed_up(costs) is over
+
+
 def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answering) -> None:
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)

@@ -10,7 +10,7 @@ import org.restbench.web.Catalogue;
 import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
 import org.restbench.web.HealthController;
-import org.restbench.web.WorkloadController;
+import org.restbench.web.WorkloadServlet;
 import org.restbench.workload.WorkloadFactory;
 import org.restbench.workload.Workloads;
 import org.restbench.workload.matrix.MatrixWorkload;
@@ -21,6 +21,7 @@ import org.restbench.workload.npb.ft.FourierTransform;
 import org.restbench.workload.npb.is.IntegerSort;
 import org.restbench.workload.npb.mg.Multigrid;
 import org.springframework.boot.info.BuildProperties;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -70,10 +71,12 @@ public class Wiring {
     }
 
     @Bean
-    WorkloadController workloadController(
+    ServletRegistrationBean<WorkloadServlet> workloadServlet(
             Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, MemoryBudget memory, Settings settings) {
         Limits limits = settings.limits();
-        return new WorkloadController(catalogue, errors, registry, memory, limits.maxBodyBytes(), limits.maxInFlight());
+        WorkloadServlet servlet =
+                new WorkloadServlet(catalogue, errors, registry, memory, limits.maxBodyBytes(), limits.maxInFlight());
+        return new ServletRegistrationBean<>(servlet, catalogue.paths().toArray(String[]::new));
     }
 
     @Bean

@@ -3,6 +3,7 @@ package org.restbench.web;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.restbench.execution.Technique;
 import org.restbench.workload.Workloads;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -49,6 +50,11 @@ public final class Catalogue {
             throw Refused.noSuchPath();
         }
         return route;
+    }
+
+    /** Every path of the compute route. */
+    public Set<String> paths() {
+        return routes.keySet();
     }
 
     @GetMapping("/strategies")

@@ -90,6 +90,11 @@ public final class ErrorHandler {
 
     @ExceptionHandler
     void other(Exception thrown, HttpServletResponse response) throws IOException {
+        answer(unwrapped(thrown), response);
+    }
+
+    /** For whatever went wrong outside of a workload. */
+    void answer(Throwable thrown, HttpServletResponse response) throws IOException {
         if (DisconnectedClientHelper.isClientDisconnectedException(thrown)) {
             LOG.debug("the client went away before it had its answer: {}", thrown.toString()); // nobody to tell
             return;
@@ -98,7 +103,7 @@ public final class ErrorHandler {
             refused(told.getStatusCode()).writeTo(response);
             return;
         }
-        reply(unwrapped(thrown), () -> null).writeTo(response);
+        reply(thrown, () -> null).writeTo(response);
     }
 
     /** The framework hands an Error on as the cause of an exception of its own. */

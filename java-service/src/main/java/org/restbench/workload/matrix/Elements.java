@@ -13,7 +13,10 @@ final class Elements {
     /** One MiB of them. */
     private static final int WORTH_A_COPY = 1 << 17;
 
-    /** Numbers of up to this many digits need no check for overflow. */
+    /** Numbers of up to this many digits fit 32 bits. */
+    private static final int INT_DIGITS = 9;
+
+    /** And of up to this many 64 bits: no check for overflow. */
     private static final int SURELY_FIT_DIGITS = 18;
 
     private final MemoryBudget.Hold memory;
@@ -126,8 +129,27 @@ final class Elements {
         return end;
     }
 
-    /** Adds one element; the offset of the comma or quote behind it. */
+    /** Adds one element; the offset of the comma or quote behind it. Nearly always it is a short plain number. */
     private int addElement(byte[] text, int offset) {
+        int to = offset;
+        int value = 0; // wraps where there are many digits, and is not used then
+        for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+            value = value * 10 + digit;
+            to++;
+        }
+        if (to == offset || to - offset > INT_DIGITS || !endsElement(at(text, to))) {
+            return addAnyElement(text, offset);
+        }
+        add(value);
+        return to;
+    }
+
+    private static boolean endsElement(byte next) {
+        return next == ',' || next == '"';
+    }
+
+    /** As {@link #addElement}, with whatever sign, spaces and number of digits. */
+    private int addAnyElement(byte[] text, int offset) {
         int from = skipSpaces(text, offset);
         boolean negative = at(text, from) == '-';
         int first = negative ? from + 1 : from;
@@ -138,7 +160,7 @@ final class Elements {
             to++;
         }
         int end = skipSpaces(text, to);
-        if (at(text, end) != ',' && at(text, end) != '"') {
+        if (!endsElement(at(text, end))) {
             throw Irregular.FOUND;
         }
         boolean surelyFits = to > first && to - first <= SURELY_FIT_DIGITS;

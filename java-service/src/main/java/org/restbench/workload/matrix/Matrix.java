@@ -12,4 +12,13 @@ record Matrix(int rows, int columns, long[] values) {
     int size() {
         return rows * columns;
     }
+
+    /** Bits that every value's magnitude fits, from {@code -2^bits} (inclusive) to {@code 2^bits} (exclusive). */
+    int bits() {
+        long any = 0;
+        for (int i = 0; i < size(); i++) {
+            any |= values[i] ^ values[i] >> Long.SIZE - 1; // the bits that differ from the sign
+        }
+        return Long.SIZE - Long.numberOfLeadingZeros(any);
+    }
 }

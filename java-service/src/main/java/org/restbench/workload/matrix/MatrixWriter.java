@@ -7,6 +7,14 @@ import org.restbench.memory.MemoryBudget;
 final class MatrixWriter {
     private static final byte[] DIGIT_PAIRS = digitPairs();
 
+    /** 10^0 to 10^18, and what is below every number that has a digit more. */
+    private static final long[] POWERS_OF_10 = powersOf10();
+
+    /** 1233 / 2^12 is log10(2), closely enough for 64 bits. */
+    private static final int LOG_10_OF_2 = 1233;
+
+    private static final int LOG_BITS = 12;
+
     private final byte[] bytes;
     private int end;
 
@@ -35,8 +43,9 @@ final class MatrixWriter {
 
     private static long digits(Matrix product) {
         long digits = 0;
+        long[] values = product.values();
         for (int i = 0; i < product.size(); i++) {
-            digits += width(product.values()[i]);
+            digits += width(values[i]);
         }
         return digits;
     }
@@ -44,23 +53,18 @@ final class MatrixWriter {
     /** Characters of a number in decimal, its sign included. */
     private static int width(long value) {
         int sign = value < 0 ? 1 : 0;
-        long negative = value < 0 ? value : -value;
-        long bound = -10;
-        for (int digits = 1; digits < 19; digits++, bound *= 10) {
-            if (negative > bound) {
-                return digits + sign;
-            }
-        }
-        return 19 + sign;
+        long magnitude = (value < 0 ? -value : value) | 1; // 0 has a digit as 1 has; no other number gets one more
+        int digitsBefore = (Long.SIZE - Long.numberOfLeadingZeros(magnitude)) * LOG_10_OF_2 >>> LOG_BITS;
+        return sign + digitsBefore + (magnitude >= POWERS_OF_10[digitsBefore] ? 1 : 0);
     }
 
     private void rows(Matrix product) {
         int columns = product.columns();
+        long[] values = product.values();
         for (int row = 0; row < product.rows(); row++) {
             bytes[end++] = '[';
             for (int i = row * columns; i < (row + 1) * columns; i++) {
-                number(product.values()[i]);
-                bytes[end++] = ',';
+                number(values[i]);
             }
             bytes[end - 1] = ']';
             bytes[end++] = ',';
@@ -69,8 +73,18 @@ final class MatrixWriter {
         bytes[end] = '}';
     }
 
-    /** Digits from the last to the first, two at a time: a division is what costs here. */
+    /** And a comma. What is written behind that is overwritten next, as the text goes on there. */
     private void number(long value) {
+        if (value >= 0 && value < SixDigits.BOUND && SixDigits.fit(bytes, end)) {
+            end = SixDigits.write((int) value, bytes, end);
+        } else {
+            anyNumber(value);
+            bytes[end++] = ',';
+        }
+    }
+
+    /** Digits from the last to the first, two at a time: a division is what costs here. */
+    private void anyNumber(long value) {
         end += width(value);
         int at = end;
         long rest = value < 0 ? value : -value; // negative: the lowest number has no positive twin
@@ -95,5 +109,15 @@ final class MatrixWriter {
             pairs[2 * i + 1] = (byte) ('0' + i % 10);
         }
         return pairs;
+    }
+
+    private static long[] powersOf10() {
+        long[] powers = new long[20];
+        powers[0] = 1;
+        for (int exponent = 1; exponent < 19; exponent++) {
+            powers[exponent] = 10 * powers[exponent - 1];
+        }
+        powers[19] = Long.MAX_VALUE;
+        return powers;
     }
 }

@@ -36,29 +36,20 @@ final class Multiplication {
     Matrix run(ParallelLoop loop) {
         long[] product = loop.array(one.rows(), two.columns());
         int units = product.length;
+        int bits = bitsOfSums();
         Products products = new Products(one, two, product);
-        ParallelLoop.Body body = kernel == Kernel.LOOPS ? products::plain : products::rowByRow;
+        ParallelLoop.Body body =
+                kernel == Kernel.LOOPS ? products::plain : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
         loop.forEach(units, two.columns(), body);
-        if (mayWrap()) {
+        if (bits > Long.SIZE) {
             requireFits(loop, units);
         }
         return new Matrix(one.rows(), two.columns(), product);
     }
 
-    private boolean mayWrap() {
-        BigInteger bound = largest(one).multiply(largest(two)).multiply(BigInteger.valueOf(one.columns()));
-        return bound.bitLength() > Long.SIZE - 1;
-    }
-
-    private static BigInteger largest(Matrix matrix) {
-        long lowest = 0;
-        long highest = 0;
-        long[] values = matrix.values();
-        for (int i = 0; i < matrix.size(); i++) {
-            lowest = Math.min(lowest, values[i]);
-            highest = Math.max(highest, values[i]);
-        }
-        return BigInteger.valueOf(highest).max(BigInteger.valueOf(lowest).negate());
+    /** Every sum of products, whole or in part, fits this many bits, its sign included. */
+    private int bitsOfSums() {
+        return 1 + one.bits() + two.bits() + Integer.SIZE - Integer.numberOfLeadingZeros(one.columns());
     }
 
     private void requireFits(ParallelLoop loop, int units) {

@@ -1,7 +1,7 @@
 package org.restbench.workload.matrix;
 
 /**
- * The two kernels: both fill the elements {@code from} (inclusive) to {@code to} (exclusive) of the product, counted
+ * The kernels: each fills the elements {@code from} (inclusive) to {@code to} (exclusive) of the product, counted
  * row-major, in 64-bit arithmetic that wraps.
  */
 final class Products {
@@ -10,6 +10,7 @@ final class Products {
     private final long[] product;
     private final int inner;
     private final int columns;
+    private final Tiles tiles;
 
     /** @param product rows of one × columns of two, zeroed */
     Products(Matrix one, Matrix two, long[] product) {
@@ -18,6 +19,7 @@ final class Products {
         this.product = product;
         this.inner = one.columns();
         this.columns = two.columns();
+        this.tiles = new Tiles(one, two, product);
     }
 
     /** The triple loop of the study: an element after the other, each a walk down a column of two. */
@@ -37,10 +39,22 @@ final class Products {
         }
     }
 
+    /** Where all sums fit 32 bits: whole rows, if they are not too few, in tiles. */
+    void narrow(int from, int to) {
+        int firstRow = (from + columns - 1) / columns;
+        int endRow = to / columns;
+        if (endRow - firstRow < Tiles.FEWEST_ROWS) {
+            rowByRow(from, to);
+            return;
+        }
+        rowByRow(from, firstRow * columns);
+        tiles.fill(firstRow, endRow);
+        rowByRow(endRow * columns, to);
+    }
+
     /**
      * The same sums with the loops turned: a row of two after the other is added, scaled, to a row of the product, so
-     * that memory is read in order and the innermost loop has no dependency between its steps. The just-in-time
-     * compiler makes vector instructions of it.
+     * that memory is read in order and the innermost loop has no dependency between its steps.
      */
     void rowByRow(int from, int to) {
         for (int unit = from; unit < to; ) {

@@ -1,6 +1,7 @@
 package org.restbench.web;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -9,24 +10,26 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
-import org.springframework.stereotype.Controller;
-import org.springframework.web.bind.annotation.RequestMapping;
 
-/** The only compute route: any workload under any strategy. The checks come in the contract's order. */
-@Controller
-public final class WorkloadController {
-    private final Catalogue catalogue;
-    private final ErrorHandler errors;
-    private final InFlight inFlight;
-    private final BodyReader bodies;
-    private final RequestMetrics metrics;
+/**
+ * The only compute route: any workload under any strategy. The checks come in the contract's order. A servlet of its
+ * own and no controller of Spring MVC, whose way to one costs more than many a request's work.
+ */
+public final class WorkloadServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Catalogue catalogue;
+    private final transient ErrorHandler errors;
+    private final transient InFlight inFlight;
+    private final transient BodyReader bodies;
+    private final transient RequestMetrics metrics;
 
     /**
      * @param memory of all requests together
      * @param maxBodyBytes above it a body is refused
      * @param maxInFlight requests worked on at once
      */
-    public WorkloadController(
+    public WorkloadServlet(
             Catalogue catalogue,
             ErrorHandler errors,
             MeterRegistry registry,
@@ -40,8 +43,16 @@ public final class WorkloadController {
         this.metrics = new RequestMetrics(registry, inFlight, memory);
     }
 
-    @RequestMapping("/{workload}/{strategy}")
-    void handle(HttpServletRequest request, HttpServletResponse response) throws IOException {
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        try {
+            handle(request, response);
+        } catch (Throwable thrown) { // Refused, where there is no such path
+            errors.answer(thrown, response);
+        }
+    }
+
+    private void handle(HttpServletRequest request, HttpServletResponse response) throws IOException {
         Route route = catalogue.find(request.getRequestURI());
         Admission admission;
         try {
