@@ -122,34 +122,53 @@ final class Elements {
      * @throws Irregular at the first element that is no 64-bit integer; those before it have been added
      */
     private int addList(byte[] text, int offset) {
-        int end = addElement(text, offset);
-        while (text[end] == ',') {
-            end = addElement(text, end + 1);
+        int next = addPlain(text, offset);
+        while (next >= 0) {
+            int end = addElement(text, next);
+            if (text[end] == '"') {
+                return end;
+            }
+            next = addPlain(text, end + 1);
         }
-        return end;
+        return ~next;
     }
 
-    /** Adds one element; the offset of the comma or quote behind it. Nearly always it is a short plain number. */
-    private int addElement(byte[] text, int offset) {
-        int to = offset;
-        int value = 0; // wraps where there are many digits, and is not used then
-        for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
-            value = value * 10 + digit;
-            to++;
+    /**
+     * Reads elements, while there is room, that are short plain numbers, which nearly all are.
+     *
+     * @return the offset of the first other one; where there is none, that of the closing quote, complemented
+     */
+    private int addPlain(byte[] text, int offset) {
+        long[] room = values;
+        int count = size;
+        int from = offset;
+        while (count < room.length) {
+            int to = from;
+            int value = 0; // wraps where there are many digits, and is not used then
+            for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+                value = value * 10 + digit;
+                to++;
+            }
+            if (to == from || to - from > INT_DIGITS || !endsElement(at(text, to))) {
+                break;
+            }
+            room[count++] = value;
+            if (text[to] == '"') {
+                size = count;
+                return ~to;
+            }
+            from = to + 1;
         }
-        if (to == offset || to - offset > INT_DIGITS || !endsElement(at(text, to))) {
-            return addAnyElement(text, offset);
-        }
-        add(value);
-        return to;
+        size = count;
+        return from;
     }
 
     private static boolean endsElement(byte next) {
         return next == ',' || next == '"';
     }
 
-    /** As {@link #addElement}, with whatever sign, spaces and number of digits. */
-    private int addAnyElement(byte[] text, int offset) {
+    /** Adds one element, whatever its sign, spaces and length; the offset of the comma or quote behind it. */
+    private int addElement(byte[] text, int offset) {
         int from = skipSpaces(text, offset);
         boolean negative = at(text, from) == '-';
         int first = negative ? from + 1 : from;

@@ -9,14 +9,12 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.Integers;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Irregular;
 import org.restbench.workload.ParallelLoop;
@@ -102,6 +100,45 @@ class MatrixWorkloadTest {
         return true;
     }
 
+    /** Cuts the units anywhere, into about as many pieces as asked for, and runs them backwards. */
+    private static ParallelLoop pieces(int count, Random random) {
+        return (units, unitsPerTask, body) -> {
+            int[] cuts = random.ints(count - 1, 0, units + 1).sorted().toArray();
+            int to = units;
+            for (int i = cuts.length - 1; i >= -1; i--) {
+                int from = i < 0 ? 0 : cuts[i];
+                if (from < to) {
+                    body.run(from, to);
+                }
+                to = from;
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 5})
+    void many_rows_at_once_are_exact_wherever_they_are_cut(int count) {
+        Random random = new Random(count);
+        for (int round = 0; round < 60; round++) {
+            int inner = 1 + random.nextInt(150);
+            int bits = random.nextInt(1, 14); // their sums fit 32 bits, or nearly do
+            Matrix one = random(random, 1 + random.nextInt(round < 50 ? 40 : 600), inner, bits);
+            Matrix two = random(random, inner, 1 + random.nextInt(5), bits);
+            checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, pieces(count, random));
+        }
+    }
+
+    @Test
+    void the_largest_sums_of_32_bits_are_exact_and_those_beyond_as_well() {
+        for (long factor : new long[] {-(1 << 14), (1 << 14) - 1, -(1 << 15), 1 << 15}) {
+            Matrix one = new Matrix(
+                    20, 3, LongStream.generate(() -> factor).limit(60).toArray());
+            Matrix two = new Matrix(3, 1, new long[] {-(1 << 15), -(1 << 15), -(1 << 15)});
+            ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
+            checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder);
+        }
+    }
+
     @Test
     void accepts_sums_that_leave_64_and_128_bits_on_the_way() {
         long min = Long.MIN_VALUE;
@@ -114,55 +151,6 @@ class MatrixWorkloadTest {
         checkProduct(fits, Kernel.LOOPS, inOrder);
         assertThat(checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder))
                 .isFalse();
-    }
-
-    @Test
-    void writes_any_number_as_java_does() {
-        Random random = new Random(1);
-        long[] values = LongStream.concat(
-                        LongStream.of(Long.MIN_VALUE, Long.MAX_VALUE, 0, -1, 9, 10, -10, 99, 100, -100, 101),
-                        random.longs(4989).map(value -> value >> random.nextInt(64)))
-                .toArray();
-        for (long power = 1; power <= Long.MAX_VALUE / 10; power *= 10) {
-            values[random.nextInt(11, 5000)] = power - random.nextInt(2);
-        }
-        String rows = LongStream.of(values).mapToObj(value -> "[" + value + "]").collect(Collectors.joining(","));
-        assertThat(write(new Matrix(5000, 1, values))).isEqualTo("{\"requestId\":\"7\",\"rows\":[" + rows + "]}");
-        assertThat(write(new Matrix(1, 5000, values)))
-                .isEqualTo("{\"requestId\":\"7\",\"rows\":[["
-                        + rows.replace("[", "").replace("]", "") + "]]}");
-    }
-
-    private static String write(Matrix product) {
-        return new String(MatrixWriter.write(new MatrixProduct(ID, product), plenty()), StandardCharsets.UTF_8);
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
-    void reads_integers_that_fit(String digits) {
-        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
-        assertThat(Integers.parse(text, 0, text.length)).isEqualTo(new BigInteger(digits).longValueExact());
-    }
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "",
-                "-",
-                "+1",
-                "9223372036854775808",
-                "-9223372036854775809",
-                "18446744073709551616",
-                "92233720368547758070",
-                "1x",
-                " 1",
-                "1.0",
-                "--1"
-            })
-    void refuses_integers_that_do_not(String digits) {
-        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
-        assertThatThrownBy(() -> Integers.parse(text, 0, text.length)).isInstanceOf(Irregular.class);
     }
 
     @Test

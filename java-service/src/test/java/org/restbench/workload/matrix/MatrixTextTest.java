@@ -1,0 +1,125 @@
+package org.restbench.workload.matrix;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.Integers;
+import org.restbench.workload.Irregular;
+import org.restbench.workload.RequestId;
+
+/** Numbers in a request's and a response's text. */
+class MatrixTextTest {
+    private static final RequestId ID = new RequestId("7", true);
+
+    private static MemoryBudget.Hold memory() {
+        return new MemoryBudget(1 << 30).hold(0);
+    }
+
+    @Test
+    void writes_any_number_as_java_does() {
+        Random random = new Random(1);
+        long[] values = LongStream.concat(
+                        LongStream.of(Long.MIN_VALUE, Long.MAX_VALUE, 0, -1, 9, 10, -10, 99, 100, -100, 101),
+                        random.longs(4989).map(value -> value >> random.nextInt(64)))
+                .toArray();
+        for (long power = 1; power <= Long.MAX_VALUE / 10; power *= 10) {
+            values[random.nextInt(11, 5000)] = power - random.nextInt(2);
+        }
+        String rows = LongStream.of(values).mapToObj(value -> "[" + value + "]").collect(Collectors.joining(","));
+        assertThat(write(new Matrix(5000, 1, values))).isEqualTo("{\"requestId\":\"7\",\"rows\":[" + rows + "]}");
+        assertThat(write(new Matrix(1, 5000, values)))
+                .isEqualTo("{\"requestId\":\"7\",\"rows\":[["
+                        + rows.replace("[", "").replace("]", "") + "]]}");
+    }
+
+    private static String write(Matrix product) {
+        return new String(MatrixWriter.write(new MatrixProduct(ID, product), memory()), StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void reads_lists_of_any_numbers_as_java_does() {
+        Random random = new Random(5);
+        for (int round = 0; round < 500; round++) {
+            long[] values = random.longs(1 + random.nextInt(60))
+                    .map(value -> value >> random.nextInt(64))
+                    .toArray();
+            String list = LongStream.of(values)
+                    .mapToObj(value -> spaced(zeros(value, random), random))
+                    .collect(Collectors.joining(","));
+            String rows = "\"rows\":[{\"value\":\"" + list + "\"}]";
+            String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":" + values.length + "," + rows
+                    + "},\"matrixTwo\":{\"columnCount\":" + values.length + "," + rows + "}}";
+            MatrixRequest request = MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), memory());
+            assertThat(request.one().values()).as(list).startsWith(values);
+            assertThat(request.two().values()).startsWith(values);
+        }
+    }
+
+    private static String zeros(long value, Random random) {
+        String digits = Long.toString(value);
+        return random.nextInt(4) > 0 || value < 0 ? digits : "0".repeat(random.nextInt(12)) + digits;
+    }
+
+    private static String spaced(String text, Random random) {
+        return random.nextInt(8) > 0 ? text : " ".repeat(random.nextInt(3)) + text + " ".repeat(random.nextInt(3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "\"\"",
+                "\",1\"",
+                "\"1,\"",
+                "\"1,,2\"",
+                "\"1 2\"",
+                "\"1",
+                "\"1,2",
+                "\"12345678901,\"",
+                "\"1;2\"",
+                "\"-\"",
+                "\"1,-\""
+            })
+    void refuses_lists_that_are_none(String value) {
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
+                + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
+        assertThatThrownBy(() -> MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), memory()))
+                .isInstanceOf(Irregular.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"9223372036854775807", "-9223372036854775808", "000000000000000000000000012", "-0", "0", "-00"})
+    void reads_integers_that_fit(String digits) {
+        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
+        assertThat(Integers.parse(text, 0, text.length)).isEqualTo(new BigInteger(digits).longValueExact());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "-",
+                "+1",
+                "9223372036854775808",
+                "-9223372036854775809",
+                "18446744073709551616",
+                "92233720368547758070",
+                "1x",
+                " 1",
+                "1.0",
+                "--1"
+            })
+    void refuses_integers_that_do_not(String digits) {
+        byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
+        assertThatThrownBy(() -> Integers.parse(text, 0, text.length)).isInstanceOf(Irregular.class);
+    }
+}
