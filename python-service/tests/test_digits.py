@@ -1,4 +1,4 @@
-"""The vectorised reader against Python's own integers: right, or not sure."""
+"""Both ways to read rows against Python's own integers: right, or not sure."""
 
 import random
 
@@ -6,6 +6,13 @@ import pytest
 
 from restbench_service.workloads.matrix import digits
 from restbench_service.workloads.matrix.digits import matrix_of
+
+
+@pytest.fixture(autouse=True, params=["one after the other", "a place at a time"])
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the size of a test's table, it is read in this way."""
+    if request.param == "a place at a time":
+        monkeypatch.setattr(digits, "FEW_ELEMENTS", 0)
 
 
 def rows_of(table: list[list[int]]) -> list[str]:
@@ -32,6 +39,7 @@ def test_a_table_may_be_read_in_pieces_of_any_size(
     monkeypatch: pytest.MonkeyPatch, piece_bytes: int
 ) -> None:
     monkeypatch.setattr(digits, "PIECE_BYTES", piece_bytes)
+    monkeypatch.setattr(digits, "FEW_ELEMENTS", 0)
     draw = random.Random(piece_bytes)
     table = [[draw.randint(-(10**5), 10**5) for _ in range(7)] for _ in range(9)]
     read = matrix_of(rows_of(table), 7)
@@ -43,7 +51,7 @@ def test_reads_leading_zeros_and_a_negative_zero() -> None:
     read = matrix_of(["007,-0", "-010,0"], 2)
     assert read is not None
     assert read[0].tolist() == [[7, 0], [-10, 0]]
-    assert read[1] == 999
+    assert 10 <= read[1] <= 999
 
 
 @pytest.mark.parametrize(
@@ -63,6 +71,10 @@ def test_reads_leading_zeros_and_a_negative_zero() -> None:
         ["--1,2", "3,4"],
         ["1-,2", "3,4"],
         ["1-2,3", "4,5"],
+        ["1,-", "3,4"],
+        ["1,2", "-,4"],
+        ["1,2", "3,-"],
+        ["1,2", "3,"],
         ["-,2", "3,4"],
         ["1.0,2", "3,4"],
         ["1e3,2", "3,4"],
@@ -71,6 +83,9 @@ def test_reads_leading_zeros_and_a_negative_zero() -> None:
         ["1,2\x00", "3,4"],
         ["1000000000000000000,2", "3,4"],
         ["9223372036854775808,2", "3,4"],
+        ["-9223372036854775808,2", "3,4"],
+        ["-9223372036854775809,2", "3,4"],
+        ["99999999999999999999999,2", "3,4"],
     ],
 )
 def test_is_not_sure_of_anything_else(rows: list[str]) -> None:
@@ -79,3 +94,12 @@ def test_is_not_sure_of_anything_else(rows: list[str]) -> None:
 
 def test_a_huge_count_of_columns_costs_nothing() -> None:
     assert matrix_of(["1,2", "3,4"], 2**63 - 1) is None
+
+
+def test_few_elements_are_read_one_after_the_other_and_more_a_place_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(digits, "FEW_ELEMENTS", 6)
+    monkeypatch.setattr(digits, "_many", lambda *_: None)
+    assert matrix_of(["1,2"] * 3, 2) is not None
+    assert matrix_of(["1,2"] * 4, 2) is None

@@ -1,4 +1,4 @@
-"""Rows of decimal integers read a digit's place at a time: numpy sees many elements at once."""
+"""Rows of decimal integers: few are read one after the other, many a digit's place at a time."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,10 @@ from .operands import Matrix
 
 SURELY_FIT_DIGITS = 18
 """Any number of so many digits fits 64 bits; longer ones are for the validator to judge."""
+SURELY_FIT_BELOW = 10**SURELY_FIT_DIGITS
+FEW_ELEMENTS = 3000
+"""Up to so many are read sooner one after the other, in C: measured for one to six digits, the two
+ways take the same time between 2 000 and 5 000 elements. The other's twenty calls cost 20 us."""
 PIECE_BYTES = 256 * 1024
 """Of text at a time: what is made of it, twenty times as much, is small beside a large matrix."""
 
@@ -20,7 +24,7 @@ Offsets = NDArray[np.int64]
 def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
     """The elements of `-?[0-9]+` between commas, rows x columns; None where it is not sure.
 
-    And the largest absolute value that elements of so many digits can have.
+    And an absolute value that none of them exceeds.
     """
     try:
         fenced = f";{';'.join(rows)};".encode("ascii")
@@ -28,16 +32,9 @@ def matrix_of(rows: list[str], columns: int) -> tuple[Matrix, int] | None:
         return None
     if not _has_shape(fenced, len(rows), columns):
         return None
-    values, read, has_signs = np.empty(len(rows) * columns, np.int64), 0, b"-" in fenced
-    most_digits = 0
-    for piece in _pieces(fenced):
-        found = _read(np.frombuffer(piece, np.uint8), has_signs)
-        if found is None:
-            return None
-        elements, most_digits = found[0], max(most_digits, found[1])
-        values[read : read + elements.size] = elements
-        read += elements.size
-    return values.reshape(len(rows), columns), 10**most_digits - 1
+    read = _few if len(rows) * columns <= FEW_ELEMENTS else _many
+    found = read(fenced, len(rows) * columns)
+    return None if found is None else (found[0].reshape(len(rows), columns), found[1])
 
 
 def _has_shape(fenced: bytes, rows: int, columns: int) -> bool:
@@ -46,6 +43,34 @@ def _has_shape(fenced: bytes, rows: int, columns: int) -> bool:
     if len(fences) != rows * columns + 1:  # as many as the client likes: not to be built below
         return False
     return fences == b";" + (b"," * (columns - 1) + b";") * rows
+
+
+def _few(fenced: bytes, elements: int) -> tuple[Offsets, int] | None:
+    """By C's strtoll, which takes a sign alone for 0 and cuts off what does not fit 64 bits."""
+    has_signs = b"-" in fenced
+    if has_signs and (b"-," in fenced or b"-;" in fenced):
+        return None
+    try:
+        values = np.fromstring(fenced[1:-1].replace(b";", b","), np.int64, sep=",")
+    except ValueError:
+        return None
+    if values.size != elements:
+        return None
+    largest = max(int(values.max()), -int(values.min()) if has_signs else 0)
+    return (values, largest) if largest < SURELY_FIT_BELOW else None
+
+
+def _many(fenced: bytes, elements: int) -> tuple[Offsets, int] | None:
+    values, read, has_signs = np.empty(elements, np.int64), 0, b"-" in fenced
+    most_digits = 0
+    for piece in _pieces(fenced):
+        found = _read(np.frombuffer(piece, np.uint8), has_signs)
+        if found is None:
+            return None
+        values[read : read + found[0].size] = found[0]
+        read += found[0].size
+        most_digits = max(most_digits, found[1])
+    return values, 10**most_digits - 1
 
 
 def _pieces(fenced: bytes) -> Iterator[memoryview]:

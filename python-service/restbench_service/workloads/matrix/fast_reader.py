@@ -3,6 +3,8 @@
 It never says what is wrong. Whatever it is not sure of is None, and the validator reads it again.
 """
 
+from typing import Any, NamedTuple
+
 import msgspec
 import numpy as np
 
@@ -28,6 +30,18 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     matrixTwo: _Matrix  # noqa: N815
 
 
+class _Rows(NamedTuple):
+    """A matrix's rows, all strings or all arrays, and the JSON strings in them, names too.
+
+    Unknown members are refused and nothing is escaped: each further quote is a duplicate's.
+    """
+
+    values: list[Any]
+    columns: int
+    is_text: bool
+    strings: int
+
+
 _DECODER = msgspec.json.Decoder(_Request)
 _MEMBER_NAMES = 7  # requestId, two matrices, columnCount and rows of each
 
@@ -40,23 +54,16 @@ def read(body: bytes) -> Operands | None:
         request = _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
-    if body.count(b'"') != _expected_quotes(request) or not _is_right_id(request.requestId):
+    one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
+    if one is None or two is None or not _is_right_id(request.requestId):
         return None
-    left, right = _matrix(request.matrixOne), _matrix(request.matrixTwo)
+    strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
+    if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+        return None
+    left, right = _matrix(one), _matrix(two)
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
     return Operands(request.requestId, left[0], right[0], left[1], right[1])
-
-
-def _expected_quotes(request: _Request) -> int:
-    """The quotes of a body without duplicates: msgspec keeps a duplicate's last value in silence.
-
-    Unknown members are refused and nothing is escaped, so each further quote is a duplicate's.
-    """
-    strings = _MEMBER_NAMES + isinstance(request.requestId, str)
-    for matrix in (request.matrixOne, request.matrixTwo):
-        strings += len(matrix.rows) + sum(isinstance(row.value, str) for row in matrix.rows)
-    return 2 * strings
 
 
 def _is_right_id(request_id: str | int) -> bool:
@@ -65,16 +72,19 @@ def _is_right_id(request_id: str | int) -> bool:
     return INT64_MIN <= request_id <= INT64_MAX
 
 
-def _matrix(matrix: _Matrix) -> tuple[Matrix, int | None] | None:
-    """With the largest absolute value that may be in it, where reading has shown one."""
+def _rows_of(matrix: _Matrix) -> _Rows | None:
     values = [row.value for row in matrix.rows]
-    if not values or matrix.columnCount < 1:
+    kinds = set(map(type, values))
+    if len(kinds) != 1 or matrix.columnCount < 1:
         return None
-    if all(isinstance(value, str) for value in values):
-        return digits.matrix_of(values, matrix.columnCount)  # type: ignore[arg-type]
-    if all(isinstance(value, list) for value in values):
-        return _from_arrays(values, matrix.columnCount)  # type: ignore[arg-type]
-    return None
+    is_text = str in kinds
+    return _Rows(values, matrix.columnCount, is_text, len(values) * (1 + is_text))
+
+
+def _matrix(rows: _Rows) -> tuple[Matrix, int | None] | None:
+    """With the largest absolute value that may be in it, where reading has shown one."""
+    read = digits.matrix_of if rows.is_text else _from_arrays
+    return read(rows.values, rows.columns)
 
 
 def _from_arrays(values: list[list[int]], columns: int) -> tuple[Matrix, None] | None:
