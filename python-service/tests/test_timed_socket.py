@@ -1,6 +1,7 @@
-"""When receiving from a client ends."""
+"""When receiving from a client ends, and how much is sent to one without waiting."""
 
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -36,3 +37,41 @@ def test_what_has_come_is_taken_late_but_not_without_end(
             sock.recv(100)
     else:
         assert sock.recv(100) == b"more"
+
+
+def test_nothing_that_comes_soon_is_no_end_of_the_connection(
+    client: tuple[TimedSocket, socket.socket],
+) -> None:
+    sock, theirs = client
+    for seconds in (0.0, 0.01):
+        with pytest.raises(BlockingIOError):
+            sock.receive_soon(100, seconds)
+    theirs.send(b"soon")
+    assert sock.receive_soon(100, 60.0) == b"soon"
+    theirs.close()
+    assert sock.receive_soon(100, 60.0) == b""
+
+
+def test_what_the_client_does_not_take_at_once_is_sent_when_it_does(
+    client: tuple[TimedSocket, socket.socket],
+) -> None:
+    sock, theirs = client
+    data, received = b"x" * 5_000_000, bytearray()  # far more than the kernel's buffers take
+
+    def take() -> None:
+        while len(received) < len(data):
+            received.extend(theirs.recv(65536))
+
+    taker = threading.Timer(0.1, take)
+    taker.start()
+    TimedSocket(sock._connection, 60.0).sendall(data)
+    taker.join()
+    assert received == data
+
+
+def test_a_client_that_takes_nothing_more_is_late(
+    client: tuple[TimedSocket, socket.socket],
+) -> None:
+    sock, _ = client
+    with pytest.raises(TimeoutError, match="SEND_TIMEOUT"):
+        sock.sendall(b"x" * 5_000_000)

@@ -52,10 +52,13 @@ class Connection:
         """For the loop's selector."""
         return self._connection.fileno()
 
-    def receive_head(self) -> Head:
-        """Take what has come; once the head is WHOLE the parser has it, and what came after."""
+    def receive_head(self, seconds: float = 0) -> Head:
+        """Take what has come, or comes first within the time.
+
+        Once the head is WHOLE the parser has it, and what came after.
+        """
         try:
-            piece = self.sock.receive_what_is_there(_PIECE_BYTES)
+            piece = self.sock.receive_soon(_PIECE_BYTES, seconds)
         except BlockingIOError:
             return self._progress(0)
         except OSError:
@@ -66,10 +69,11 @@ class Connection:
         self._head += piece
         return self._progress(searched)
 
-    def next_head(self) -> Head:
-        """After a response: what has come already of the next request."""
+    def next_head(self, seconds: float) -> Head:
+        """After a response: what has come of the next request, or comes within the time."""
         self._head += self.parser.unreader.take_buffered()
-        return self._progress(0)
+        head = self._progress(0)
+        return self.receive_head(seconds) if head is Head.NOTHING and seconds else head
 
     def finish_body(self, limit_bytes: int) -> bool:
         """Read and drop what is left of the request's body, so that the next can be read.

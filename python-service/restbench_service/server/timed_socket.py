@@ -51,6 +51,13 @@ class TimedSocket:
         except BlockingIOError:
             raise TimeoutError(RECEIVE_TIMEOUT) from None
 
+    def receive_soon(self, size: int, seconds: float) -> bytes:
+        """As recv, with a time of its own. Raises BlockingIOError where nothing comes in it."""
+        if not seconds:
+            return self.receive_what_is_there(size)
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _timeval(seconds))
+        return self._connection.recv(size)
+
     def receive_what_is_there(self, size: int) -> bytes:
         """As recv, without waiting. Raises BlockingIOError where nothing is there."""
         return self._connection.recv(size, socket.MSG_DONTWAIT)
@@ -62,13 +69,22 @@ class TimedSocket:
 
     def sendall(self, data: bytes) -> None:
         """As socket.sendall. Raises TimeoutError for a client that does not take it in time."""
-        send_by, rest = monotonic() + self._send_seconds, memoryview(data)
+        rest = memoryview(data)
+        rest = rest[self._send_what_is_taken(rest) :]
+        send_by = monotonic() + self._send_seconds
         while rest:
             self._set_timeout(socket.SO_SNDTIMEO, send_by)
             try:
                 rest = rest[self._connection.send(rest) :]
             except BlockingIOError:
                 raise TimeoutError(SEND_TIMEOUT) from None
+
+    def _send_what_is_taken(self, data: memoryview) -> int:
+        """Without waiting; usually that is all, and no deadline has to be set."""
+        try:
+            return self._connection.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
 
     def has_peer(self) -> bool:
         """False once the client has closed its end, or only its sending half.
@@ -87,6 +103,10 @@ class TimedSocket:
         if remaining <= 0:
             raise TimeoutError(RECEIVE_TIMEOUT if direction == socket.SO_RCVTIMEO else SEND_TIMEOUT)
         if remaining < math.inf:
-            seconds, fraction = divmod(remaining, 1)
-            timeval = _TIMEVAL.pack(int(seconds), max(1, int(fraction * 1e6)))
-            self._connection.setsockopt(socket.SOL_SOCKET, direction, timeval)
+            self._connection.setsockopt(socket.SOL_SOCKET, direction, _timeval(remaining))
+
+
+def _timeval(seconds: float) -> bytes:
+    """Never none at all, which would mean to wait without end."""
+    whole, fraction = divmod(seconds, 1)
+    return _TIMEVAL.pack(int(whole), max(1, int(fraction * 1e6)))

@@ -10,20 +10,19 @@ import errno
 import logging
 import os
 import signal
-from concurrent.futures import Future
+from functools import partial
 from time import monotonic, sleep
 from typing import Any
 
 from gunicorn import http
-from gunicorn.http import wsgi
-from gunicorn.http.errors import ParseException
 from gunicorn.workers.gthread import STOP_KEEPALIVE_LINGER, ThreadWorker
 
-from ..errors import described
 from ..settings import REFUSED_AT_ONCE, Settings
 from . import refusal
 from .connection import MAX_HEAD_BYTES, Connection, Head
-from .response import Response
+from .constants import Constants
+from .request_handler import RequestHandler
+from .request_threads import RequestThreads
 from .timed_socket import RECEIVE_TIMEOUT, TimedSocket
 from .waiting_room import WaitingRoom
 
@@ -35,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class BoundedWorker(ThreadWorker):
-    """gunicorn's run() is the loop, in the main thread; handle() is what other threads do."""
+    """gunicorn's run() is the loop, in the main thread; _serve() is what other threads do."""
 
     def __init__(self, *arguments: Any) -> None:
         """See gunicorn's Worker."""
@@ -43,9 +42,14 @@ class BoundedWorker(ThreadWorker):
         self._settings = Settings.from_environment(os.environ)
         # run() accepts until there are so many; those above the limit it accepts to refuse them
         self.worker_connections = self._settings.max_connections + REFUSED_AT_ONCE
+        self._constants = Constants(self.cfg)
         self._busy_threads = 0
         self.refused = 0
         """Requests and connections refused without asking the app."""
+
+    def get_thread_pool(self) -> RequestThreads:
+        """gunicorn's way to have its threads made by others."""
+        return RequestThreads()
 
     def init_signals(self) -> None:
         """Ctrl-C reaches the whole process group: it must not cut requests off."""
@@ -56,7 +60,17 @@ class BoundedWorker(ThreadWorker):
     def run(self) -> None:
         """Serve until told to stop, then finish what is in flight, within graceful_timeout."""
         self._waiting = WaitingRoom(self.poller, self._on_readable)
-        super().run()
+        self._handler = RequestHandler(
+            self.wsgi,
+            self._constants,
+            self._settings,
+            is_stopping=lambda: not self.alive,
+            has_spare_threads=lambda: 2 * self._busy_threads < self.cfg.threads,
+        )
+        try:
+            super().run()
+        finally:  # however it ends, or the interpreter would wait for the threads
+            self.tpool.shutdown(wait=False)
 
     # --- in the loop ---------------------------------------------------------------------------
 
@@ -80,7 +94,7 @@ class BoundedWorker(ThreadWorker):
                 return
             self.nr_conns += 1
             timed = TimedSocket(connection, self._settings.send_timeout_seconds)
-            parser = http.get_parser(self.cfg, timed, client)
+            parser = http.get_parser(self._constants, timed, client)
             self._welcome(Connection(connection, timed, parser, client, listener.getsockname()))
 
     def _welcome(self, connection: Connection) -> None:
@@ -135,16 +149,16 @@ class BoundedWorker(ThreadWorker):
             self._refuse(connection, refusal.busy(f"all {self.cfg.threads} threads are busy"))
             return
         self._busy_threads += 1
-        super().enqueue_req(connection)
+        self.tpool.run(partial(self._serve, connection), self._busy_threads)
 
-    def finish_request(self, connection: Connection, done: "Future[bool]") -> None:
-        """What handle() has left: a connection to go on with, or to end."""
+    def finish_request(self, connection: Connection, head: Head | None) -> None:
+        """What its thread has left: a connection to go on with, or None, to end it."""
         self._busy_threads -= 1
-        if done.exception() is None and done.result():
-            self._expect_request(connection)
-            self._go_on(connection, connection.next_head())
-        else:
+        if head is None:
             self._end(connection)
+        else:
+            self._expect_request(connection)
+            self._go_on(connection, head)
 
     def murder_keepalived(self, force: bool = False) -> None:
         """Give up those who were waited for long enough; all of them by force."""
@@ -183,37 +197,12 @@ class BoundedWorker(ThreadWorker):
 
     # --- in a thread ---------------------------------------------------------------------------
 
-    def handle(self, connection: Connection) -> bool:
-        """Answer one request; whether the connection is good for another."""
+    def _serve(self, connection: Connection) -> None:
+        head = None
         try:
-            request = next(connection.parser)
-            keep = self.handle_request(request, connection)
-            return keep and connection.finish_body(self._settings.max_body_bytes)
-        except (StopIteration, OSError) as error:
-            _LOG.debug("a client is gone or too slow: %s", described(error))
-        except ParseException:
-            connection.offer(refusal.not_received("because it is not well-formed HTTP"))
-        except Exception as error:
-            _LOG.error("a request failed outside of the app: %s", described(error))
-            connection.offer(refusal.fault())
-        return False
-
-    def handle_request(self, request: Any, connection: Connection) -> bool:
-        """Run the app; whether both sides want to keep the connection."""
-        response, environ = wsgi.create(
-            request, connection.sock, connection.client, connection.server, self.cfg, Response
-        )
-        environ["wsgi.multithread"] = True
-        if not self.alive:
-            response.force_close()
-        parts = self.wsgi(environ, response.start_response)
-        try:
-            for part in parts:
-                response.write(part)
-            response.close()
+            head = self._handler.serve(connection)
         finally:
-            parts.close()
-        return not response.should_close()
+            self.method_queue.defer(self.finish_request, connection, head)
 
 
 def _accept_failed(error: OSError) -> None:
