@@ -1,7 +1,5 @@
 """How many requests may be in flight."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
 
 from .errors import RefusedError
@@ -21,8 +19,7 @@ class Admission:
         """Requests admitted and not yet answered."""
         return self._in_flight
 
-    @contextmanager
-    def admitted(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Count a request for the with-block. Raises RefusedError 008 at the limit."""
         with self._guard:
             if self._in_flight >= self._limit:
@@ -32,8 +29,8 @@ class Admission:
                     "(RESTBENCH_MAX_IN_FLIGHT), retry later",
                 )
             self._in_flight += 1
-        try:
-            yield
-        finally:
-            with self._guard:
-                self._in_flight -= 1
+
+    def __exit__(self, *_: object) -> None:
+        """It is answered."""
+        with self._guard:
+            self._in_flight -= 1

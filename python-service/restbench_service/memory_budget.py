@@ -1,8 +1,7 @@
 """How much memory requests may hold together."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from threading import Lock
+from typing import Self
 
 from .errors import RefusedError
 
@@ -24,18 +23,12 @@ class MemoryBudget:
         """What is held now."""
         return self._held_bytes
 
-    @contextmanager
-    def hold(self, size_bytes: int = 0) -> Iterator["Hold"]:
+    def hold(self, size_bytes: int = 0) -> "Hold":
         """Hold so many bytes in the with-block; more or fewer later through Hold.resize.
 
-        Raises RefusedError 008 if they do not fit.
+        Entering raises RefusedError 008 if they do not fit.
         """
-        hold = Hold(self)
-        hold.resize(size_bytes)
-        try:
-            yield hold
-        finally:
-            hold.resize(0)
+        return Hold(self, size_bytes)
 
     def change(self, before_bytes: int, after_bytes: int) -> None:
         """Replace one hold's bytes. A hold that is the only one may have any size.
@@ -57,12 +50,28 @@ class MemoryBudget:
 class Hold:
     """What one request holds of a budget."""
 
-    def __init__(self, budget: MemoryBudget) -> None:
-        """Nothing yet. Made by MemoryBudget.hold, which also ends it."""
-        self._budget = budget
+    __slots__ = ("_at_first_bytes", "_budget", "_size_bytes")
+
+    def __init__(self, budget: MemoryBudget, at_first_bytes: int) -> None:
+        """Nothing before the with-block. Made by MemoryBudget.hold."""
+        self._budget, self._at_first_bytes = budget, at_first_bytes
         self._size_bytes = 0
+
+    def __enter__(self) -> Self:
+        """Raises RefusedError 008."""
+        self.resize(self._at_first_bytes)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """See let_go."""
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Hold nothing any more."""
+        self.resize(0)
 
     def resize(self, size_bytes: int) -> None:
         """Hold so many bytes in all. Raises RefusedError 008; what was held stays held then."""
-        self._budget.change(self._size_bytes, size_bytes)
-        self._size_bytes = size_bytes
+        if size_bytes != self._size_bytes:
+            self._budget.change(self._size_bytes, size_bytes)
+            self._size_bytes = size_bytes

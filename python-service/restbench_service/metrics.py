@@ -37,6 +37,7 @@ class Metrics:
         )
         self._decisions = _Decisions()
         self._registry.register(self._decisions)
+        self._counters: dict[tuple[str, ...], Counter] = {}
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> None:
         """A gauge whose value is asked at each scrape."""
@@ -48,7 +49,11 @@ class Metrics:
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """One request was answered."""
-        self._requests.labels(workload, strategy, str(status)).inc()
+        labels = (workload, strategy, str(status))
+        counter = self._counters.get(labels)
+        if counter is None:  # two threads may both ask: it is the same one
+            counter = self._counters[labels] = self._requests.labels(*labels)
+        counter.inc()
 
     def text(self) -> bytes:
         """All metrics in Prometheus text format."""

@@ -3,18 +3,18 @@
 import json
 import platform
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import asdict
-from functools import partial
+from functools import lru_cache, partial
 from threading import Lock
 from typing import Any
 
-import flask
 from flask import Flask, Request, Response
+from flask.globals import request_ctx
 
 from . import VERSION
 from .admission import Admission
 from .affinity import allowed_cores
+from .answer import JSON, Answer
 from .client import client_waits
 from .documentation import add_documentation
 from .errors import FaultError, RefusedError, handle_errors
@@ -23,7 +23,8 @@ from .execution.gate import AbandonedError
 from .execution.strategy import Strategy
 from .memory_budget import Hold, MemoryBudget
 from .metrics import Metrics
-from .request_body import check_declared_length, read_body
+from .request_body import RequestBody
+from .sessions import NoSessions
 from .settings import Settings
 from .workloads.catalogue import Factory, Limits, workloads
 from .workloads.native_library import native_library
@@ -38,6 +39,7 @@ def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     """The WSGI application; `strategies` by name, running."""
     app = Flask(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
+    app.session_interface = NoSessions()
     service = _Service(settings, strategies)
     for workload, factory in service.workloads.items():
         for strategy in strategies:
@@ -124,22 +126,30 @@ class _Service:
             return app.handle_user_exception(error)
 
     def _compute(self, factory: Factory, strategy: Strategy) -> Response:
-        request = flask.request
-        if request.mimetype != "application/json":
+        request = request_ctx.request
+        if not _is_json(request):
             raise RefusedError("009", "Content-Type must be application/json", 415)
-        limit_bytes = self._settings.max_body_bytes
-        check_declared_length(request, limit_bytes)
-        with ExitStack() as until_sent:
-            hold = until_sent.enter_context(self._budget.hold())
-            early = _read_early(request, limit_bytes, hold)
-            with self._admission.admitted():
-                body = read_body(request, limit_bytes, hold) if early is None else early
-                workload = factory(request.args.to_dict(flat=False))
-                with self._working.hold(self._working_bytes(workload, body)):
-                    response = _execute(workload, strategy, body)
-            hold.resize(len(body) + (response.content_length or 0))
-            response.call_on_close(until_sent.pop_all().close)
+        hold = self._budget.hold()
+        try:
+            response = self._held(hold, request, factory, strategy)
+        except BaseException:
+            hold.let_go()
+            raise
+        response.call_on_close(hold.let_go)
         return response
+
+    def _held(self, hold: Hold, request: Request, factory: Factory, strategy: Strategy) -> Response:
+        """The response, for which and for whose body memory is held."""
+        body = RequestBody(request, self._settings.max_body_bytes, hold)
+        # Whether a body of unknown length is too large (007) goes before the limit in flight.
+        early = body.read() if body.declared_bytes is None else None
+        with self._admission:
+            received = body.read() if early is None else early
+            workload = _workload(factory, request.query_string)
+            with self._working.hold(self._working_bytes(workload, received)):
+                answer, clock = _execute(workload, strategy, received, request)
+        hold.resize(len(received) + len(answer))
+        return Answer(answer, clock.server_timing())
 
     def _working_bytes(self, workload: Workload[Any, Any], body: bytes) -> int:
         """One at a time: a look may take many times the body's memory, and is before any gate."""
@@ -156,23 +166,30 @@ def limits_of(settings: Settings) -> Limits:
     )
 
 
-def _read_early(request: Request, limit_bytes: int, hold: Hold) -> bytes | None:
-    """A body of unknown length: whether it is too large (007) goes before the limit in flight."""
-    return read_body(request, limit_bytes, hold) if request.content_length is None else None
+def _is_json(request: Request) -> bool:
+    """The usual header is not taken apart."""
+    return request.environ.get("CONTENT_TYPE") == JSON or request.mimetype == JSON
 
 
-def _execute(workload: Workload[Any, Any], strategy: Strategy, body: bytes) -> Response:
-    clock = StageClock(is_wanted=partial(client_waits, flask.request.environ))
+@lru_cache(maxsize=64)
+def _workload(factory: Factory, query_string: bytes) -> Workload[Any, Any]:
+    """The same for all requests with this query, since it is a value."""
+    query = Request({"QUERY_STRING": query_string.decode("latin-1")}).args
+    return factory(query.to_dict(flat=False))
+
+
+def _execute(
+    workload: Workload[Any, Any], strategy: Strategy, body: bytes, request: Request
+) -> tuple[bytes, StageClock]:
+    clock = StageClock(is_wanted=partial(client_waits, request.environ))
     try:
-        answer = strategy.execute(workload, body, clock)
+        return strategy.execute(workload, body, clock), clock
     except InvalidRequestError:
         raise
     except AbandonedError as error:
         raise RefusedError("008", "the client went away before its turn came") from error
     except Exception as error:
         raise FaultError(workload.request_id(body)) from error
-    headers = {"Server-Timing": clock.server_timing()}
-    return Response(answer, headers=headers, mimetype="application/json")
 
 
 def _shown(settings: Settings) -> dict[str, Any]:
@@ -185,4 +202,4 @@ def _shown(settings: Settings) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Response:
-    return Response(json.dumps(value), mimetype="application/json")
+    return Response(json.dumps(value), content_type=JSON)

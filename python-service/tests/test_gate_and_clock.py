@@ -60,11 +60,29 @@ def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
     )
 
 
-def test_a_request_whose_client_is_gone_gives_its_turn_to_the_next() -> None:
-    gate = Gate(1)
-    with pytest.raises(AbandonedError), gate.entered(StageClock(is_wanted=lambda: False)):
-        pytest.fail("it ran for nobody")
+def test_a_request_whose_client_went_while_it_waited_gives_its_turn_to_the_next() -> None:
+    gate, ended = Gate(1), list[bool]()
+
+    def enter_for_nobody() -> None:
+        with pytest.raises(AbandonedError), gate.entered(StageClock(is_wanted=lambda: False)):
+            pytest.fail("it ran for nobody")
+        ended.append(True)
+
+    thread = threading.Thread(target=enter_for_nobody)
     with gate.entered(StageClock()):
+        thread.start()
+        wait_until(lambda: len(gate._waiting) == 1)
+    thread.join()
+    assert ended == [True]
+    with gate.entered(StageClock()):
+        pass
+
+
+def test_a_request_that_need_not_wait_is_not_asked_for_its_client() -> None:
+    def asked() -> bool:
+        pytest.fail("it was asked")
+
+    with Gate(1).entered(StageClock(is_wanted=asked)):
         pass
 
 

@@ -35,12 +35,13 @@ class Gate:
         """Hold a permit in the with-block; the wait for it is the clock's queue.
 
         Raises AbandonedError when nobody waits for the answer any more once it is our turn: what
-        clients that are gone have left in the queue costs those who are here no time.
+        clients that are gone have left in the queue costs those who are here no time. Who did not
+        have to wait is not asked: to look at a socket gives the interpreter lock away.
         """
         with clock.stage("queue"):
-            self._acquire()
+            had_to_wait = self._acquire()
         try:
-            if not clock.is_wanted():
+            if had_to_wait and not clock.is_wanted():
                 raise AbandonedError
             yield
         finally:
@@ -54,15 +55,17 @@ class Gate:
                 return True
             return False
 
-    def _acquire(self) -> None:
+    def _acquire(self) -> bool:
+        """Whether it took a wait."""
         with self._guard:
             if self._free:
                 self._free -= 1
-                return
+                return False
             turn = Lock()
             turn.acquire()
             self._waiting.append(turn)
         turn.acquire()
+        return True
 
     def leave(self) -> None:
         """Give a permit to who waits longest for one."""
