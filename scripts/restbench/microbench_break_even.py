@@ -26,8 +26,6 @@ MARGIN = 1.05
 #: What fits a body of 64 MiB, the services' default limit: 50 elements of up to two digits a row,
 #: with their commas and the member's name.
 LARGEST_ROWS = 64 * 2**20 // (STUDY_INNER * 3 + 12)
-
-
 #: Which end of an interval, as places in a Span.
 LOW, MIDDLE, HIGH = 0, 1, 2
 
@@ -49,7 +47,7 @@ class Dispatch:
     def at(self, rows: float, end: int = MIDDLE) -> float:
         """At any number of rows; `end` says which of the interval."""
         known = list(self.by_rows)
-        if rows <= known[0]:
+        if rows <= known[0] or len(known) == 1:
             return self.by_rows[known[0]][end]
         upper = next((each for each in known if each >= rows), known[-1])
         lower = known[known.index(upper) - 1]

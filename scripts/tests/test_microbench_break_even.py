@@ -90,6 +90,13 @@ def test_the_knee_where_a_pool_has_all_its_threads_is_followed() -> None:
     assert found.rows == pytest.approx(300.0, rel=1e-2)  # 150 us more, half a us saved a row
 
 
+def test_an_empty_loop_of_one_size_is_taken_for_all_sizes() -> None:
+    one_size = [empty("serial", 1, 1.0), computed("serial", 1001.0)]
+    rival = [empty("shared-pool", 1, 21.0), computed("shared-pool", 521.0)]
+    (found,) = break_evens([*one_size, *rival], MEDIUM)
+    assert found.rows == pytest.approx(40.0, rel=1e-2)
+
+
 def test_without_a_measurement_in_order_nothing_is_said() -> None:
     alone = [empty("shared-pool", rows, 1.0) for rows in (1, 100)] + [computed("shared-pool", 9.0)]
     assert break_evens(alone, MEDIUM) == []
