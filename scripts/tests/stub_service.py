@@ -3,10 +3,11 @@
     STUB_FAULTS='{"pinned": "wrong"}' RESTBENCH_PORT=18250 python stub_service.py java
 
 Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-load` and `error`
-(every third request of a load), `hang` (no answer), `slow` (50 ms), `queue` (one request after the
-other, 10 ms each), `die` (in the middle of every load), `die-once` (of the first: the file
-STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is set),
-`late` (0.6 s a request of a load). The fault `no-start` of a service's name: it never comes up.
+(every third request of a load), `hang` (no answer), `slow` (50 ms), `slower` (250 ms), `queue` (one
+request after the other, 10 ms each), `die` (in the middle of every load), `die-once` (of the first:
+the file STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is
+set), `late` (0.6 s a request of a load). The fault `no-start` of a service's name: it never comes
+up.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import stub_kernel
 from restbench.cell import STRATEGIES
 
 HANG_S = 60.0
-SLOW_S = 0.05
+SLOW_S = {"slow": 0.05, "slower": 0.25}
 LATE_S = 0.6
 QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
@@ -127,8 +128,7 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(HANG_S)
         if fault == "late" and under_load:
             time.sleep(LATE_S)
-        if fault == "slow":
-            time.sleep(SLOW_S)
+        time.sleep(SLOW_S.get(fault, 0.0))
         if fault == "clock" and number == DIES_AT:
             Path(os.environ["STUB_CLOCK"]).touch()
         if fault == "queue":

@@ -64,7 +64,7 @@ def test_a_cell_during_which_the_clock_was_set_is_measured_again(failing: Ran) -
     assert "let the time service slew" in record.first_failure
     manifest = failing.bench.latest.manifest()
     begun, ended = (datetime.fromisoformat(str(t)) for t in (manifest.started, manifest.finished))
-    assert 0 < (ended - begun).total_seconds() < 300
+    assert 0 < (ended - begun).total_seconds() < 3000
 
 
 def test_warm_up_goes_on_until_every_user_has_had_an_answer(failing: Ran) -> None:

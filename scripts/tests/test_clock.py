@@ -73,5 +73,5 @@ def test_the_end_of_a_run_is_after_its_start_whatever_the_wall_clock_says(
     set_back = replace(started, wall_ns=started.wall_ns - 7200 * S)
     an_hour_on = replace(set_back, boottime_ns=started.boottime_ns + 3600 * S)
     monkeypatch.setattr(clock, "read", lambda: an_hour_on)
-    assert (clock.now() - begun).total_seconds() == pytest.approx(3600, abs=1)
+    assert (clock.now() - begun).total_seconds() == pytest.approx(3600, abs=60)
     assert datetime.fromisoformat(clock.now_text()).tzinfo is not None
