@@ -138,8 +138,11 @@ class Settings:
 
     @property
     def calibration_path(self) -> Path | None:
-        """With the home directory in it."""
-        return Path(self.calibration_file).expanduser() if self.calibration_file else None
+        """With the home directory in it; None where this user has none."""
+        try:
+            return Path(self.calibration_file).expanduser() if self.calibration_file else None
+        except RuntimeError:
+            return None
 
     @property
     def threads(self) -> int:

@@ -14,7 +14,7 @@ from live_service import kill, wait_until
 from observed import NICE, UNITS, Held, Observed
 from test_strategies import pids, pool
 
-from restbench_service.execution.adaptive import Adaptive
+from restbench_service.execution.adaptive import MOST_PARSED_BYTES, Adaptive
 from restbench_service.execution.calibration_file import NOT_KEPT, CalibrationFile
 from restbench_service.execution.clock import StageClock
 from restbench_service.execution.costs import Costs, KindCosts
@@ -31,6 +31,11 @@ OURS = {os.getpid()}
 NAMES = "restbench-F1-"
 NORMAL = os.getpriority(os.PRIO_PROCESS, 0)
 LOW = NORMAL + NICENESS
+
+
+class Bulky(Observed):
+    def parse(self, body: bytes) -> dict[str, Any]:
+        return {**super().parse(body), "bulk": "x" * (MOST_PARSED_BYTES + 1)}
 
 
 @pytest.fixture
@@ -107,6 +112,11 @@ def test_what_turns_out_to_be_long_is_computed_in_a_process_of_low_priority(
     assert {answer["compute"], answer["serialize"]} == pids(answer) < pool(NAMES)
     assert column(answer, NICE) == {LOW}
     assert column(answer, UNITS) == {15}
+
+
+def test_what_is_large_once_it_is_parsed_waits_as_its_body(adaptive: Adaptive) -> None:
+    answer = run(adaptive, LONG, Bulky())
+    assert {answer["parse"]} == {answer["compute"]} < pool(NAMES)
 
 
 def test_the_loops_of_a_very_long_one_run_in_a_block_on_each_idle_process(

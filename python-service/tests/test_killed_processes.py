@@ -189,7 +189,7 @@ def test_a_stop_finishes_what_runs_and_leaves_nothing_behind(
         busy = computing([service.pool()["restbench-PE-0"], service.pool()["restbench-PR-0"]])
         answers = [
             users.submit(post, service, strategy, LONG[0])
-            for strategy in ("process-per-element", "process-per-request", "process-per-request")
+            for strategy in ("process-per-element", *["process-per-request"] * 2, "adaptive")
         ]
         wait_until(lambda: begun(service) == len(answers))
         wait_until(busy)

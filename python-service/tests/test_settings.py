@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -52,6 +53,14 @@ def test_an_empty_calibration_file_is_none_and_the_default_is_in_the_home_direct
     path = Settings().calibration_path
     assert path is not None
     assert path.is_relative_to(Path.home())
+
+
+def test_a_user_without_a_home_directory_has_no_calibration_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 2)
+    assert Settings().calibration_path is None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1"])  # noqa: S104

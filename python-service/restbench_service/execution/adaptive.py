@@ -5,7 +5,7 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..workloads.workload import Sample, Workload
 from .calibration import calibrate
@@ -22,7 +22,17 @@ from .strategy import InOrderLoop, compute, parse, serialize
 BLOCKS = "blocks"
 """A decision too: idle processes helped with a long request's loops."""
 
+MOST_PARSED_BYTES = 64 * 1024
+"""Of an input that waits for a process in the place of its body, of which the memory is counted. A
+larger one is parsed again: its computing takes far longer, or it would not go to a process."""
+
 _LOG = logging.getLogger(__name__)
+
+
+class _Rest(NamedTuple):
+    place: Place
+    errand: Errand
+    payload: bytes
 
 
 class Adaptive:
@@ -70,7 +80,8 @@ class Adaptive:
             return self._in_process(PROCESS, Errand(workload), body, clock)
         place = limits.place(len(body), self._not_long)
         if place == CALLER or (place == PROCESS and self._is_behind_long_ones()):
-            return self._on_thread(limits, workload, body, clock)
+            outcome = self._on_thread(limits, workload, body, clock)
+            return outcome if isinstance(outcome, bytes) else self._in_process(*outcome, clock)
         return self._in_process(place, _errand(limits, workload, place), body, clock)
 
     def facts(self) -> Mapping[str, Any]:
@@ -96,8 +107,11 @@ class Adaptive:
 
     def _on_thread(
         self, limits: Limits, workload: Workload[Any, Any], body: bytes, clock: StageClock
-    ) -> bytes:
-        """All of it, or, when it turns out to be more than it looked, only its parse."""
+    ) -> bytes | _Rest:
+        """All of it, or, when it turns out to be more than it looked, what is left to do.
+
+        In its own frame, so that the input is not in memory while the rest waits for its turn.
+        """
         self._arrived(is_long=False)
         try:
             with self._on_threads.entered(clock):
@@ -112,8 +126,7 @@ class Adaptive:
                     return serialize(workload, result, clock)
         finally:
             self._left(is_long=False)
-        errand = _errand(limits, workload, place)._replace(is_parsed=True)
-        return self._in_process(place, errand, pickle.dumps(value), clock)
+        return _rest(place, _errand(limits, workload, place), value, body)
 
     def _in_process(self, place: Place, errand: Errand, payload: bytes, clock: StageClock) -> bytes:
         is_long = place == LOW_PRIORITY
@@ -182,3 +195,10 @@ def _errand(limits: Limits, workload: Workload[Any, Any], place: Place) -> Erran
         long_from=limits.low_priority_from_operations,
         shared_from=limits.blocks_from_operations,
     )
+
+
+def _rest(place: Place, errand: Errand, value: Any, body: bytes) -> _Rest:
+    parsed = pickle.dumps(value)
+    if len(parsed) > MOST_PARSED_BYTES:
+        return _Rest(place, errand, body)
+    return _Rest(place, errand._replace(is_parsed=True), parsed)

@@ -58,6 +58,7 @@ class CalibrationFile:
     def write(self, costs: Costs) -> None:
         """Whole or not at all."""
         if self.path is None:
+            _LOG.info("the calibration is not kept: there is no file for it")
             return
         text = json.dumps({"machine": self._machine(), "costs": asdict(costs)}, indent=1)
         try:
