@@ -16,6 +16,7 @@ from restbench_service.execution.adaptive import Adaptive
 from restbench_service.execution.calibration_file import CalibrationFile
 from restbench_service.execution.pool.fault import WorkerDiedError
 from restbench_service.execution.pool.pool import ProcessPool
+from restbench_service.execution.pool.process import CoreTime
 from restbench_service.workloads.workload import Sample
 
 SAMPLES = (Sample(Observed(), b"1"), Sample(Observed(0.001), b"20"))
@@ -46,7 +47,7 @@ def start(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
 def waits(nanoseconds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The processes seem to have waited for a core so much longer each time they are asked."""
     waited = count(0, nanoseconds)
-    monkeypatch.setattr(ProcessPool, "waited_ns", lambda _: next(waited))
+    monkeypatch.setattr(ProcessPool, "core_time", lambda _: CoreTime(0, next(waited)))
 
 
 def test_what_the_first_start_has_measured_the_next_one_reads(

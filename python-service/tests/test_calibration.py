@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from observed import Observed
+from observed import Busy, Observed
 
 from restbench_service.execution.calibration import calibrate
 from restbench_service.execution.calibration_file import CalibrationFile
 from restbench_service.execution.costs import Costs, KindCosts
 from restbench_service.execution.pool.pool import ProcessPool
 from restbench_service.execution.strategies import Start
+from restbench_service.settings import Settings
+from restbench_service.web import limits_of
+from restbench_service.workloads import catalogue
 from restbench_service.workloads.workload import Sample
 
 COSTS = Costs({"matrix loops": KindCosts(1.5, 2.5, 40.0)}, 100_000.0, 0.5)
@@ -28,16 +31,30 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessPool]:
 
 
 def test_an_operation_s_time_is_that_of_the_largest_sample(pool: ProcessPool) -> None:
-    samples = [Sample(Observed(0.002 * units), str(units).encode()) for units in (1, 20)]
+    samples = [Sample(Busy(), str(units).encode()) for units in (1, 20)]
     kind = calibrate(pool, samples).costs.kinds["observed"]
-    assert kind.ns_per_operation >= 2_000_000  # 20 units sleep 40 ms
+    assert kind.ns_per_operation >= 2_000_000
 
 
-def test_no_cost_is_negative_and_the_trip_takes_time(pool: ProcessPool) -> None:
+def test_the_wait_for_a_core_is_no_cost(pool: ProcessPool) -> None:
+    found = calibrate(pool, [Sample(Observed(unit_seconds=0.2), b"1")])
+    assert found.costs.kinds["observed"].ns_per_operation < 200_000_000
+
+
+def test_the_workloads_of_the_service_are_all_calibrated(pool: ProcessPool) -> None:
+    found = calibrate(pool, catalogue.samples(limits_of(Settings())))
+    kinds = found.costs.kinds
+    npb = ["npb-is", "npb-cg", "npb-mg", "npb-ft"]
+    assert list(kinds) == ["matrix loops", "matrix native", *npb]
+    loops, native = (kinds[f"matrix {kernel}"].ns_per_operation for kernel in ("loops", "native"))
+    assert loops > 10 * native > 0
+    assert found.costs.trip_ns > 0
+
+
+def test_no_cost_is_negative(pool: ProcessPool) -> None:
     found = calibrate(pool, [Sample(Observed(), b" " * 100_000 + b"1"), Sample(Observed(), b"2")])
     kind = found.costs.kinds["observed"]
     assert min(kind.fixed_ns, kind.ns_per_byte, found.costs.trip_ns_per_byte) >= 0
-    assert found.costs.trip_ns > 0
 
 
 def test_without_samples_nothing_is_known(pool: ProcessPool) -> None:

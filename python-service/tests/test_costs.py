@@ -60,17 +60,17 @@ def test_a_trip_that_costs_more_keeps_larger_requests_at_home() -> None:
 
 
 def test_where_the_trip_grows_faster_than_the_work_no_length_is_worth_it() -> None:
-    slow = Costs(COSTS.kinds, trip_ns=100_000, trip_ns_per_byte=4.0).limits()["matrix"]
+    slow = Costs(COSTS.kinds, trip_ns=100_000, trip_ns_per_byte=5.0).limits()["matrix"]
     assert slow.process_from_bytes == inf
     assert slow.facts()["processFromBytes"] is None
 
 
 def test_limits_are_what_takes_the_time_that_decides() -> None:
     assert LIMITS.facts() == {
-        "processFromBytes": 35_714,  # 50 us and 10 ns a byte are thrice 100 us and 1 ns a byte
+        "processFromBytes": 18_750,  # 50 us and 10 ns a byte are twice 100 us and 1 ns a byte
         "lowPriorityFromBytes": 995_000,
-        "processFromOperations": 150_000,
-        "processOperationsAByte": 2,
+        "processFromOperations": 100_000,
+        "processOperationsAByte": 1,
         "lowPriorityFromOperations": 5_000_000,
         "blocksFromOperations": 10_000_000,
     }

@@ -39,11 +39,8 @@ def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
 def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveService) -> None:
     learnt = valid("Health", service.request("GET", "/health").body)["adaptive"]
     assert isinstance(learnt, dict)
-    assert learnt["trip"]["fixedNs"] > 0
-    npb = ["npb-is", "npb-cg", "npb-mg", "npb-ft"]
-    assert list(learnt["kinds"]) == ["matrix loops", "matrix native", *npb]
-    loops, native = (learnt["kinds"][f"matrix {kernel}"] for kernel in ("loops", "native"))
-    assert loops["nsPerOperation"] > native["nsPerOperation"] > 0
+    assert list(learnt["kinds"]) == list(learnt["limits"])
+    assert {"matrix loops", "matrix native", "npb-cg"} <= set(learnt["kinds"])
     for limits in learnt["limits"].values():
         assert limits["lowPriorityFromOperations"] < limits["blocksFromOperations"]
 

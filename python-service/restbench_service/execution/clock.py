@@ -7,14 +7,22 @@ STAGES = ("queue", "parse", "compute", "serialize")
 
 
 class StageClock:
-    """Nanoseconds of wall time a stage. Each moment counts for one stage at most.
+    """Nanoseconds a stage. Each moment counts for one stage at most.
 
     A stage inside another interrupts it: a loop's wait for its processes is queue, not compute.
     """
 
-    def __init__(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
-        """No time is counted outside of a stage. `is_wanted` tells whether the client waits."""
+    def __init__(
+        self,
+        is_wanted: Callable[[], bool] = lambda: True,
+        now_ns: Callable[[], int] = perf_counter_ns,
+    ) -> None:
+        """No time is counted outside of a stage. `is_wanted` tells whether the client waits.
+
+        `now_ns` is the clock, of the wall if no other is given.
+        """
         self.is_wanted = is_wanted
+        self._now_ns = now_ns
         self.elapsed_ns = dict.fromkeys(STAGES, 0)
         self._current: str | None = None
         self._since_ns = 0
@@ -34,7 +42,7 @@ class StageClock:
 
     def switch(self, name: str | None) -> str | None:
         """Count for this stage from now on, for none if None; which one it was before."""
-        now_ns = perf_counter_ns()
+        now_ns = self._now_ns()
         if self._current is not None:
             self.elapsed_ns[self._current] += now_ns - self._since_ns
         previous, self._current, self._since_ns = self._current, name, now_ns

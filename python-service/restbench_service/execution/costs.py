@@ -11,9 +11,9 @@ from typing import Any, Literal
 LONG_NS = 10_000_000.0
 """From here on a request is long: others must not wait for it. About what ten of the study's small
 requests take, so a small one never waits longer than it would in a queue of ten."""
-WORTH_A_TRIP = 3.0
+WORTH_A_TRIP = 2.0
 """Work is worth a trip to another process when it takes so many times as long. The trip is work
-for both cores, so with less a busy client on one of them turns the gain into a loss."""
+for both sides, so with less a busy client beside them turns the gain into a loss."""
 WORTH_HELPERS_NS = 20_000_000.0
 """From here on loops run in blocks: what half of the work saves is then several times what it takes
 to ask for helpers and to copy operands to where they can see them."""

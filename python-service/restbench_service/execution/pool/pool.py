@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from ..clock import StageClock
 from ..gate import Gate
 from .messages import MAX_DESCRIPTORS
-from .process import Living, PooledProcess
+from .process import CoreTime, Living, PooledProcess
 
 
 class ProcessPool:
@@ -42,9 +42,10 @@ class ProcessPool:
         """Whether there is a process that nobody uses or waits for."""
         return self._one.is_free
 
-    def waited_ns(self) -> int:
-        """How long the processes' main threads have waited for a core since they started."""
-        return sum(process.waited_ns() for process in self._processes)
+    def core_time(self) -> CoreTime:
+        """Of the processes' main threads since they started."""
+        times = [process.core_time() for process in self._processes]
+        return CoreTime(*map(sum, zip(*times, strict=True)))
 
     def await_ready(self) -> None:
         """Return when all processes are ready. Raises PoolFailedError."""

@@ -29,6 +29,13 @@ class Living(NamedTuple):
     channel: socket.socket
 
 
+class CoreTime(NamedTuple):
+    """How long a thread has had a core, and how long it was ready and others had it."""
+
+    used_ns: int
+    waited_ns: int
+
+
 class PooledProcess:
     """A process that serves on a socket.
 
@@ -64,14 +71,14 @@ class PooledProcess:
                 return None
             return Living(self._process.pid, self._channel)
 
-    def waited_ns(self) -> int:
-        """How long its main thread has been ready to run and waited for a core; 0 if it is gone."""
+    def core_time(self) -> CoreTime:
+        """Of its main thread; nothing if it is gone, or the kernel does not count."""
         process = self._process
         try:
             text = Path(f"/proc/{process.pid}/schedstat").read_text("ascii") if process else ""
         except OSError:
             text = ""
-        return int(text.split()[1]) if text else 0
+        return CoreTime(*map(int, text.split()[:2])) if text else CoreTime(0, 0)
 
     def close(self) -> None:
         """End the process by closing its socket, with force if it does not listen."""

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from math import inf
+from time import perf_counter_ns, thread_time_ns
 from typing import Any, NamedTuple
 
 from ...workloads.workload import Workload
@@ -41,6 +42,8 @@ class Errand(NamedTuple):
     """Operations from which at least compute and serialize are."""
     shared_from: float = inf
     """Operations from which it asks for helpers; with fewer its loops run in order."""
+    counts_cpu_time: bool = False
+    """The times that come back are of the CPU, not of the wall."""
 
 
 def ask(
@@ -117,7 +120,8 @@ def _answer(
     channel: socket.socket, message: Message, low_priority: LowPriorityThread | None
 ) -> None:
     """`low_priority` is None where that is where it runs already."""
-    clock = StageClock()
+    now_ns = thread_time_ns if message.content.counts_cpu_time else perf_counter_ns
+    clock = StageClock(now_ns=now_ns)
     try:
         kind, rest = replies.DONE, _stages(channel, message, clock, low_priority)
     except Exception as error:  # carried to the caller, which decides
