@@ -66,6 +66,9 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     @Override
     public MatrixProduct compute(MatrixRequest request, ParallelLoop loop) {
         memory.grow((long) request.one().rows() * request.two().columns() * Long.BYTES);
+        if (kernel == Kernel.NATIVE) {
+            memory.grow(Tiles.mostBytes(request.one()));
+        }
         return new MatrixProduct(
                 request.id(), Multiplication.of(request, kernel).run(loop));
     }

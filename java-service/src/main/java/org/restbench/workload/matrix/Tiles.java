@@ -29,6 +29,11 @@ final class Tiles {
         this.product = product;
     }
 
+    /** The most memory that the tiles of a product take at once, wherever its rows are cut. */
+    static long mostBytes(Matrix one) {
+        return (long) Integer.BYTES * one.rows() * (Math.min(MOST_INNER, one.columns()) + 1);
+    }
+
     /** Fills the rows {@code from} (inclusive) to {@code to} (exclusive) of the product. */
     void fill(int from, int to) {
         int rows = Math.min(MOST_ROWS, to - from);
