@@ -48,7 +48,12 @@ def _commit(commit: str, dirty: bool) -> str:
 
 def files(run: Run) -> list[Link]:
     """The files of the whole run that lie beside the page."""
-    made = (run.test_matrix_csv, run.test_matrix_markdown)
+    made = (
+        run.test_matrix_csv,
+        run.test_matrix_markdown,
+        run.regret_csv,
+        run.regret_markdown,
+    )
     return [(link, link) for path in (*run.identity_files(), *made) if (link := link_to(run, path))]
 
 

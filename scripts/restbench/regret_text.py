@@ -91,7 +91,8 @@ def _cells(service: str, metric: str, shares: Sequence[Share]) -> str:
     measured = [each for each in shares if each.regret is not None]
     text = (
         f"{service.capitalize()}, {regret.CHOOSING} over the best fixed strategy, {WORDS[metric]}: "
-        f"within {TOLERANCE:.0%} in {counts['within']} of {len(shares)} cells"
+        f"within {TOLERANCE:.0%} in {counts['within']} of {len(shares)} "
+        f"{'cells and kinds' if any(each.part for each in shares) else 'cells'}"
     )
     others = [f"{counts[each]} {each}" for each in ("beyond", "undecided", "not measured")]
     text += "".join(f", {other}" for other in others if not other.startswith("0 "))

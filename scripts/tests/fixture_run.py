@@ -9,8 +9,8 @@ from pathlib import Path
 
 from jtl_lines import Sample, jtl
 
-from restbench.cell import Cell, Shape
-from restbench.experiment import load
+from restbench.cell import Cell
+from restbench.experiment import Experiment, load
 from restbench.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window
 from restbench.store import Run
 from restbench.writing import write_json, write_model, write_text
@@ -75,10 +75,12 @@ def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) ->
     return sorted(samples, key=lambda sample: sample.end_ms)
 
 
-def build(path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = ()) -> Run:
+def build(
+    path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
+) -> Run:
     """Lay down a whole run: experiment, manifest, machine, proofs, raw data."""
     run = Run(path)
-    write_text(run.experiment_file, EXPERIMENT)
+    write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
     cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
     plan = tuple(
@@ -89,7 +91,7 @@ def build(path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = ()) -> Ru
     write_json(run.machine_file, MACHINE)
     write_json(run.proofs_file, [proof.model_dump() for proof in PROOFS])
     for entry, planned in zip(made, plan, strict=False):
-        _lay_down(run, entry, planned, definition.shape(entry.cell.complexity))
+        _lay_down(run, entry, planned, definition)
     return run
 
 
@@ -138,7 +140,7 @@ def _manifest(run: Run, plan: tuple[PlannedCell, ...]) -> Manifest:
     )
 
 
-def _lay_down(run: Run, made: Made, planned: PlannedCell, shape: Shape) -> None:
+def _lay_down(run: Run, made: Made, planned: PlannedCell, definition: Experiment) -> None:
     folder = run.cell(made.block, made.cell.id)
     folder.path.mkdir(parents=True)
     if made.failed is None:
@@ -146,10 +148,11 @@ def _lay_down(run: Run, made: Made, planned: PlannedCell, shape: Shape) -> None:
         shutil.copy(FIXTURES / "sar.json", folder.sar_json)
         shutil.copy(FIXTURES / "pidstat.txt", folder.pidstat)
         folder.metrics.write_text(_metrics(), encoding="utf-8")
-    write_model(folder.record, _record(made, planned, shape))
+    write_model(folder.record, _record(made, planned, definition))
 
 
-def _record(made: Made, planned: PlannedCell, shape: Shape) -> CellRun:
+def _record(made: Made, planned: PlannedCell, definition: Experiment) -> CellRun:
+    mix = definition.mix(made.cell.complexity)
     answered = sum(sample.code.isdigit() for sample in made.samples)
     usage = Usage(
         service_cpu_ms=made.service_cpu_ms,
@@ -158,7 +161,8 @@ def _record(made: Made, planned: PlannedCell, shape: Shape) -> CellRun:
     )
     return CellRun(
         cell=made.cell,
-        shape=shape,
+        shape=None if mix else definition.shape(made.cell.complexity),
+        mix=mix,
         test_ids=planned.test_ids,
         block=made.block,
         order=planned.order,

@@ -1,0 +1,82 @@
+"""The experiment on the endpoint that chooses: what it measures, and the claims that it decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from restbench import claim_file, experiment
+from restbench.cell import STRATEGIES
+from restbench.experiment import Experiment
+from restbench.plan import plan
+from restbench.selection import Where
+from restbench.store import EXPERIMENTS
+
+USERS = {1, 2, 10, 60}
+#: What cannot serve a matrix of 1000 x 1000 in any time that one would wait.
+SENSELESS = {("java", "thread-per-element"), ("python", "process-per-element")}
+
+
+@pytest.fixture(scope="module")
+def adaptive() -> Experiment:
+    return experiment.load(EXPERIMENTS / "adaptive.toml")
+
+
+def test_every_strategy_that_can_serve_all_sizes_does_so_with_every_number_of_users(
+    adaptive: Experiment,
+) -> None:
+    cells = adaptive.all_cells()
+    everything = {
+        (service, strategy, level, users)
+        for service, strategies in STRATEGIES.items()
+        for strategy in strategies
+        if (service, strategy) not in SENSELESS
+        for level in adaptive.levels
+        for users in USERS
+    }
+    found = {(each.service, each.strategy, each.complexity, each.users) for each in cells}
+    assert everything <= found
+    assert {(service, strategy) for service, strategy, _, _ in found - everything} == {
+        ("python", "process-per-element")
+    }
+    assert {cell.kernel for cell in cells} == {"native"}
+
+
+def test_the_mix_is_of_the_smallest_and_the_largest(adaptive: Experiment) -> None:
+    (mix,) = adaptive.mixes.values()
+    assert mix == {"low": 0.95, "cube-1000": 0.05}
+
+
+def test_its_claims_name_its_cells(adaptive: Experiment) -> None:
+    claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
+    claim_file.check_complexities(claims, adaptive.levels, "claims/adaptive.toml")
+    known = set(adaptive.all_cells())
+    assert {
+        each.id for claim in claims.entries for each in claim.cells if each not in known
+    } == set()
+
+
+def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Experiment) -> None:
+    claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
+    (f1,) = (each for each in claims.entries if each.id == "F1")
+    questions = [q for part in f1.parts if part.decides for q in part.questions()]
+    chosen = [question.numerator.candidates[0] for question in questions]
+    cells = adaptive.all_cells()
+    assert sorted(each.id for each in chosen) == sorted(
+        each.id for each in cells if each.strategy == "adaptive"
+    )
+    for question, choosing in zip(questions, chosen, strict=True):
+        beside = {
+            each
+            for each in cells
+            if each != choosing and each.model_copy(update={"strategy": "adaptive"}) == choosing
+        }
+        assert set(question.denominator.candidates) == beside
+
+
+def test_the_quick_profile_has_the_mix_with_every_number_of_users(adaptive: Experiment) -> None:
+    quick = plan(adaptive, adaptive.profile("quick"), Where())
+    mixes = {each.cell.users for each in quick if each.cell.complexity == "mix"}
+    assert mixes == USERS
+    smoke = plan(adaptive, adaptive.profile("smoke"), Where())
+    assert len(smoke) < len(quick) < len(adaptive.all_cells())
+    assert {each.cell.service for each in smoke} == {"java", "python"}

@@ -1,0 +1,112 @@
+"""A run in which a strategy chooses: what its tables, figures and page say, from raw data on."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from fixture_run import EXPERIMENT, Made, build, cell, steady_load
+from jtl_lines import Sample
+from rich.console import Console
+
+from restbench import figures, measures, report, tables
+from restbench.store import Run
+
+CHOOSING = (
+    EXPERIMENT.replace("seed = 7", 'seed = 7\nclient = "streaming"')
+    .replace("[profiles.quick]", "[mixes]\nmix = { low = 0.75, medium = 0.25 }\n[profiles.quick]")
+    .replace('strategy = ["serial", "pinned"]', 'strategy = ["serial", "pinned", "adaptive"]')
+    .replace('complexity = ["low", "medium"]', 'complexity = ["low", "medium", "mix"]', 1)
+    .split("[[figures]]")[0]
+)
+
+
+def told(samples: list[Sample], kinds: list[str]) -> list[Sample]:
+    """The samples as the streaming sampler writes them, of these kinds in turn."""
+    turn: Iterator[str] = cycle(kinds)
+    return [
+        replace(each, kind=next(turn), elapsed_us=1000 * each.elapsed_ms + 250) for each in samples
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Serial 10 % before adaptive at low, adaptive 25 % before serial in the mix."""
+    elapsed_ms = {
+        "serial low": 36,
+        "adaptive low": 40,
+        "pinned low": 50,
+        "serial mix": 50,
+        "adaptive mix": 40,
+        "pinned mix": 80,
+    }
+    made = [
+        Made(
+            cell(f"java {name} 10"),
+            told(steady_load(10, each), ["low"] * 3 + ["medium"] if "mix" in name else ["low"]),
+        )
+        for name, each in elapsed_ms.items()
+    ]
+    run = build(tmp_path_factory.mktemp("choosing") / "run", made, experiment=CHOOSING)
+    rows = measures.rows(run)
+    tables.write(run, rows)
+    figures.write(run, rows)
+    report.write(run, rows)
+    return run
+
+
+def test_the_csv_has_the_share_of_the_best_of_each_cell(run: Run) -> None:
+    with run.regret_csv.open() as table:
+        lines = [line for line in csv.DictReader(table) if line["best_fixed"] == "yes"]
+    found = {(line["complexity"], line["metric"], line["kind"]): line for line in lines}
+    low, mix = found["low", "throughput_per_s", ""], found["mix", "throughput_per_s", ""]
+    assert (low["against"], low["verdict"]) == ("serial", "beyond")
+    assert float(low["share"]) == pytest.approx(0.9, abs=0.01)
+    assert (mix["against"], mix["verdict"]) == ("serial", "within")
+    assert float(mix["share"]) == pytest.approx(1.25, abs=0.02)
+    assert found["mix", "p95_ms", "low"]["verdict"] == "not measured", "too few for a p95"
+
+
+def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
+    (mix,) = (row for row in measures.rows(run) if row.cell.id == "java-serial-unbound-mix-10u")
+    (measured,) = mix.measured
+    assert mix.shape is None
+    assert measured.kinds["low"].samples == pytest.approx(3 * measured.kinds["medium"].samples, 0.1)
+    assert measured.kinds["low"].mean_ms == pytest.approx(50.25)
+    assert measured.mean_ms == pytest.approx(50.25), "in the finer clock"
+
+
+def test_the_page_has_the_figure_its_table_and_links_to_the_rest(run: Run) -> None:
+    page = run.report.read_text(encoding="utf-8")
+    assert 'data-figure="regret-throughput"' in page
+    assert "figures/regret-throughput.svg" in page
+    assert "tables/regret.csv" in page
+    assert "largest regret 10." in page
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    shown = json.loads(data)["figures"]["regret-throughput"]
+    (panel,) = shown["panels"]
+    points = {line["label"]: line["points"][0][1] for line in panel["lines"]}
+    assert points == pytest.approx({"low": 0.9, "mix": 1.25}, abs=0.02)
+
+
+def test_the_terminal_says_it_in_short_and_a_run_in_which_nothing_chooses_says_nothing(
+    run: Run, tmp_path: Path
+) -> None:
+    assert "Java, adaptive over the best fixed strategy, throughput: within 3%" in printed(run)
+    fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
+    assert "fixed strategy" not in printed(fixed)
+    tables.write(fixed)
+    assert not fixed.regret_csv.exists()
+
+
+def printed(run: Run) -> str:
+    console = Console(width=200, file=io.StringIO(), record=True)
+    console.print(tables.terminal(measures.rows(run)))
+    return console.export_text()
