@@ -21,7 +21,7 @@ MVN := mvn -q -B -Dstyle.color=never
 .PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
