@@ -17,7 +17,9 @@ from jtl_lines import Sample
 from rich.console import Console
 
 from restbench import figures, measures, report, tables
+from restbench.records import Calibration
 from restbench.store import Run
+from restbench.writing import write_model
 
 CHOOSING = (
     EXPERIMENT.replace("seed = 7", 'seed = 7\nclient = "streaming"')
@@ -94,6 +96,21 @@ def test_the_page_has_the_figure_its_table_and_links_to_the_rest(run: Run) -> No
     (panel,) = shown["panels"]
     points = {line["label"]: line["points"][0][1] for line in panel["lines"]}
     assert points == pytest.approx({"low": 0.9, "mix": 1.25}, abs=0.02)
+
+
+def test_a_ceiling_that_was_measured_with_another_sampler_marks_no_cell(tmp_path: Path) -> None:
+    ceiling = Calibration(
+        made="2026-11-21T01:00:00+00:00", machine={}, git_commit="0", checks=(), ceiling_per_s=1.0
+    )
+    marked = {}
+    for client in ("http-sampler", "streaming"):
+        text = EXPERIMENT.replace("seed = 7", f'seed = 7\nclient = "{client}"')
+        made = [Made(cell("java serial low 10"), steady_load(10, 50))]
+        run = build(tmp_path / client, made, experiment=text)
+        write_model(run.calibration_file, ceiling)
+        (row,) = measures.rows(run)
+        marked[client] = "generator-bound" in row.flags
+    assert marked == {"http-sampler": True, "streaming": False}
 
 
 def test_the_terminal_says_it_in_short_and_a_run_in_which_nothing_chooses_says_nothing(
