@@ -24,8 +24,14 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
         "thread-per-element": None,
         "shared-pool": None,
         "virtual-threads": None,
+        "adaptive": "F1",
     },
-    "python": {"serial": "PS", "process-per-element": "PE", "process-per-request": "PR"},
+    "python": {
+        "serial": "PS",
+        "process-per-element": "PE",
+        "process-per-request": "PR",
+        "adaptive": "F1",
+    },
 }
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.

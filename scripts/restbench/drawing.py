@@ -26,9 +26,9 @@ Y_LABELS = {
     "speed_up": "Speed-up over one core",
     "share_of_best": "Share of the best fixed",
 }
-#: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+#: Blue, vermillion, bluish green, reddish purple, orange, sky blue, black; and Tol's wine.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#882255")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _INK, _FAINT, _PAPER = "#1b1f24", "#d5d9de", "#fefefe"
 _DARK = {

@@ -18,6 +18,10 @@ from restbench import process
 
 #: A pause between two looks, so that looking does not take a whole core from the service.
 PAUSE_S = 0.0005
+#: A family of threads "did the work" when it used at least this share of the workers' CPU time.
+MOST = 0.7
+#: A thread "took part" when it used at least this share of its family's CPU time.
+PART = 0.05
 
 
 @dataclass
@@ -67,6 +71,16 @@ class Observation:
     def cpu_ns(self, prefixes: tuple[str, ...]) -> int:
         """CPU time of all threads of these families."""
         return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
+
+    def share(self, prefix: str, of: tuple[str, ...]) -> float:
+        """The family's part of the CPU time of all of these."""
+        total = self.cpu_ns(of)
+        return self.cpu_ns((prefix,)) / total if total else 0.0
+
+    def active(self, prefix: str) -> list[int]:
+        """Ids of the family's threads that took part."""
+        total = self.cpu_ns((prefix,))
+        return [t.tid for t in self.family(prefix) if total and t.cpu_ns / total >= PART]
 
 
 class Watch:

@@ -6,15 +6,17 @@ Each claim is a sentence and a check over observations of single requests (and o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
 import httpx
 
+from restbench import choice
 from restbench.cell import Placement, Shape
-from restbench.observe import Observation, Watch
+from restbench.choice import Batch
+from restbench.observe import MOST, PART, Observation, Watch
 from restbench.payload import Payload, make_payload
 from restbench.records import Proof
 from restbench.service import Service
@@ -23,10 +25,6 @@ from restbench.service import Service
 REQUESTS = 3
 #: How often a denial is looked at again.
 SECOND_LOOKS = 2
-#: A family of threads "did the work" when it used at least this share of the workers' CPU time.
-MOST = 0.7
-#: A thread "took part" when it used at least this share of its family's CPU time.
-PART = 0.05
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
@@ -35,6 +33,10 @@ SHAPES = {
     "java": Shape(rows=400, inner=400, columns=400),
     "python": Shape(rows=60, inner=100, columns=50),
 }
+#: A line of the service's metrics; its labels are in alphabetical order, or as they were given.
+DECISIONS = re.compile(
+    r'^restbench_decisions_total\{.*?decision="([^"]+)".*\} (\S+)$', re.MULTILINE
+)
 #: A thread an element: fewer elements, each with more to do.
 OTHER_SHAPES = {("java", "thread-per-element"): Shape(rows=20, inner=2000, columns=20)}
 #: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
@@ -47,6 +49,7 @@ WORKERS = {
         "pipe-",
         "element",
         "shared",
+        "adapt-",
         "ForkJoi",
     ),
     "python": ("gunicorn", "python", "restbench-P"),
@@ -62,6 +65,8 @@ class Seen:
     service: str
     cores: tuple[int, ...]
     shape: Shape
+    batches: Sequence[Batch] = ()
+    """Of the strategy that chooses: small requests, then large ones, each of these alone."""
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -70,17 +75,11 @@ class Seen:
 
     def share(self, observation: Observation, prefix: str) -> float:
         """The family's part of all workers' CPU time."""
-        total = observation.cpu_ns(self.workers)
-        return observation.cpu_ns((prefix,)) / total if total else 0.0
+        return observation.share(prefix, self.workers)
 
     def least_share(self, prefix: str) -> float:
         """The smallest such part over the single requests."""
         return min(self.share(each, prefix) for each in self.single)
-
-    def active(self, observation: Observation, prefix: str) -> list[int]:
-        """Ids of the family's threads that took part."""
-        total = observation.cpu_ns((prefix,))
-        return [t.tid for t in observation.family(prefix) if total and t.cpu_ns / total >= PART]
 
 
 Verdict = tuple[bool, str]
@@ -88,7 +87,7 @@ Check = Callable[[Seen], Verdict]
 
 
 def _one_thread(seen: Seen, prefix: str, what: str) -> Verdict:
-    active = [len(seen.active(each, prefix)) for each in seen.single]
+    active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
         share >= MOST and max(active) == 1,
@@ -156,7 +155,7 @@ def _thread_per_element(seen: Seen) -> Verdict:
 
 def _shared_pool(seen: Seen) -> Verdict:
     wanted = len(seen.cores)
-    active = min(len(seen.active(each, "shared")) for each in seen.single)
+    active = min(len(each.active("shared")) for each in seen.single)
     ids = {task.tid for each in seen.single for task in each.family("shared")}
     share = seen.least_share("shared")
     return (
@@ -211,6 +210,11 @@ def _process_per_request(seen: Seen) -> Verdict:
     )
 
 
+def _adaptive(seen: Seen) -> Verdict:
+    small, *large = seen.batches
+    return choice.judge(seen.service, small, large, seen.workers)
+
+
 CLAIMS: dict[tuple[str, str], tuple[str, Check]] = {
     ("java", "serial"): ("the request's own thread does everything", _java_serial),
     ("java", "thread-pool"): ("min(rows, 100) threads are made for each request", _thread_pool),
@@ -222,6 +226,10 @@ CLAIMS: dict[tuple[str, str], tuple[str, Check]] = {
     ),
     ("java", "shared-pool"): ("one pool, a thread a core, shared by all", _shared_pool),
     ("java", "virtual-threads"): ("a virtual thread a row", _virtual_threads),
+    ("java", "adaptive"): (
+        "small requests stay with their caller, large ones leave it, as its own count says",
+        _adaptive,
+    ),
     ("python", "serial"): ("one process does everything", _python_serial),
     ("python", "process-per-element"): (
         "every element is a message to a pool with a process a core",
@@ -230,6 +238,10 @@ CLAIMS: dict[tuple[str, str], tuple[str, Check]] = {
     ("python", "process-per-request"): (
         "each request runs in one process of a pool",
         _process_per_request,
+    ),
+    ("python", "adaptive"): (
+        "small requests stay with their caller, large ones leave it, as its own count says",
+        _adaptive,
     ),
 }
 
@@ -281,7 +293,29 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         service=service.name,
         cores=cores,
         shape=shape,
+        batches=_batches(service) if strategy == choice.STRATEGY else (),
     )
+
+
+def _batches(service: Service) -> list[Batch]:
+    small = _batch(service, choice.SMALL, choice.SMALL_REQUESTS)
+    return [small, *(_batch(service, choice.LARGE[service.name], 1) for _ in range(REQUESTS))]
+
+
+def _batch(service: Service, shape: Shape, requests: int) -> Batch:
+    payload = make_payload(shape, seed=0, element_min=0, element_max=9)
+    before = _decisions(service)
+    with Watch(service.pids, WORKERS[service.name]) as watch:
+        for number in range(requests):
+            _send(service, choice.STRATEGY, payload, number)
+    chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
+    return Batch(requests=requests, seen=watch.seen, chosen=chosen)
+
+
+def _decisions(service: Service) -> dict[str, float]:
+    """How often the service says that its strategy decided for what."""
+    text = service.get("/metrics").text
+    return {decision: float(count) for decision, count in DECISIONS.findall(text)}
 
 
 def _send(service: Service, strategy: str, payload: Payload, number: int) -> None:
