@@ -62,7 +62,8 @@ def _judged(service: str, batch: Batch, workers: tuple[str, ...]) -> tuple[bool,
     share, hands = batch.seen.share(prefix, workers), len(batch.seen.active(prefix))
     helped = bool(batch.chosen.get(BLOCKS))
     how = "in blocks" if helped else "in order"
+    several = helped or batch.requests > 1
     return (
-        share >= MOST and (helped or hands == 1),
+        share >= MOST and (several or hands == 1),
         f"{place}, {share:.0%} of the work there, by {hands} {how}",
     )

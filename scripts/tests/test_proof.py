@@ -160,7 +160,13 @@ def batch(requests: int, chosen: dict[str, float], *threads: tuple[int, int, str
 
 
 HTTP, LONG_1, LONG_2 = "http-ni..exec-1", "adapt-long-1", "adapt-long-2"
-SMALL = batch(20, {"caller": 20, "blocks": 0}, (1, 2, HTTP, 9), (1, 3, LONG_1, 0))
+SMALL = batch(
+    20,
+    {"caller": 20, "blocks": 0},
+    (1, 2, HTTP, 9),
+    (1, 5, "http-ni..exec-2", 7),
+    (1, 3, LONG_1, 0),
+)
 LARGE = batch(1, {"low-priority-thread": 1}, (1, 2, HTTP, 9), (1, 3, LONG_1, 91))
 CUT = batch(
     1,
