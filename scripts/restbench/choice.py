@@ -16,7 +16,8 @@ BLOCKS = "blocks"
 PLACES: dict[str, dict[str, str]] = {
     "java": {CALLER: "http-", "low-priority-thread": "adapt-long"},
     "python": {
-        CALLER: "gunicorn",
+        # The interpreter that gunicorn runs in: `python -m gunicorn`.
+        CALLER: "python",
         "process": "restbench-PR",
         "low-priority-process": "restbench-PR",
     },

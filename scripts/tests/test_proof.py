@@ -211,11 +211,11 @@ def cpu_of(of: Batch) -> list[tuple[int, int, str, int]]:
 
 
 def test_python_s_adaptive_computes_large_requests_in_a_process() -> None:
-    small = batch(20, {"caller": 20}, (1, 1, "gunicorn", 9), (8, 8, "restbench-PR-0", 0))
+    small = batch(20, {"caller": 20}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 0))
     for place in ("process", "low-priority-process"):
-        large = batch(1, {place: 1}, (1, 1, "gunicorn", 9), (8, 8, "restbench-PR-0", 91))
+        large = batch(1, {place: 1}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 91))
         assert adaptive("python", small, large)
-        in_parent = batch(1, {place: 1}, (1, 1, "gunicorn", 91), (8, 8, "restbench-PR-0", 9))
+        in_parent = batch(1, {place: 1}, (1, 1, "python", 91), (8, 8, "restbench-PR-0", 9))
         assert not adaptive("python", small, in_parent)
 
 
