@@ -14,6 +14,7 @@ from live_service import kill, wait_until
 from observed import NICE, UNITS, Held, Observed
 from test_strategies import pids, pool
 
+from restbench_service.execution import adaptive as adaptive_module
 from restbench_service.execution.adaptive import MOST_PARSED_BYTES, Adaptive
 from restbench_service.execution.calibration_file import NOT_KEPT, CalibrationFile
 from restbench_service.execution.clock import StageClock
@@ -150,6 +151,22 @@ def test_one_that_is_worth_a_trip_goes_to_a_process_while_another_is_on_its_thre
     assert not held.done()
     signal.touch()
     held.result()
+
+
+def test_after_two_at_once_the_next_is_not_taken_for_alone(
+    adaptive: Adaptive,
+    users: ThreadPoolExecutor,
+    signal: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adaptive_module, "COMPANY_SECONDS", 3600.0)
+    held = hold(adaptive, users, signal, [b"5"])
+    held += hold(adaptive, users, signal, [WORTH_A_TRIP])
+    signal.touch()
+    for future in held:
+        future.result()
+    assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
+    assert run(adaptive, SMALL)["parse"] == os.getpid()
 
 
 def test_small_and_middling_ones_pass_long_ones_that_hold_every_process(

@@ -23,40 +23,40 @@ LIMITS = COSTS.limits()["matrix"]
 
 
 @pytest.mark.parametrize(
-    ("body_bytes", "others", "place"),
+    ("body_bytes", "has_company", "place"),
     [
-        (3_000, 0, CALLER),
-        (3_000, 60, CALLER),
-        (300_000, 0, CALLER),
-        (300_000, 1, PROCESS),
-        (1_500_000, 0, LOW_PRIORITY),
-        (1_500_000, 60, LOW_PRIORITY),
+        (3_000, False, CALLER),
+        (3_000, True, CALLER),
+        (300_000, False, CALLER),
+        (300_000, True, PROCESS),
+        (1_500_000, False, LOW_PRIORITY),
+        (1_500_000, True, LOW_PRIORITY),
     ],
 )
 def test_a_body_s_length_and_the_others_in_flight_decide_where_a_request_goes(
-    body_bytes: int, others: int, place: Place
+    body_bytes: int, has_company: bool, place: Place
 ) -> None:
-    assert LIMITS.place(body_bytes, others) == place
+    assert LIMITS.place(body_bytes, has_company) == place
 
 
 @pytest.mark.parametrize(
-    ("operations", "others", "place"),
+    ("operations", "has_company", "place"),
     [
-        (1_000, 60, CALLER),
-        (1_000_000, 0, CALLER),
-        (1_000_000, 1, PROCESS),
-        (6_000_000, 0, LOW_PRIORITY),
+        (1_000, True, CALLER),
+        (1_000_000, False, CALLER),
+        (1_000_000, True, PROCESS),
+        (6_000_000, False, LOW_PRIORITY),
     ],
 )
 def test_the_operations_decide_where_the_rest_of_a_parsed_request_goes(
-    operations: float, others: int, place: Place
+    operations: float, has_company: bool, place: Place
 ) -> None:
-    assert LIMITS.place_parsed(operations, 3_000, others) == place
+    assert LIMITS.place_parsed(operations, 3_000, has_company) == place
 
 
 def test_a_trip_that_costs_more_keeps_larger_requests_at_home() -> None:
     far = Costs(COSTS.kinds, trip_ns=2 * MILLISECOND, trip_ns_per_byte=1.0)
-    assert far.limits()["matrix"].place(300_000, 1) == CALLER
+    assert far.limits()["matrix"].place(300_000, True) == CALLER
 
 
 def test_where_the_trip_grows_faster_than_the_work_no_length_is_worth_it() -> None:

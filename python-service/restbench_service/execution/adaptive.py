@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock, Thread
+from time import monotonic
 from typing import Any, NamedTuple
 
 from ..workloads.workload import Sample, Workload
@@ -22,6 +23,10 @@ from .strategy import InOrderLoop, compute, parse, serialize
 BLOCKS = "blocks"
 """A decision too: idle processes helped with a long request's loops."""
 
+COMPANY_SECONDS = 1.0
+"""So long after two were in flight at once another is expected. Whoever computes on a thread of
+the web process holds the interpreter lock, without which the other cannot even be sent away: two
+users would take turns."""
 MOST_PARSED_BYTES = 64 * 1024
 """Of an input that waits for a process in the place of its body, of which the memory is counted. A
 larger one is parsed again: its computing takes far longer, or it would not go to a process."""
@@ -64,6 +69,7 @@ class Adaptive:
         self._in_processes = Gate(min(running or pool.size, pool.size))
         self._guard = Lock()
         self._long, self._not_long = 0, 0  # in flight
+        self._company_until = 0.0
         self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
         self._costs: Costs | None = None
         self._limits: Mapping[str, Limits] = {}
@@ -78,7 +84,7 @@ class Adaptive:
             if self._costs is None:
                 self._calibrating()
             return self._in_process(PROCESS, Errand(workload), body, clock)
-        place = limits.place(len(body), self._not_long)
+        place = limits.place(len(body), self._has_company(self._not_long))
         if place == CALLER or (place == PROCESS and self._is_behind_long_ones()):
             outcome = self._on_thread(limits, workload, body, clock)
             return outcome if isinstance(outcome, bytes) else self._in_process(*outcome, clock)
@@ -117,7 +123,8 @@ class Adaptive:
             with self._on_threads.entered(clock):
                 value = parse(workload, body, clock)
                 operations = workload.operations(value)
-                place = limits.place_parsed(operations, len(body), self._not_long - 1)
+                has_company = self._has_company(self._not_long - 1)
+                place = limits.place_parsed(operations, len(body), has_company)
                 if place == PROCESS and self._is_behind_long_ones():
                     place = CALLER
                 if place == CALLER:
@@ -149,10 +156,15 @@ class Adaptive:
         """Whether it would have to wait for them if it went to a process."""
         return self._long > 0 and not self._pool.has_idle
 
+    def _has_company(self, others: int) -> bool:
+        return others > 0 or monotonic() < self._company_until
+
     def _arrived(self, is_long: bool) -> None:
         with self._guard:
             self._long += is_long
             self._not_long += not is_long
+            if self._not_long > 1:
+                self._company_until = monotonic() + COMPANY_SECONDS
 
     def _left(self, is_long: bool) -> None:
         with self._guard:

@@ -63,18 +63,18 @@ class Limits:
     low_priority_from_operations: float
     blocks_from_operations: float
 
-    def place(self, body_bytes: int, others: int) -> Place:
-        """For a request of which only the length is known. `others` are in flight and not long."""
+    def place(self, body_bytes: int, has_company: bool) -> Place:
+        """For a request of which only the length is known; company is others that are not long."""
         if body_bytes >= self.low_priority_from_bytes:
             return LOW_PRIORITY
-        return PROCESS if others and body_bytes >= self.process_from_bytes else CALLER
+        return PROCESS if has_company and body_bytes >= self.process_from_bytes else CALLER
 
-    def place_parsed(self, operations: float, body_bytes: int, others: int) -> Place:
+    def place_parsed(self, operations: float, body_bytes: int, has_company: bool) -> Place:
         """For what is left of a request that has been parsed."""
         if operations >= self.low_priority_from_operations:
             return LOW_PRIORITY
         trip = self.process_from_operations + self.process_operations_a_byte * body_bytes
-        return PROCESS if others and operations >= trip else CALLER
+        return PROCESS if has_company and operations >= trip else CALLER
 
     def facts(self) -> dict[str, int | None]:
         """Whole numbers under camel-case names; None where a limit is never reached."""
