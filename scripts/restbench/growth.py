@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 from restbench import (
     growth_stages,
@@ -14,6 +15,7 @@ from restbench import (
     limit_bench,
     machine_lock,
     placement,
+    quiet,
     service,
     watch,
 )
@@ -36,8 +38,24 @@ class Growth:
     """What was found."""
 
     fits: tuple[Fit, ...]
-    failures: tuple[str, ...]
+    failures: tuple[str, ...] = ()
     """What could not be measured, with the reason: the others were."""
+    foreign_pct: float = 0.0
+    """What others used of the machine, percent: the median of a look before each strategy."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A measurement on its way."""
+
+    plan: Plan
+    folder: Path
+    tell: Tell
+    foreign_pct: list[float] = field(default_factory=list)
+
+    def look(self, running: Service) -> None:
+        """See what others do while nothing of ours should be at work."""
+        self.foreign_pct.append(quiet.look(running.pids()).foreign_pct)
 
 
 def measure(plan: Plan, tell: Tell) -> Growth:
@@ -49,48 +67,52 @@ def measure(plan: Plan, tell: Tell) -> Growth:
     limit_bench.require_client()
     watch.end_leftovers()
     with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
-        found = list(_parts(plan, Path(name), tell))
+        work = _Work(plan, Path(name), tell)
+        found = list(_parts(work))
     series = [each for part in found if not isinstance(part, CellsFailed) for each in part]
     return Growth(
         tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
         tuple(str(each) for each in found if isinstance(each, CellsFailed)),
+        median(work.foreign_pct),
     )
 
 
-def _parts(plan: Plan, folder: Path, tell: Tell) -> Iterator[list[Series] | CellsFailed]:
+def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
     for name in plan.choice.services:
-        with _started(name, folder / name) as running:
+        with _started(name, work.folder / name) as running:
             for sweep in plan.sweeps[name]:
-                tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
+                work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
                 asked = _server(running, "serial", sweep.kernel)
                 yield growth_stages.measure(asked, sweep, plan.rounds)
             for strategy in plan.choice.of(running.strategies()):
-                yield from _strategy(plan, running, strategy, folder, tell)
+                work.look(running)
+                yield from _strategy(work, running, strategy)
     if "python" in plan.choice.services:
-        yield _processes(plan, folder, tell)
+        yield _processes(work)
 
 
-def _strategy(
-    plan: Plan, running: Service, strategy: str, folder: Path, tell: Tell
-) -> Iterator[list[Series] | CellsFailed]:
+def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
     asked = _server(running, strategy, plan.dispatched.kernel)
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
-    tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
+    work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
     yield growth_stages.measure(asked, plan.dispatched, plan.rounds)
-    client = Client(folder / "users.json", placement.allowed_cores()[-1], folder)
+    client = Client(work.folder / "users.json", placement.allowed_cores()[-1], work.folder)
     try:
         yield growth_users.measure(asked, client, plan)
     except CellsFailed as failure:
-        tell(f"FAILED  {failure}")
+        work.tell(f"FAILED  {failure}")
         yield failure
 
 
-def _processes(plan: Plan, folder: Path, tell: Tell) -> list[Series]:
+def _processes(work: _Work) -> list[Series]:
     """The pools of the Python service, with more and more processes in them."""
-    tell(f"python  pools of {_listed(plan.processes)} processes")
+    plan = work.plan
+    work.tell(f"python  pools of {_listed(plan.processes)} processes")
     by_strategy: dict[str, list[list[float]]] = {}
     for count in plan.processes:
-        place = folder / f"processes-{count}"
+        place = work.folder / f"processes-{count}"
         with _started("python", place, {"RESTBENCH_PROCESSES": str(count)}) as running:
             for strategy in plan.choice.of(running.strategies()):
                 asked = _server(running, strategy, plan.dispatched.kernel)

@@ -65,8 +65,9 @@ class Plan:
 
 
 _ROWS = (250, 500, 1000, 2000, 4000)
-_CUBES = (64, 128, 256, 512)
-_PYTHON_LOOPS = (32, 64, 128, 256)
+_CUBES = (60, 120, 240, 480)
+"""No powers of 2: columns of such rows fall on the same few places of a cache."""
+_PYTHON_LOOPS = (30, 60, 120, 240)
 """Python's triple loop takes 40 ns an operation."""
 
 SWEEPS: dict[ServiceName, tuple[Sweep, ...]] = {

@@ -13,6 +13,7 @@ from restbench import (
     machine_lock,
     microbench_jmh,
     microbench_pyperf,
+    quiet,
     store,
     watch,
 )
@@ -41,11 +42,13 @@ def measure(plan: Plan, tell: Tell) -> Microbench:
     watch.end_leftovers()
     sizes = shapes(plan.profile)
     scores: list[Score] = []
+    foreign_pct = [quiet.look(()).foreign_pct]
     with tempfile.TemporaryDirectory(prefix="microbench-", dir=watch.begin()) as name:
         folder = Path(name)
         write_bodies(sizes, folder)
         for each in plan.choice.services:
             scores += MEASURES[each](plan, folder, folder / each, tell)
+            foreign_pct.append(quiet.look(()).foreign_pct)
     described = machine.describe()
     return Microbench(
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -54,6 +57,7 @@ def measure(plan: Plan, tell: Tell) -> Microbench:
         git_commit=machine.git_commit()[0],
         profile=plan.name,
         whole=plan.is_whole,
+        foreign_pct=max(foreign_pct),
         shapes=sizes,
         scores=tuple(scores),
         break_evens=tuple(break_evens(scores, sizes)),

@@ -64,6 +64,8 @@ class Microbench(Record):
     profile: str
     whole: bool
     """Every service and strategy, in a profile whose numbers mean something."""
+    foreign_pct: float
+    """What others used of the machine, percent: the most of looks around each service."""
     shapes: dict[str, Shape]
     scores: tuple[Score, ...]
     break_evens: tuple[BreakEven, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from restbench.audit import FOREIGN_LIMIT_PCT
 from restbench.columns import readable
 from restbench.microbench_records import BreakEven, Microbench, Score, Verdict
 from restbench.statistics import t_interval
@@ -65,5 +66,11 @@ def made_of(made: Microbench) -> str:
     processes = max(len(each.runs_us) for each in made.scores)
     return (
         f"Profile {made.profile}, {processes} processes a part (JMH, pyperf), made {made.made} "
-        f"by commit {made.git_commit[:12]} on {made.described}."
+        f"by commit {made.git_commit[:12]} on {made.described}; others used up to "
+        f"{made.foreign_pct:.0f} % of the machine{_busy(made)}."
     )
+
+
+def _busy(made: Microbench) -> str:
+    busy = made.foreign_pct > FOREIGN_LIMIT_PCT
+    return ", too much for these numbers to be believed" if busy else ""

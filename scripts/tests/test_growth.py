@@ -78,12 +78,18 @@ def test_too_few_sizes_make_no_verdict() -> None:
 
 def test_one_thing_that_grows_too_fast_ends_the_command_with_its_name() -> None:
     good, bad = fit(series(2.0, expected=2.0)), fit(series(3.0, expected=2.0))
-    judge(Growth((good, good), ()))
+    judge(Growth((good, good)))
     with pytest.raises(
-        GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)$"
+        GrowsTooFast, match=r"^1 of 2 grow faster .*: java serial: compute \(n\)\.$"
     ) as raised:
-        judge(Growth((good, bad), ()))
+        judge(Growth((good, bad)))
     assert raised.value.exit_code == ExitCode.REGRESSION
+
+
+def test_on_a_machine_that_others_used_the_verdict_says_that_it_is_not_to_be_believed() -> None:
+    bad = fit(series(3.0, expected=2.0))
+    with pytest.raises(GrowsTooFast, match=r"Not to be believed: others used 80 % of the machine"):
+        judge(Growth((bad,), foreign_pct=80.0))
 
 
 def test_what_could_not_be_measured_is_told_before_all_else() -> None:

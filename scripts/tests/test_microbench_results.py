@@ -19,7 +19,7 @@ from restbench.microbench_program import run
 from restbench.microbench_pyperf import read as read_pyperf
 from restbench.microbench_records import BreakEven, Microbench, Score
 from restbench.microbench_tables import document
-from restbench.microbench_text import beats_serial
+from restbench.microbench_text import beats_serial, made_of
 from restbench.store import Run
 from restbench.writing import write_json, write_model
 
@@ -86,6 +86,7 @@ def made(when: str, processor: str = "one", *, whole: bool = True) -> Microbench
         git_commit="0123456789abcdef",
         profile="quick",
         whole=whole,
+        foreign_pct=3.0,
         shapes=LOW,
         scores=tuple(scores),
         break_evens=tuple(break_evens(scores, LOW)),
@@ -134,6 +135,13 @@ def test_without_one_the_report_says_what_makes_it(a_run: Run) -> None:
     page = report.write(a_run).read_text()
     assert "There is no microbenchmark of this machine. <code>make microbench</code>" in page
     assert "From which size on" not in markdown.document(a_run, measures.rows(a_run))
+
+
+def test_a_busy_machine_is_told_beside_its_numbers() -> None:
+    quiet = made("2026-11-20T10:00:00+00:00")
+    assert made_of(quiet).endswith("others used up to 3 % of the machine.")
+    busy = quiet.model_copy(update={"foreign_pct": 90.0})
+    assert made_of(busy).endswith("90 % of the machine, too much for these numbers to be believed.")
 
 
 def break_even(**told: object) -> BreakEven:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from restbench import growth, machine
+from restbench.audit import FOREIGN_LIMIT_PCT
 from restbench.commands.options import console
 from restbench.failures import CellsFailed, GrowsTooFast
 from restbench.growth import Growth
@@ -41,6 +42,7 @@ def bench_growth(
     )
     console.print(_tables(found.fits))
     console.print(READING)
+    console.print(f"Others used {found.foreign_pct:.0f} % of the machine (median of looks).")
     console.print(machine.one_line(machine.describe()), soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
     judge(found)
@@ -56,8 +58,19 @@ def judge(found: Growth) -> None:
             f"{each.server}: {each.what} ({each.over})" for each in (fit.series for fit in faster)
         )
         raise GrowsTooFast(
-            f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}"
+            f"{len(faster)} of {len(found.fits)} grow faster than they should: {subjects}."
+            f"{_busy(found)}"
         )
+
+
+def _busy(found: Growth) -> str:
+    """What to know of exponents from a machine that others used as well."""
+    if found.foreign_pct <= FOREIGN_LIMIT_PCT:
+        return ""
+    return (
+        f" Not to be believed: others used {found.foreign_pct:.0f} % of the machine, and a long "
+        "request is interrupted oftener than a short one; measure again when it is quiet."
+    )
 
 
 def _tables(found: Sequence[Fit]) -> Group:
