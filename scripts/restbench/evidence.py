@@ -25,7 +25,7 @@ def of(
         correct=found.samples or 0,
         errors=found.errors or 0,
         wrong_answers=completions.wrong_in_load,
-        completed=completions.frame.height,
+        completed=completions.completed,
         mean_of_all_ms=completions.mean_of_all_ms,
         load_cpu_ms=usage.load_cpu_ms if usage else None,
         answered_in_load=completions.answered_in_load,
@@ -58,9 +58,8 @@ def _foreign_pct(found: Measurement) -> float | None:
 
 def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float, ...]:
     shown = (found.p50_ms, found.p90_ms, found.p95_ms, found.p99_ms)
-    elapsed = completions.correct_latency_ms()
-    largest = [float(elapsed.max())] if elapsed.size else []
-    return (*(each for each in shown if each is not None), *largest)
+    every = (*shown, completions.correct_latency_ms().largest)
+    return tuple(float(each) for each in every if each is not None)
 
 
 def _warmed_s(completions: Completions) -> float | None:

@@ -24,7 +24,7 @@ from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.measurement import NOTHING, KindMeasurement, Known, Measurement
 from restbench.records import CellRun, Usage, Window
-from restbench.statistics import Interval, supported_percentile, t_interval
+from restbench.statistics import Interval, t_interval
 from restbench.store import Run
 
 __all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "row", "rows"]
@@ -160,18 +160,18 @@ def _of_completions(block: int, window: Window, completions: Completions) -> Mea
         flags=(),
         window=window,
         throughput_per_s=elapsed.size / window.seconds,
-        mean_ms=float(elapsed.mean()) if elapsed.size else None,
-        p50_ms=supported_percentile(elapsed, 50),
-        p90_ms=supported_percentile(elapsed, 90),
-        p95_ms=supported_percentile(elapsed, 95),
-        p99_ms=supported_percentile(elapsed, 99),
+        mean_ms=elapsed.mean,
+        p50_ms=elapsed.supported_percentile(50),
+        p90_ms=elapsed.supported_percentile(90),
+        p95_ms=elapsed.supported_percentile(95),
+        p99_ms=elapsed.supported_percentile(99),
         samples=elapsed.size,
         errors=completions.count("error"),
         wrong_answers=completions.wrong_in_load,
-        queue_ms=completions.stage_mean_ms("queue"),
-        parse_ms=completions.stage_mean_ms("parse"),
-        compute_ms=completions.stage_mean_ms("compute"),
-        serialize_ms=completions.stage_mean_ms("serialize"),
+        queue_ms=completions.stages_ms["queue"],
+        parse_ms=completions.stages_ms["parse"],
+        compute_ms=completions.stages_ms["compute"],
+        serialize_ms=completions.stages_ms["serialize"],
         network_ms=completions.network_ms,
     )
 
@@ -184,9 +184,9 @@ def _with_kinds(
         name: KindMeasurement(
             samples=each.size,
             throughput_per_s=each.size / window.seconds,
-            mean_ms=float(each.mean()) if each.size else None,
-            p50_ms=supported_percentile(each, 50),
-            p95_ms=supported_percentile(each, 95),
+            mean_ms=each.mean,
+            p50_ms=each.supported_percentile(50),
+            p95_ms=each.supported_percentile(95),
         )
         for name, each in elapsed.items()
     }
@@ -225,7 +225,7 @@ def _with_course(
     """What the load did over time, and what Little's law makes of its number of completions."""
     line = timeline.of(record, folder, completions)
     diagnostics = within_run.of(line.window_counts) if line else None
-    completed = completions.frame.height
+    completed = completions.completed
     cycle_ms = 1000 * record.cell.users * completions.window.seconds
     return replace(
         found,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from scipy import stats
+from scipy import special
 
-from restbench.statistics import CONFIDENCE
+from restbench.statistics import CONFIDENCE, t_quantile
 from restbench.stopping import largest_half_width
 
 #: The stop rule's bounds (method, rule 6).
@@ -48,15 +48,15 @@ def blocks_needed(spread: float, precision: float) -> int | None:
 
 def half_width(spread: float, blocks: int) -> float:
     """The relative half-width of the 95 % interval that so many blocks can be expected to give."""
-    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, blocks - 1))
+    quantile = t_quantile((1 + CONFIDENCE) / 2, blocks - 1)
     return quantile * spread / math.sqrt(blocks)
 
 
 def upper_spread(spread: float, blocks: int) -> float:
     """The upper end of the one-sided interval, at level CAUTION, of a spread from so many blocks of
     normal values: spread x sqrt((n-1) / chi2[1-CAUTION; n-1])."""
-    freedom = blocks - 1
-    return spread * math.sqrt(freedom / float(stats.chi2.ppf(1 - CAUTION, freedom)))
+    half_freedom = (blocks - 1) / 2
+    return spread * math.sqrt(half_freedom / float(special.gammaincinv(half_freedom, 1 - CAUTION)))
 
 
 def need(cell_id: str, values: Sequence[float], precision: float) -> Need:

@@ -12,12 +12,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from restbench import jtl, measures, open_samples, process, service
 from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
+from restbench.counted import Counted
 from restbench.failures import EnvironmentProblem
 from restbench.folders import CellFolder
 from restbench.live import Live
@@ -48,12 +46,12 @@ class Measured:
     folder: CellFolder
     numbers: Measurement
 
-    def correct_elapsed_ms(self) -> npt.NDArray[np.int64]:
+    def correct_ms(self) -> Counted:
         """The response times of the window's correct completions."""
         window = self.record.window
         if window is None:
             raise EnvironmentProblem(f"{self.record.cell.id}: no window: {self.record.reason}")
-        return jtl.read(self.folder.samples, window).correct_elapsed_ms
+        return jtl.read(self.folder.samples, window).correct_ms
 
 
 @dataclass

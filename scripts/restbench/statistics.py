@@ -1,7 +1,8 @@
 """The statistics of the method, as pure functions on numbers: no files, no cells, no printing.
 
 Every formula has its test values in the method's text or a textbook; scipy and numpy do the work
-wherever they have it.
+wherever they have it. Of scipy its special functions: importing `scipy.stats` takes a second, which
+every command would pay for.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
@@ -62,7 +63,7 @@ class Ratio:
         distance = abs(math.log(self.estimate))
         if self.log_error == 0:
             return 1.0 if distance == 0 else 0.0
-        return float(2 * stats.t.sf(distance / self.log_error, self.degrees_of_freedom))
+        return 2 * t_tail(distance / self.log_error, self.degrees_of_freedom)
 
     def smallest_seen(self, level: float = 1 - CONFIDENCE) -> float:
         """The smallest ratio above 1 that a test at this level would have told from 1, given the
@@ -84,7 +85,7 @@ class WarmUpCut:
 def t_interval(values: Numbers, confidence: float = CONFIDENCE) -> Interval:
     """Student's t interval of the mean of independent values: runs, never seconds of one run."""
     data = _at_least_two(values)
-    half_width = _t_quantile(data.size - 1, confidence) * float(stats.sem(data))
+    half_width = _t_quantile(data.size - 1, confidence) * _standard_error(data)
     return Interval(float(data.mean()), half_width, data.size)
 
 
@@ -99,7 +100,7 @@ def paired_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDENCE
         math.exp(inner.low),
         math.exp(inner.high),
         degrees_of_freedom=float(inner.count - 1),
-        log_error=float(stats.sem(logs)),
+        log_error=_standard_error(logs),
     )
 
 
@@ -138,7 +139,7 @@ def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> lis
 
 def geometric_mean(values: Numbers) -> float:
     """The mean of values above 0 whose ratios matter: throughputs of different cells."""
-    return float(stats.gmean(np.asarray(values, dtype=np.float64)))
+    return math.exp(float(np.log(np.asarray(values, dtype=np.float64)).mean()))
 
 
 def geometric_interval(values: Numbers, confidence: float = CONFIDENCE) -> Ratio:
@@ -204,8 +205,24 @@ def mser(values: Numbers) -> WarmUpCut:
     return WarmUpCut(cut, cut < limit, statistic)
 
 
+def t_tail(t: float, degrees_of_freedom: float) -> float:
+    """The probability that Student's t exceeds a value."""
+    return float(special.stdtr(degrees_of_freedom, -t))
+
+
+def t_quantile(probability: float, degrees_of_freedom: float) -> float:
+    """The value that Student's t does not exceed with this probability."""
+    if math.isinf(degrees_of_freedom):
+        return float(special.ndtri(probability))
+    return float(special.stdtrit(degrees_of_freedom, probability))
+
+
 def _t_quantile(degrees_of_freedom: float, confidence: float) -> float:
-    return float(stats.t.ppf((1 + confidence) / 2, degrees_of_freedom))
+    return t_quantile((1 + confidence) / 2, degrees_of_freedom)
+
+
+def _standard_error(values: npt.NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1)) / math.sqrt(values.size)
 
 
 def _at_least_two(values: Numbers) -> npt.NDArray[np.float64]:

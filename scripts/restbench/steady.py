@@ -30,9 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
-from restbench.statistics import lag1_autocorrelation, mser
+from restbench.statistics import lag1_autocorrelation, mser, t_tail
 
 MOST_BIN_MS = 1_000
 #: A load shorter than this many seconds has bins of that fraction of it.
@@ -99,14 +98,29 @@ class Steadiness:
 UNKNOWN = Steadiness(None, None, None, None, None)
 
 
-def course(ends_ms: npt.NDArray[np.int64], started_ms: int, end_ms: int) -> Course:
-    """The correct completions between the first request and the window's end, in bins."""
-    bin_ms = _bin_ms(end_ms - started_ms, int((ends_ms < end_ms).sum()))
+def step_ms(load_ms: int) -> int:
+    """How finely ends must be counted for the course of a load that is at least so long: bins of a
+    long one are as wide as they may be, and end with the window."""
+    return MOST_BIN_MS if load_ms >= BINS_OF_A_SHORT_LOAD * MOST_BIN_MS else 1
+
+
+def course(
+    ends_ms: npt.NDArray[np.int64],
+    started_ms: int,
+    end_ms: int,
+    counts: npt.NDArray[np.int64] | None = None,
+) -> Course:
+    """The correct completions between the first request and the window's end, in bins. `counts`
+    says how many ended at each of the moments (or in the step that begins there, `step_ms`); one,
+    unless told otherwise."""
+    each = np.ones_like(ends_ms) if counts is None else counts
+    bin_ms = _bin_ms(end_ms - started_ms, int(each[ends_ms < end_ms].sum()))
     bins = max(1, (end_ms - started_ms) // bin_ms)
     first_ms = end_ms - bins * bin_ms
     places = (ends_ms - first_ms) // bin_ms
-    inside = places[(places >= 0) & (places < bins)]
-    return Course(np.bincount(inside, minlength=bins), bin_ms, first_ms)
+    inside = (places >= 0) & (places < bins)
+    found = np.bincount(places[inside], each[inside], minlength=bins).astype(np.int64)
+    return Course(found, bin_ms, first_ms)
 
 
 def judge(found: Course, window_start_ms: int) -> Steadiness:
@@ -132,7 +146,7 @@ def _drift(counts: npt.NDArray[np.int64]) -> tuple[float | None, bool | None]:
     together = min(MOST_CORRELATION, max(0.0, lag1_autocorrelation(residuals)))
     effective = half * (1 - together) / (1 + together)
     error = float(np.sqrt(halves.var(axis=1, ddof=1).sum() / effective))
-    chance = 2 * float(stats.t.sf(abs(second - first) / error, 2 * effective - 2)) if error else 0.0
+    chance = 2 * t_tail(abs(second - first) / error, 2 * effective - 2) if error else 0.0
     return drift, abs(drift) > DRIFT_MARGIN and chance < DRIFT_P
 
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import polars as pl
 
 from restbench import pidstat, steady, sysstat
+from restbench.counted import Counted
 from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.records import CellRun, Window
-from restbench.statistics import percentile
 from restbench.steady import Course
 
 #: How many completions show a percentile: those that the tables need (`statistics`), the quarters
@@ -100,7 +100,9 @@ def of(record: CellRun, folder: CellFolder, completions: Completions) -> Timelin
     window = completions.window
     if started_ms is None or started_ms >= window.end_ms:
         return None
-    course = steady.course(completions.correct_ends_ms, started_ms, window.end_ms)
+    ends = completions.ended.filter(pl.col("correct") > 0)
+    ends_ms, counts = ends["end_ms"].to_numpy(), ends["correct"].to_numpy()
+    course = steady.course(ends_ms, started_ms, window.end_ms, counts)
     judged = steady.judge(course, window.start_ms)
     span = Window(start_ms=min(started_ms, window.start_ms), end_ms=window.end_ms, ended="capped")
     cores = sysstat.core_series(folder.sar_json, span)
@@ -122,20 +124,20 @@ def of(record: CellRun, folder: CellFolder, completions: Completions) -> Timelin
         memory_second_s=_relative_s(window, np.array(service.at_ms)),
         memory_mib=list(service.values[1]),
         service_cpu_pct=list(service.values[0]),
-        **vars(distribution(completions.correct_elapsed_ms)),
+        **vars(distribution(completions.correct_ms)),
     )
 
 
-def distribution(elapsed_ms: npt.NDArray[np.int64]) -> Distribution:
+def distribution(elapsed_ms: Counted) -> Distribution:
     """The percentiles that the count supports, and a histogram on a logarithmic scale."""
-    if not elapsed_ms.size:
+    if elapsed_ms.largest is None:
         return Distribution([], [], [], [])
     shown = [percent for percent, needed in PERCENTS.items() if elapsed_ms.size >= needed]
-    edges = _edges_ms(int(elapsed_ms.min()), int(elapsed_ms.max()))
-    counts, _ = np.histogram(elapsed_ms, edges)
+    edges = _edges_ms(int(elapsed_ms.values[0]), int(elapsed_ms.largest))
+    counts, _ = np.histogram(elapsed_ms.values, edges, weights=elapsed_ms.counts)
     return Distribution(
         percents=list(shown),
-        percentile_ms=[percentile(elapsed_ms, percent) for percent in shown],
+        percentile_ms=[elapsed_ms.percentile(percent) for percent in shown],
         histogram_ms=edges.tolist(),
         histogram_counts=counts.tolist(),
     )
@@ -152,17 +154,17 @@ def _edges_ms(smallest: int, largest: int) -> npt.NDArray[np.float64]:
 def _per_bin(completions: Completions, course: Course) -> tuple[list[float | None], list[float]]:
     """The mean response time of the correct completions and the rate of all others, each bin."""
     place = (pl.col("end_ms") - course.first_ms).floordiv(course.bin_ms).alias("bin")
-    correct = pl.col("outcome") == "correct"
+    mean_ms = pl.col("correct_ms").sum() / pl.col("correct").sum()
     found = (
-        completions.load.lazy()
-        .filter(pl.col("end_ms").is_between(course.first_ms, course.end_ms, closed="left"))
+        completions.ended.filter(
+            pl.col("end_ms").is_between(course.first_ms, course.end_ms, closed="left")
+        )
         .group_by(place)
-        .agg(pl.col("elapsed_ms").filter(correct).mean(), (~correct).sum().alias("others"))
-        .collect()
+        .agg(mean_ms.fill_nan(None).alias("mean_ms"), pl.col("others").sum())
     )
     bins = pl.DataFrame({"bin": _places(course)}).join(found, on="bin", how="left").sort("bin")
     errors = bins["others"].fill_null(0) / (course.bin_ms / 1000)
-    return bins["elapsed_ms"].to_list(), errors.to_list()
+    return bins["mean_ms"].to_list(), errors.to_list()
 
 
 def _places(course: Course) -> npt.NDArray[np.int64]:

@@ -11,8 +11,8 @@ import pytest
 from fixture_run import START, WINDOW, Made, build, cell
 from jtl_lines import Sample
 
-from restbench import jtl, measures, synthetic
-from restbench.jtl import Completions
+from restbench import jtl, measures, samples, synthetic
+from restbench.counted import Counted
 from restbench.measures import Row
 from restbench.statistics import percentile
 from restbench.store import Run
@@ -77,19 +77,20 @@ def test_the_analysis_finds_what_is_known(run: Run) -> None:
 def test_counting_errors_as_throughput_would_be_found(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = pl.lit("correct", jtl.OUTCOMES).alias("outcome")
-    monkeypatch.setattr(jtl, "_outcome", lambda: everything)
+    everything = pl.lit("correct", samples.OUTCOMES).alias("outcome")
+    monkeypatch.setattr(samples, "_outcome", lambda: everything)
     assert "throughput_per_s" in faults(run)
 
 
 def test_dropping_the_slowest_percent_would_be_found(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def without_the_slowest(self: Completions) -> np.ndarray:
-        elapsed = self.correct["elapsed_ms"].to_numpy()
-        return np.sort(elapsed)[: int(0.99 * elapsed.size)]
+    honest = Counted.percentile
 
-    monkeypatch.setattr(Completions, "correct_elapsed_ms", property(without_the_slowest))
+    def without_the_slowest(self: Counted, percent: float) -> float:
+        return honest(self, 0.99 * percent)
+
+    monkeypatch.setattr(Counted, "percentile", without_the_slowest)
     assert "p99_ms" in faults(run)
 
 
@@ -102,8 +103,8 @@ def test_pooling_percentiles_over_runs_would_be_found(
         if metric not in ("p50_ms", "p99_ms"):
             return honest(self, metric)
         read = [jtl.read(folder.samples, WINDOW) for _, folder in run.cell_runs()]
-        elapsed = np.concatenate([each.correct_elapsed_ms for each in read])
-        return percentile(elapsed, float(metric.strip("p_ms")))
+        elapsed = [np.repeat(each.correct_ms.values, each.correct_ms.counts) for each in read]
+        return percentile(np.concatenate(elapsed), float(metric.strip("p_ms")))
 
     monkeypatch.setattr(Row, "value", pooled)
     assert "p99_ms" in faults(run)

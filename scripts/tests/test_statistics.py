@@ -1,6 +1,8 @@
 """Expected values are the method's own (method.md, "Formulas with test values") or a textbook's."""
 
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -142,6 +144,26 @@ def test_the_p_value_of_a_paired_ratio_is_scipys_t_test_of_the_logs() -> None:
     assert ratio.p_value == pytest.approx(stats.ttest_1samp(logs, 0).pvalue)
     assert statistics.paired_ratio([2, 4], [2, 4]).p_value == 1
     assert statistics.paired_ratio([2, 4], [1, 2]).p_value == 0
+
+
+@pytest.mark.parametrize("freedom", [1, 1.7, 4, 19, math.inf])
+def test_students_t_is_scipys(freedom: float) -> None:
+    for probability in (0.5, 0.9, 0.975, 0.9995):
+        t = statistics.t_quantile(probability, freedom)
+        assert t == pytest.approx(stats.t.ppf(probability, freedom), abs=1e-12)
+        if freedom < math.inf:
+            assert statistics.t_tail(t, freedom) == pytest.approx(1 - probability)
+    values = np.array(FIRST)
+    assert statistics.t_interval(FIRST).half_width == pytest.approx(
+        stats.t.ppf(0.975, values.size - 1) * stats.sem(values)
+    )
+    assert statistics.geometric_mean(FIRST) == pytest.approx(stats.gmean(FIRST))
+
+
+def test_no_command_pays_for_the_import_of_all_statistics() -> None:
+    code = "import sys; import restbench.commands.results; print('scipy.stats' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
 
 
 def test_an_interval_that_ends_at_1_has_the_p_value_of_its_level() -> None:

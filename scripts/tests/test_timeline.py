@@ -7,7 +7,7 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error
 
-from restbench import timeline
+from restbench import counted, timeline
 from restbench.measures import measurement
 from restbench.timeline import Timeline
 
@@ -99,18 +99,18 @@ def test_a_warm_up_is_cut_where_it_ends(tmp_path: Path) -> None:
 
 
 def test_percentiles_are_those_that_the_count_supports() -> None:
-    found = timeline.distribution(np.arange(1, 1_001, dtype=np.int64))
+    found = timeline.distribution(counted.of(range(1, 1_001)))
     assert found.percents == [10, 25, 50, 75, 90, 95, 100]
     assert found.percentile_ms == [100, 250, 500, 750, 900, 950, 1_000]
-    assert timeline.distribution(np.ones(29, dtype=np.int64)).percents == [100]
-    assert timeline.distribution(np.ones(100_000, dtype=np.int64)).percents[-2:] == [99.9, 100]
-    assert timeline.distribution(np.empty(0, dtype=np.int64)).percents == []
+    assert timeline.distribution(counted.of([1] * 29)).percents == [100]
+    assert timeline.distribution(counted.of([1] * 100_000)).percents[-2:] == [99.9, 100]
+    assert timeline.distribution(counted.of([])).percents == []
 
 
 @pytest.mark.parametrize(("smallest", "largest"), [(0, 0), (0, 3), (1, 1), (7, 7), (1, 90_000)])
 def test_the_histogram_holds_every_completion_once(smallest: int, largest: int) -> None:
     values = np.unique(np.linspace(smallest, largest, 5_000).astype(np.int64))
-    found = timeline.distribution(values)
+    found = timeline.distribution(counted.of(values))
     assert sum(found.histogram_counts) == values.size
     assert len(found.histogram_ms) == len(found.histogram_counts) + 1
     assert found.histogram_ms == sorted(set(found.histogram_ms))

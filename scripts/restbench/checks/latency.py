@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from restbench.probe import Probe, window_of
 from restbench.records import CalibrationCheck
-from restbench.statistics import percentile
 from restbench.stub import Behaviour
 
 #: A published p99 needs ten times as many completions (statistics.COMPLETIONS_NEEDED). Here the
@@ -75,11 +74,11 @@ def _measure(probe: Probe, point: Point) -> Found:
     with probe.stub(Behaviour(delay_ms=point.delay_ms)) as stub:
         # A connection's first answer comes up to a whole delay later.
         profile = window_of(point.longest_s, WARMUP_S + point.delay_ms / 500, point.completions)
-        elapsed_ms = probe.measure(stub, point.users, profile).correct_elapsed_ms()
+        elapsed_ms = probe.measure(stub, point.users, profile).correct_ms()
     enough = elapsed_ms.size >= ENOUGH_FOR_P99
-    p99_ms = percentile(elapsed_ms, 99) if enough else None
-    median_ms = percentile(elapsed_ms, 50) if elapsed_ms.size else 0.0
-    return Found(point, int(elapsed_ms.size), median_ms, p99_ms)
+    p99_ms = elapsed_ms.percentile(99) if enough else None
+    median_ms = elapsed_ms.percentile(50) if elapsed_ms.size else 0.0
+    return Found(point, elapsed_ms.size, median_ms, p99_ms)
 
 
 def judge(found: Sequence[Found]) -> CalibrationCheck:

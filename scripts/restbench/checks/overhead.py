@@ -82,7 +82,7 @@ def _bare(probe: Probe, service: Service, window_s: float, plan: Path) -> float:
     finally:
         jmeter.stop()
     window = Window(start_ms=start_ms, end_ms=end_ms, ended="capped")
-    return jtl.read(folder.samples, window).correct_elapsed_ms.size / window.seconds
+    return jtl.read(folder.samples, window).correct_ms.size / window.seconds
 
 
 def bare_plan(path: Path) -> Path:

@@ -71,11 +71,11 @@ def closed(probe: Probe, tell: Callable[[str], None], stall: Stall | None = None
     tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
     with probe.stub(stall.behaviour) as stub:
         profile = window_of(stall.window_s, WARMUP_S)
-        elapsed_ms = probe.measure(stub, USERS, profile).correct_elapsed_ms()
+        elapsed_ms = probe.measure(stub, USERS, profile).correct_ms()
     return Closed(
-        p99_ms=percentile(elapsed_ms, 99),
-        slowest_ms=percentile(elapsed_ms, 100),
-        touched=int((elapsed_ms > 500 * stall.stall_s).sum()),
+        p99_ms=elapsed_ms.percentile(99),
+        slowest_ms=elapsed_ms.percentile(100),
+        touched=int(elapsed_ms.counts[elapsed_ms.values > 500 * stall.stall_s].sum()),
     )
 
 
