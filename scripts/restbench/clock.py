@@ -6,9 +6,11 @@ middle of a load moves samples into the window or out of it.
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from restbench.failures import EnvironmentProblem
 
@@ -98,6 +100,12 @@ def now() -> datetime:
     return datetime.fromtimestamp(_STARTED.wall_ns / 1e9).astimezone() + timedelta(
         microseconds=passed_ns / 1000
     )
+
+
+def running_s() -> float:
+    """How long this process has been running, from `/proc/self/stat`: in steps of a clock tick."""
+    born_ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    return read().boottime_ns / 1e9 - born_ticks / os.sysconf("SC_CLK_TCK")
 
 
 def now_text() -> str:

@@ -9,10 +9,12 @@ from pathlib import Path
 from restbench import jtl, load, process
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.folders import CellFolder
+from restbench.phases import spent_on
 from restbench.records import CellRun
 from restbench.store import Run
 
 
+@spent_on("dashboards")
 def write_study(run: Run) -> list[Path]:
     """The dashboards of every measured cell of the study's tables; returns their pages.
 

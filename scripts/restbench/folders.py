@@ -133,6 +133,11 @@ class RunFolder:
         """`interruptions.jsonl`: an Interruption a line; absent where there was none."""
         return self.path / "interruptions.jsonl"
 
+    @property
+    def phases_file(self) -> Path:
+        """`phases.jsonl`: a Spent a line, one for each process that measured."""
+        return self.path / "phases.jsonl"
+
     def identity_files(self) -> tuple[Path, ...]:
         """What says which run this is, and what its numbers are judged by."""
         return (
@@ -144,6 +149,7 @@ class RunFolder:
             self.microbench_file,
             self.proofs_file,
             self.interruptions_file,
+            self.phases_file,
         )
 
     @property

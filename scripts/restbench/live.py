@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
-
-import numpy as np
 
 from restbench import process
 
@@ -39,8 +36,10 @@ class Live:
 class Followed(Protocol):
     """What has been read of a growing JTL (`load.Follower`)."""
 
-    elapsed_ms: array[int]
-    """Response times of all correct completions so far."""
+    correct: int
+    """All correct completions so far."""
+    correct_ms: int
+    """Their response times together, milliseconds."""
     others: int
 
     def poll(self) -> None:
@@ -57,7 +56,8 @@ class Gauge:
     followed: Followed
     pids: tuple[int, ...]
     clock: Callable[[], float] = time.monotonic
-    _seen: int = 0
+    _seen: tuple[int, int] = (0, 0)
+    """Correct completions, and their response times together, at the last look."""
     _cpu_ms: float = field(init=False)
     _looked_s: float = field(init=False)
 
@@ -73,21 +73,21 @@ class Gauge:
         if since_s < LOOK_EVERY_S:
             return None
         self._looked_s = now_s
-        new = self._new_elapsed_ms()
+        new, new_ms = self._new()
         return Live(
-            throughput_per_s=new.size / since_s,
-            mean_ms=float(new.mean()) if new.size else None,
+            throughput_per_s=new / since_s,
+            mean_ms=new_ms / new if new else None,
             errors=self.followed.others,
             service_cpu_pct=self._cpu_pct(since_s),
             phase=phase,
             elapsed_s=elapsed_s,
         )
 
-    def _new_elapsed_ms(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _new(self) -> tuple[int, int]:
         self.followed.poll()
-        new = np.array(self.followed.elapsed_ms[self._seen :], dtype=np.int64)
-        self._seen += new.size
-        return new
+        before, before_ms = self._seen
+        self._seen = self.followed.correct, self.followed.correct_ms
+        return self.followed.correct - before, self.followed.correct_ms - before_ms
 
     def _cpu_pct(self, since_s: float) -> float | None:
         if not self.pids:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import secrets
 import shlex
 import shutil
 import signal
 import subprocess
 import time
-from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from restbench import machine, process
+from restbench import machine, process, watch
 from restbench.cell import Cell, Client
 from restbench.failures import EnvironmentProblem
 from restbench.folders import CellFolder
@@ -30,6 +30,7 @@ PLANS_OF: dict[Client, Path] = {"http-sampler": PLAN, "streaming": MIXED_PLAN}
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
 START_TIMEOUT_S = 60.0
+POLL_S = 0.02
 #: JMeter's own log says this when its users begin to send.
 STARTED = "All thread groups have been started"
 #: Where a JTL line has its columns (jtl.properties).
@@ -96,14 +97,19 @@ class Follower:
     path: Path
     offset: int = 0
     rest: bytes = b""
-    ends_ms: array[int] = field(default_factory=lambda: array("q"))
-    """The END times of all correct completions so far, milliseconds since the epoch."""
-    elapsed_ms: array[int] = field(default_factory=lambda: array("q"))
-    """Their response times, in the same order."""
+    correct: int = 0
+    """Correct completions so far."""
+    correct_ms: int = 0
+    """Their response times together, milliseconds."""
     others: int = 0
     """Samples that were not correct."""
     users: set[bytes] = field(default_factory=set)
     """The users who have had an answer, right or not."""
+    since_ms: int | None = None
+    """The moment that was asked for last, milliseconds since the epoch."""
+    ended_since: int = 0
+    """Correct completions with an END at that moment or later, of those that were read since it was
+    first asked for."""
 
     def poll(self) -> None:
         """Take in the whole lines that are new."""
@@ -125,8 +131,10 @@ class Follower:
         self.users.update(each for each in columns[THREAD : THREAD + 2] if each.startswith(USER))
         if b"true" in columns[SUCCESS : SUCCESS + 2]:
             elapsed_ms = int(columns[ELAPSED])
-            self.ends_ms.append(int(columns[TIMESTAMP]) + elapsed_ms)
-            self.elapsed_ms.append(elapsed_ms)
+            self.correct += 1
+            self.correct_ms += elapsed_ms
+            if self.since_ms is not None:
+                self.ended_since += int(columns[TIMESTAMP]) + elapsed_ms >= self.since_ms
         else:
             self.others += 1
 
@@ -136,10 +144,12 @@ class Follower:
         return len(self.users)
 
     def correct_since(self, start_ms: int) -> int:
-        """How many correct responses ended at or after a moment."""
+        """How many correct responses ended at or after a moment, which lies no earlier than the
+        last look. Nothing is kept of a single one: a load may have millions."""
+        if start_ms != self.since_ms:
+            self.since_ms, self.ended_since = start_ms, 0
         self.poll()
-        # Asked ten times a second beside the service under test: a Python loop would cost a core.
-        return int(np.count_nonzero(np.asarray(self.ends_ms) >= start_ms))
+        return self.ended_since
 
 
 @dataclass
@@ -150,11 +160,32 @@ class LoadRun:
     folder: CellFolder
     follower: Follower
     command: str
+    """As somebody else could type it: without the gate."""
+    gate: Path | None = None
+    """A named pipe: JMeter, which reads it, goes on when somebody has opened it for writing. None
+    where it does not wait, or waits no more."""
 
     @property
     def pid(self) -> int:
         """The process id of JMeter's JVM (`setpriv` and `taskset` become it)."""
         return self.process.pid
+
+    def let_go(self) -> None:
+        """Let JMeter begin, which has started and waits; EnvironmentProblem when it ends before it
+        comes so far."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while self.gate and time.monotonic() < deadline and self.process.poll() is None:
+            if _is_read(self.gate):
+                self._remove_gate()
+                return
+            time.sleep(POLL_S)
+        if self.gate:
+            raise EnvironmentProblem(f"JMeter did not start; its log ends:\n{self.why_ended()}")
+
+    def _remove_gate(self) -> None:
+        if self.gate:
+            self.gate.unlink(missing_ok=True)
+            self.gate = None
 
     def await_started(self) -> None:
         """Return when the users begin to send; EnvironmentProblem when JMeter ends before."""
@@ -162,7 +193,7 @@ class LoadRun:
         while time.monotonic() < deadline and self.process.poll() is None:
             if STARTED in self._log():
                 return
-            time.sleep(0.05)
+            time.sleep(POLL_S)
         raise EnvironmentProblem(f"JMeter did not start a test; its log ends:\n{self.why_ended()}")
 
     def _log(self) -> str:
@@ -183,24 +214,31 @@ class LoadRun:
         than the requests in flight; a polite end would go on sending, unrecorded, or add a failed
         sample for each request in flight (jmeter-plans/README.md measures the ways)."""
         process.stop(self.process, signal.SIGKILL)
+        self._remove_gate()
 
 
-def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
-    """Start JMeter; its samples go to a fresh file (JMeter would append to an old one)."""
+def start(target: Target, folder: CellFolder, cores: str | None, *, waits: bool = False) -> LoadRun:
+    """Start JMeter; its samples go to a fresh file (JMeter would append to an old one).
+
+    One that `waits` comes up as far as it can without sending anything, and goes on when it is let
+    go: half of a second that something else can be done in.
+    """
     for path in _sent(target.payload):
         if not path.exists():
             raise EnvironmentProblem(f"{path} is missing: JMeter would send another body")
     folder.samples.unlink(missing_ok=True)
     folder.load_log.unlink(missing_ok=True)
     folder.load_output.unlink(missing_ok=True)
-    given = properties(target)
-    line = process.bound_to_us(command(given, folder, target.plan), cores)
-    started = process.start(line, folder.load_output)
+    gate = _new_gate() if waits else None
+    line = process.bound_to_us(command(properties(target), folder, target.plan), cores)
+    waiting = [f"-Jgate={gate}"] if gate else []
+    started = process.start([*line, *waiting], folder.load_output)
     return LoadRun(
         process=started,
         folder=folder,
         follower=Follower(folder.samples),
         command=shlex.join(line),
+        gate=gate,
     )
 
 
@@ -210,6 +248,24 @@ def _sent(payload: Path) -> list[Path]:
     kinds = dict.fromkeys(order.read_text(encoding="utf-8").split()) if order.exists() else ()
     folders = [payload.with_name(kind) for kind in kinds] or [payload]
     return [folder / name for folder in folders for name in (BODY_REST, ROWS)]
+
+
+def _new_gate() -> Path:
+    """In the folder for temporary files: a pipe in a run's folder would stop who copies it."""
+    gate = watch.begin() / f"gate-{secrets.token_hex(4)}"
+    os.mkfifo(gate, mode=0o600)
+    return gate
+
+
+def _is_read(gate: Path) -> bool:
+    """Whether somebody waits for a pipe to be written; nobody waits any more then."""
+    try:
+        os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        return False
+    return True
 
 
 def version() -> str:

@@ -8,6 +8,7 @@ from restbench import proof
 from restbench.attempts import Group, why
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem, NoService
+from restbench.phases import spent_on
 from restbench.records import Proof
 from restbench.session import Session, end_of_log, renew_if_spent
 from restbench.store import Run
@@ -29,6 +30,7 @@ def prepare(group: Group, session: Session, proven: Callable[[Proof], None]) -> 
     warm_all(group.order, group.run, group.cells, session)
 
 
+@spent_on("proofs")
 def _prove(group: Group, cell: Cell, session: Session, proven: Callable[[Proof], None]) -> None:
     if cell.strategy not in session.offered:
         session.unfit[cell.strategy] = _not_offered(cell, session)

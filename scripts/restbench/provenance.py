@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from restbench import machine
+from restbench import machine, phases
 from restbench.measures import Row
 from restbench.records import Interruption, Manifest
+from restbench.spending import together
 from restbench.store import Run
 
 Link = tuple[str, str]
@@ -26,6 +27,7 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
         "Claims file": f"sha256 {manifest.claims_sha256}" if manifest.claims_sha256 else "none",
     }
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
+    told |= {"Time went to": phases.told(spent)} if (spent := together(run.spent())) else {}
     told |= {"Interrupted": "; ".join(map(_interruption, run.interruptions())) or "never"}
     told |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
     if run.machine_file.exists():

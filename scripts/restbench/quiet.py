@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,17 +28,36 @@ class _Clock:
     known_ms: float
 
 
-def look(pids: tuple[int, ...], seconds: float = LOOK_S) -> Before:
-    """Watch the machine for a moment; `pids` (the service's) and this process are not foreign.
+@dataclass(frozen=True)
+class Look:
+    """A look at the machine that has begun."""
 
-    The kernel counts in steps of 10 ms a core: half a second on two cores tells 1 %.
-    """
-    first = _read(pids)
-    time.sleep(seconds)
-    last = _read(pids)
-    foreign_ms = (last.busy_ms - first.busy_ms) - (last.known_ms - first.known_ms)
-    share = foreign_ms / max(1.0, last.total_ms - first.total_ms)
-    return Before(foreign_pct=round(100 * max(0.0, share), 2), load1=os.getloadavg()[0])
+    known: Callable[[], tuple[int, ...]]
+    """The processes that are not foreign, beside this one: asked at both ends."""
+    begun_s: float
+    first: _Clock
+
+    def end(self, seconds: float = LOOK_S) -> Before:
+        """What was seen since it began; waits until that is `seconds` ago, if need be.
+
+        The kernel counts in steps of 10 ms a core: half a second on two cores tells 1 %.
+        """
+        time.sleep(max(0.0, self.begun_s + seconds - time.monotonic()))
+        last = _read(self.known())
+        foreign_ms = (last.busy_ms - self.first.busy_ms) - (last.known_ms - self.first.known_ms)
+        share = foreign_ms / max(1.0, last.total_ms - self.first.total_ms)
+        return Before(foreign_pct=round(100 * max(0.0, share), 2), load1=os.getloadavg()[0])
+
+
+def begin(known: Callable[[], tuple[int, ...]]) -> Look:
+    """Begin to look. What the known processes do meanwhile is not foreign, whatever it is: a
+    request may be answered, a load generator may start."""
+    return Look(known, time.monotonic(), _read(known()))
+
+
+def look(pids: tuple[int, ...], seconds: float = LOOK_S) -> Before:
+    """Watch the machine for a moment; `pids` (the service's) and this process are not foreign."""
+    return begin(lambda: pids).end(seconds)
 
 
 def _read(pids: tuple[int, ...]) -> _Clock:

@@ -16,7 +16,15 @@ from restbench.folders import CellFolder, RunFolder
 from restbench.microbench_records import Microbench
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
-from restbench.records import Calibration, CellRun, Interruption, Manifest, PlannedCell, Proof
+from restbench.records import (
+    Calibration,
+    CellRun,
+    Interruption,
+    Manifest,
+    PlannedCell,
+    Proof,
+    Spent,
+)
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -113,13 +121,11 @@ class Run(RunFolder):
 
     def interruptions(self) -> list[Interruption]:
         """Each time the run had ended too early and went on."""
-        if not self.interruptions_file.exists():
-            return []
-        lines = self.interruptions_file.read_text(encoding="utf-8").splitlines()
-        try:
-            return [Interruption.model_validate_json(line) for line in lines]
-        except ValueError as error:
-            raise Unreadable(f"{self.interruptions_file}: not its lines: {_MEND}") from error
+        return _lines_of(self.interruptions_file, Interruption)
+
+    def spent(self) -> list[Spent]:
+        """What the time went to of each process that measured; none of one that was killed."""
+        return _lines_of(self.phases_file, Spent)
 
     def calibration(self) -> Calibration | None:
         """The calibration beside the run, if there is one."""
@@ -140,6 +146,17 @@ class Run(RunFolder):
             return [Proof.model_validate(entry) for entry in told]
         except (TypeError, ValueError) as error:
             raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
+
+
+def _lines_of(path: Path, kind: type[M]) -> list[M]:
+    """A record a line; none where there is no such file."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        return [kind.model_validate_json(line) for line in lines]
+    except ValueError as error:
+        raise Unreadable(f"{path}: not its lines: {_MEND}") from error
 
 
 def _record_of(planned: PlannedCell, path: Path) -> CellRun | Unreadable:

@@ -12,6 +12,7 @@ import httpx
 from restbench.cell import Cell
 from restbench.order import Order
 from restbench.payload import Payload, requests_of
+from restbench.phases import spent_on
 from restbench.records import PlannedCell
 from restbench.service import Service
 from restbench.session import Session, end_of_log, renew_if_spent
@@ -20,6 +21,7 @@ from restbench.store import Run
 WARMING_CLIENTS = 4
 
 
+@spent_on("service warm-up")
 def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Session) -> None:
     """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
     more of the way is compiled when the first window opens.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,31 @@ def test_a_completion_counts_by_its_end_and_only_when_correct(tmp_path: Path) ->
     follower = Follower(jtl)
     assert follower.correct_since(start_ms) == 2
     assert follower.others == 1
+
+
+def test_nothing_is_kept_of_a_single_completion(tmp_path: Path) -> None:
+    jtl = tmp_path / "samples.jtl"
+    follower, sizes = Follower(jtl), []
+    jtl.write_bytes(HEADER)
+    for _ in range(2):
+        with jtl.open("ab") as more:
+            more.write(line(1_700_000_000_000, 5) * 10_000)
+        follower.poll()
+        sizes.append(len(pickle.dumps(follower)))
+    assert (follower.correct, follower.correct_ms) == (20_000, 100_000)
+    assert sizes[1] <= sizes[0] + 16
+
+
+def test_a_moment_counts_what_is_read_from_then_on(tmp_path: Path) -> None:
+    jtl = tmp_path / "samples.jtl"
+    jtl.write_bytes(HEADER + line(1_700_000_000_000, 5))
+    follower = Follower(jtl)
+    assert follower.users_answered() == 1
+    assert follower.correct_since(1_700_000_000_100) == 0
+    with jtl.open("ab") as more:
+        more.write(line(1_700_000_000_090, 9) + line(1_700_000_000_091, 9))
+    assert follower.correct_since(1_700_000_000_100) == 1
+    assert follower.correct == 3
 
 
 def test_a_line_that_is_half_written_counts_once_it_is_whole(tmp_path: Path) -> None:
