@@ -26,7 +26,7 @@ help: ## list the targets
 setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
 bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS; RESUME=1 goes on with one that was interrupted)
-	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(RESUME), --resume)
+	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
 calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
 	@$(BIN)/restbench calibrate

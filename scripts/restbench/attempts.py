@@ -23,7 +23,7 @@ from restbench.payload import requests_of
 from restbench.placement import Cores, allowed_cores, place
 from restbench.records import CellRun, PlannedCell
 from restbench.session import Session, is_spent, renew_if_spent
-from restbench.store import Run
+from restbench.store import Run, read_model
 from restbench.warming import warm_all
 from restbench.writing import remove, write_record
 
@@ -53,14 +53,16 @@ class Failed:
     """Whether it is one of those strategies that only some runtimes have, and not this one."""
     final: bool = False
     """Whether a second attempt could not end otherwise, or may not be asked for."""
+    flags: tuple[str, ...] = ()
+    """What was to be said of the service, which is said once: the second attempt says it too."""
 
 
 def measure_cell(
     group: Group, planned: PlannedCell, session: Session, watch: Callable[[Live], None]
 ) -> CellRun:
     """The cell's record, whatever became of it. A wrong answer has no second attempt: it voids the
-    cell at once (method, rule 5). StorageProblem where no record could be kept, NoService where the
-    service does not come up any more."""
+    cell at once (method, rule 5). StorageProblem where no record could be kept; NoService where the
+    service does not come up any more, the record says so then if there was an attempt before."""
     first = _attempt(group, planned, session, watch, None)
     if isinstance(first, CellRun):
         return first
@@ -68,14 +70,20 @@ def measure_cell(
         return _keep(group, planned, session.cores, first, None)
     group.say(f"{planned.cell.id}: once more on a fresh service: {in_short(first.reason)}")
     remove(group.run.cell(planned.block, planned.cell.id).path)
-    second = _attempt(group, planned, session, watch, first.reason)
+    try:
+        second = _attempt(group, planned, session, watch, first)
+    except NoService as error:
+        _keep(group, planned, session.cores, Failed(why(error)), first.reason)
+        raise
     if isinstance(second, CellRun):
         return second
     return _keep(group, planned, session.cores, second, first.reason)
 
 
 def fail(group: Group, planned: PlannedCell, reason: str) -> CellRun:
-    """The record of a cell that there was no service for."""
+    """The record of a cell that there was no service for, where it has none yet."""
+    if group.run.has_record(planned):
+        return read_model(group.run.cell(planned.block, planned.cell.id).record, CellRun)
     cores = place(planned.cell.placement, allowed_cores())
     return _keep(group, planned, cores, Failed(reason), None)
 
@@ -102,13 +110,15 @@ def _attempt(
     planned: PlannedCell,
     session: Session,
     watch: Callable[[Live], None],
-    first_failure: str | None,
+    first: Failed | None,
 ) -> CellRun | Failed:
+    flags = first.flags if first else ()
     try:
         _make_ready(group, planned, session)
         if reason := session.unfit.get(planned.cell.strategy):
             return Failed(reason, final=True, absent=_is_absent(planned.cell, session))
-        task = _task(group, planned, session.cores, first_failure, session.take_flags())
+        flags = tuple(dict.fromkeys((*flags, *session.take_flags())))
+        task = _task(group, planned, session.cores, first.reason if first else None, flags)
         record = measure(session.service, task, group.run, watch)
     except NoService:
         raise
@@ -116,7 +126,7 @@ def _attempt(
         session.spent = True
         error = worse(error, [group.run.cell(planned.block, planned.cell.id).samples])
         wrong = isinstance(error, WrongAnswers)
-        return Failed(why(error), wrong=wrong, final=wrong)
+        return Failed(why(error), wrong=wrong, final=wrong, flags=flags)
     session.spent = is_spent(record)
     return record
 

@@ -11,7 +11,8 @@ class ExitCode(IntEnum):
 
     Where several hold for the cells of a run, the first of WRONG_ANSWERS, CELLS_FAILED and
     NOT_STEADY is it. Whatever ends a run before its last cell (INTERRUPTED, ENVIRONMENT, FAULT)
-    comes before all of them: the cells have not been judged then.
+    comes before all of them: the cells have not been judged then. That dashboards could not be made
+    of them (ENVIRONMENT) comes last.
     """
 
     meaning: str
@@ -58,6 +59,10 @@ class EnvironmentProblem(Failure):
 
 class StorageProblem(EnvironmentProblem):
     """Results cannot be written any more: nothing that is measured from here on could be kept."""
+
+
+class NotAsBegun(EnvironmentProblem):
+    """What is measured was changed in the middle of a run: from here on it would be another one."""
 
 
 class NoService(EnvironmentProblem):

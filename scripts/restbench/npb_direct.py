@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,17 +80,20 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     """
     log.unlink(missing_ok=True)
     started = process.start(command(program), log)
+    code: int | None = None
     try:
-        code = started.wait(START_S + program.runs * run_max_s)
-    except subprocess.TimeoutExpired:
-        raise EnvironmentProblem(
-            f"{_name(program)}: not done after {program.runs} times {run_max_s:g} s"
-        ) from None
+        with suppress(subprocess.TimeoutExpired):
+            code = started.wait(START_S + program.runs * run_max_s)
     finally:
         process.stop(started)
+    # However it ended: a second attempt must not hide a wrong answer of this one.
     answers = tuple(
         read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
     )
+    if code is None:
+        raise EnvironmentProblem(
+            f"{_name(program)}: not done after {program.runs} times {run_max_s:g} s"
+        )
     _require_done(program, code, len(answers), log)
     return answers
 
@@ -123,7 +127,9 @@ def _require_done(program: Program, code: int, answers: int, log: Path) -> None:
 
 
 def _lines(log: Path) -> list[str]:
-    return log.read_text(encoding="utf-8", errors="replace").splitlines()
+    """The whole ones: the last is cut off where the process was stopped while it wrote."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    return [line for line in lines if line.endswith("\n")]
 
 
 def _name(program: Program) -> str:

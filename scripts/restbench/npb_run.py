@@ -67,6 +67,7 @@ def _measure_group(order: NpbOrder, run: Run, cells: Sequence[PlannedCell], say:
     """Every cell gets its record, and the next group its turn, whatever happens."""
     if not cells:
         return
+    resuming.require_as_begun(run)
     if work_of(cells[0].cell.complexity).cores is not None:
         _measure_all(Group(order, run, None, say), cells)
         return

@@ -25,6 +25,7 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
         for planned in order.plan:
             if run.has_record(planned):
                 continue
+            resuming.require_as_begun(run)
             say(f"{planned.order}/{len(order.plan)}  {planned.cell.id}")
             walked = _walk_cell(order, run, planned, say)
             write_record(run.walk_record(planned.cell.id), walked)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from restbench import clock, machine
+from restbench import clock, machine, sources
 from restbench.begin import Ordered, sha256, surroundings
-from restbench.failures import EnvironmentProblem, Unreadable
+from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk
 from restbench.records import CellRun, Interruption, Manifest, PlannedCell
@@ -28,23 +28,30 @@ class Unfinished:
     """In what it was ordered otherwise; none for one that can go on."""
 
 
-def unfinished(order: Ordered, claims_text: str | None, runs: Sequence[Run]) -> list[Unfinished]:
+def unfinished(
+    order: Ordered, claims_text: str | None, runs: Sequence[Run], tell: Callable[[str], None]
+) -> list[Unfinished]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
-    Unreadable where one of these runs cannot be read.
+    One that cannot be read is told, and left out: nobody can know what was ordered.
     """
     found = []
     for run in runs:
-        if not run.can_go_on:
-            continue
-        manifest = run.manifest()
-        same = (manifest.experiment, manifest.profile) == (
-            order.experiment.name,
-            order.profile_name,
-        )
-        if same and not run.is_over:
-            found.append(Unfinished(run, manifest, _differences(order, claims_text, run, manifest)))
+        try:
+            each = _unfinished(order, claims_text, run) if run.can_go_on else None
+        except Unreadable as error:
+            tell(f"left out: {error}")
+        else:
+            found += [each] if each else []
     return sorted(found, key=lambda each: each.manifest.started, reverse=True)
+
+
+def _unfinished(order: Ordered, claims_text: str | None, run: Run) -> Unfinished | None:
+    manifest = run.manifest()
+    same = (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name)
+    if not same or run.is_over:
+        return None
+    return Unfinished(run, manifest, _differences(order, claims_text, run, manifest))
 
 
 def _differences(
@@ -54,13 +61,32 @@ def _differences(
     plan = tuple(order.plan)
     planned = plan[: len(manifest.plan)] if manifest.status == "complete" else plan
     differs = {
-        "the experiment's file": run.experiment_file.read_text(encoding="utf-8")
-        != order.experiment_text,
+        "the experiment's file": _text(run.experiment_file) != order.experiment_text,
         "the claims' file": manifest.claims_sha256 != sha256(claims_text),
         "the cells": manifest.plan != planned,
         "what is attached": manifest.attached != dict(order.attached),
     }
     return tuple(name for name, is_other in differs.items() if is_other)
+
+
+def _text(path: Path) -> str | None:
+    """None where there is no such text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def require_as_begun(run: Run) -> None:
+    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
+    built or edited them meanwhile. Costs milliseconds."""
+    then = run.machine().get("measured")
+    changed = machine.changed(then, sources.fingerprints()) if then else []
+    if changed:
+        raise NotAsBegun(
+            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
+            "run goes on, or begin a new one"
+        )
 
 
 def require_same_surroundings(run: Run) -> None:

@@ -142,6 +142,7 @@ def _measure_group(
     to_go = deque(_without_record(run, cells))
     if not to_go:
         return
+    resuming.require_as_begun(run)
 
     def done(record: CellRun) -> None:
         to_go.popleft()

@@ -6,11 +6,12 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from restbench import monitor, process, service
 from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem, NoService, StorageProblem
+from restbench.phases import spent_on
 from restbench.placement import Cores, allowed_cores, core_list, place
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run
@@ -74,32 +75,34 @@ def open_session(
     """
     cell = first.cell
     url = attached_urls.get(cell.service)
-    session = _attach(cell.service, url) if url else _own(run, first, settings)
+    with spent_on("service start"):
+        session = _attach(cell.service, url) if url else _own(run, first, settings)
     try:
         yield session
     finally:
-        session.service.stop(_polite_unless(session.spent))
+        with spent_on("service stop"):
+            session.service.stop(_polite_unless(session.spent))
 
 
 def _attach(name: ServiceName, url: str) -> Session:
     attached = service.attach(name, url)
-    cores = tuple(attached.health().get("cores", ()))
-    return _session(attached, Cores(service=cores, load=allowed_cores()))
-
-
-def _own(run: Run, first: PlannedCell, settings: Settings) -> Session:
-    session = _session(_start(run, first, settings), place(first.cell.placement, allowed_cores()))
-    session.settings = settings
-    return session
-
-
-def _session(running: service.Service, cores: Cores) -> Session:
     try:
-        runtime = str(running.health().get("runtime", "an unknown runtime"))
-        return Session(running, cores, tuple(running.strategies()), runtime)
+        health = attached.health()
+        cores = tuple(health.get("cores", ()))
+        return _session(attached, Cores(service=cores, load=allowed_cores()), health)
     except BaseException:
-        running.stop()
+        attached.stop()
         raise
+
+
+def _session(
+    running: service.Service,
+    cores: Cores,
+    health: Mapping[str, Any],
+    settings: Settings = NO_SETTINGS,
+) -> Session:
+    runtime = str(health.get("runtime", "an unknown runtime"))
+    return Session(running, cores, tuple(running.strategies()), runtime, settings=settings)
 
 
 def _polite_unless(spent: bool) -> signal.Signals:
@@ -107,9 +110,9 @@ def _polite_unless(spent: bool) -> signal.Signals:
     return signal.SIGKILL if spent else signal.SIGTERM
 
 
-def _start(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
-    """A service that does not come up is started once more, as a cell that fails is measured once
-    more. NoService where that fails as well."""
+def _own(run: Run, planned: PlannedCell, settings: Settings) -> Session:
+    """A service that does not come up, or does not say what it is, is started once more, as a cell
+    that fails is measured once more. NoService where that fails as well."""
     try:
         return _start_once(run, planned, settings)
     except StorageProblem:
@@ -118,7 +121,7 @@ def _start(run: Run, planned: PlannedCell, settings: Settings) -> service.Servic
         return _start_again(run, planned, settings)
 
 
-def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
+def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> Session:
     try:
         return _start_once(run, planned, settings)
     except StorageProblem:
@@ -127,20 +130,25 @@ def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> service.
         raise NoService(str(error)) from error
 
 
-def _start_once(run: Run, planned: PlannedCell, settings: Settings) -> service.Service:
+def _start_once(run: Run, planned: PlannedCell, settings: Settings) -> Session:
     cell = planned.cell
-    cores = place(cell.placement, allowed_cores()).service
+    cores = place(cell.placement, allowed_cores())
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
     started = service.start(
-        cell.service, cell.front, core_list(cores), folder, settings=settings.get(cell.service)
+        cell.service,
+        cell.front,
+        core_list(cores.service),
+        folder,
+        settings=settings.get(cell.service),
     )
     try:
         write_text(folder / "command.txt", started.command + "\n")
-        write_json(folder / "health.json", started.health())
+        health = started.health()
+        write_json(folder / "health.json", health)
+        return _session(started, cores, health, settings)
     except BaseException:
         started.stop()
         raise
-    return started
 
 
 def end_of_log(session: Session) -> str:
@@ -156,6 +164,7 @@ def is_spent(record: CellRun) -> bool:
     )
 
 
+@spent_on("service start")
 def renew_if_spent(run: Run, next_cell: PlannedCell, session: Session) -> None:
     """Start a spent service anew; one that others run can only be said to be busy."""
     if not session.spent:
@@ -165,5 +174,5 @@ def renew_if_spent(run: Run, next_cell: PlannedCell, session: Session) -> None:
         session.busy = monitor.requests_in_flight(session.service) != 0
         return
     session.service.stop(signal.SIGKILL)
-    session.service = _start(run, next_cell, session.settings)
+    session.service = _own(run, next_cell, session.settings).service
     session.restarted = True

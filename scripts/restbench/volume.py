@@ -53,12 +53,21 @@ class Volume:
     largest_file: float
 
 
-def of(plan: Sequence[PlannedCell], experiment: Experiment, profile: Profile) -> Volume:
-    """What a plan of closed loads writes on a machine like this; rather more than less."""
-    samples = {each.key: _closed_bytes(each.cell, experiment, profile) for each in plan}
-    shown = {each.cell: samples[each.key] for each in plan if each.test_ids}
+def of(
+    plan: Sequence[PlannedCell],
+    experiment: Experiment,
+    profile: Profile,
+    to_go: Sequence[PlannedCell] | None = None,
+) -> Volume:
+    """What a plan of closed loads writes on a machine like this; rather more than less. `to_go` is
+    what of it is not measured yet, all unless told otherwise; it is presented as a whole."""
+    measured = plan if to_go is None else to_go
+    samples = {each.key: _closed_bytes(each.cell, experiment, profile) for each in measured}
+    shown = {
+        each.cell: _closed_bytes(each.cell, experiment, profile) for each in plan if each.test_ids
+    }
     beside = CELL_BYTES + SECOND_BYTES * (profile.warmup_s + profile.window_max_s)
-    whole = sum(samples.values()) + len(plan) * beside
+    whole = sum(samples.values()) + len(measured) * beside
     whole += sum(shown.values()) + len(shown) * DASHBOARD_BYTES
     return Volume(whole, max(samples.values(), default=0.0))
 

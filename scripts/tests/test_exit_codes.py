@@ -17,7 +17,15 @@ from test_cli import restbench
 
 from restbench import experiment, outcome
 from restbench.cell import Shape
-from restbench.failures import CellsFailed, ExitCode, Failure, NotSteady, WrongAnswers
+from restbench.commands import measuring, ordering, results
+from restbench.failures import (
+    CellsFailed,
+    EnvironmentProblem,
+    ExitCode,
+    Failure,
+    NotSteady,
+    WrongAnswers,
+)
 from restbench.measures import Measurement, Row
 from restbench.profile import Profile
 from restbench.records import Window
@@ -80,6 +88,36 @@ def test_6_is_a_second_run_that_is_really_worse(tmp_path: Path) -> None:
     done = restbench("compare", str(fast), str(slow))
     assert done.returncode == ExitCode.REGRESSION, done.stdout + done.stderr
     assert restbench("compare", str(slow), str(fast)).returncode == ExitCode.ALL_MEASURED
+
+
+def no_dashboards(_run: object) -> None:
+    raise EnvironmentProblem("JMeter's dashboard generator failed")
+
+
+def test_without_dashboards_the_rest_is_shown_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [Made(cell("java serial low 10"), steady_load(10, 50))]
+    monkeypatch.setattr(results.dashboards, "write_study", no_dashboards)
+    shown = results.present(run_of := build(tmp_path / "run", made), lambda: None)
+    assert str(shown.failure) == "JMeter's dashboard generator failed"
+    assert [row.value("throughput_per_s") for row in shown.rows] == [200]
+    assert run_of.report.exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [("failed", CellsFailed), ("wrong-answers", WrongAnswers), ("", EnvironmentProblem)],
+)
+def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
+    monkeypatch: pytest.MonkeyPatch, flags: str, expected: type[Failure]
+) -> None:
+    failure = EnvironmentProblem("JMeter's dashboard generator failed")
+    shown = results.Presented([row("serial", flags)], failure)
+    order = ordering.order_for("smoke", "smoke", "", [])
+    monkeypatch.setattr(measuring, "_measured", lambda *_args, **_options: (order, shown))
+    with pytest.raises(expected):
+        measuring.run_experiment("smoke", "smoke")
 
 
 def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import resuming, runner
+from restbench import resuming, runner, sources
 from restbench.begin import begin
 from restbench.commands import ordering
+from restbench.failures import NotAsBegun
 from restbench.order import Order
 from restbench.records import CellRun, PlannedCell
 from restbench.store import Run
@@ -102,6 +103,18 @@ def test_only_cells_without_a_record_are_measured_and_all_are_counted(
     assert [each.order for each in run.manifest().plan] == [1, 2, 3, 4]
 
 
+def test_a_service_that_was_built_anew_meanwhile_ends_the_run_which_can_go_on(
+    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path / "run")
+    begin(order, run)
+    monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "another"})
+    with pytest.raises(NotAsBegun, match="is now another"):
+        runner.execute(order, run, View())  # type: ignore[arg-type]
+    assert run.manifest().status == "interrupted"
+    assert not any(map(run.has_record, order.plan))
+
+
 def test_a_further_block_that_had_begun_is_finished_whatever_its_first_cells_say(
     order: Order, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +146,9 @@ def test_a_complete_run_killed_twice_before_its_page_goes_on_with_its_whole_plan
     resuming.go_on(run, order.plan)  # and killed again before it was finished
     assert not run.report.exists()
     assert not run.is_over
-    assert resuming.unfinished(order, order.claims_text, [run])[0].differences == ()
+    assert (
+        resuming.unfinished(order, order.claims_text, [run], lambda _line: None)[0].differences
+        == ()
+    )
     assert go_on(order, run, 4, monkeypatch, lacks=False).measured == []
     assert len(run.manifest().plan) == 4

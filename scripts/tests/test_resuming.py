@@ -19,7 +19,7 @@ from stub_bench import Bench
 from restbench import begin, resuming, run_lock, sources, store, writing
 from restbench.begin import finish
 from restbench.commands import ordering
-from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun
 from restbench.open_records import Walk
 from restbench.order import Order
 from restbench.records import CellRun
@@ -81,7 +81,7 @@ def a_record(order: Order) -> CellRun:
 
 
 def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:
-    return resuming.unfinished(order, claims, store.runs(run.path.parent))
+    return resuming.unfinished(order, claims, store.runs(run.path.parent), lambda _line: None)
 
 
 def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
@@ -119,10 +119,31 @@ def test_what_was_ordered_otherwise_is_named(run: Run, order: Order) -> None:
     assert known(run, attached)[0].differences == ("what is attached",)
 
 
-def test_a_manifest_that_cannot_be_read_is_named(run: Run, order: Order) -> None:
-    run.manifest_file.write_text("{")
-    with pytest.raises(BadConfiguration, match=r"manifest\.json"):
-        known(run, order)
+def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
+    run: Run, order: Order
+) -> None:
+    broken = killed_run(run.path.with_name("broken"), order)
+    broken.manifest_file.write_text("{")
+    told: list[str] = []
+    found = resuming.unfinished(order, None, store.runs(run.path.parent), told.append)
+    assert [each.run.name for each in found] == ["first"]
+    assert len(told) == 1
+    assert re.match(r"left out: .*broken/manifest\.json: not a whole JSON document", told[0])
+
+
+def test_a_run_without_its_experiments_file_is_of_another_one(run: Run, order: Order) -> None:
+    run.experiment_file.unlink()
+    assert known(run, order)[0].differences == ("the experiment's file",)
+
+
+def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "0123"})
+    resuming.require_as_begun(run)
+    monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "4567"})
+    with pytest.raises(NotAsBegun, match="java service: 0123 is now 4567: changed while first"):
+        resuming.require_as_begun(run)
 
 
 def test_the_cell_in_flight_goes_and_what_is_measured_stays(run: Run, order: Order) -> None:

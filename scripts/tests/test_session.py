@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from stub_service import Stub
 
+from restbench import service
 from restbench.cell import Cell
+from restbench.failures import EnvironmentProblem, NoService
 from restbench.records import PlannedCell
 from restbench.session import Session, open_session, renew_if_spent
 from restbench.store import Run
@@ -36,6 +38,49 @@ def run(tmp_path: Path) -> Run:
 def session(stub: Stub, run: Run) -> Iterator[Session]:
     with open_session(run, NEXT, {"java": stub.url}) as opened:
         yield opened
+
+
+@pytest.fixture
+def starts(run: Run, stub: Stub, monkeypatch: pytest.MonkeyPatch) -> list[service.Service]:
+    """What is started instead of a service: an attachment to the stub each time."""
+    begun: list[service.Service] = []
+
+    def start(*_what: object, **_settings: object) -> service.Service:
+        begun.append(service.attach("java", stub.url))
+        return begun[-1]
+
+    monkeypatch.setattr(service, "start", start)
+    return begun
+
+
+def test_a_service_that_comes_up_and_does_not_say_what_it_offers_is_started_once_more(
+    run: Run, starts: list[service.Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = service.Service.strategies
+
+    def strategies(told: service.Service) -> list[str]:
+        if told is starts[0]:
+            raise EnvironmentProblem("java service: connection reset")
+        return honest(told)
+
+    monkeypatch.setattr(service.Service, "strategies", strategies)
+    with open_session(run, NEXT, {}) as opened:
+        assert len(starts) == 2
+        assert opened.service is starts[1]
+        assert starts[0].client.is_closed
+        assert "serial" in opened.offered
+
+
+def test_a_service_that_never_says_what_it_offers_is_none(
+    run: Run, starts: list[service.Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strategies(_told: service.Service) -> list[str]:
+        raise EnvironmentProblem("java service: connection reset")
+
+    monkeypatch.setattr(service.Service, "strategies", strategies)
+    with pytest.raises(NoService, match="connection reset"), open_session(run, NEXT, {}):
+        pass
+    assert [each.client.is_closed for each in starts] == [True, True]
 
 
 @pytest.mark.parametrize(("in_flight", "said"), [(1, True), (0, False)])

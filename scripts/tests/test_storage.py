@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from stub_bench import PATIENCE_S, Bench
 
-from restbench import guardian, storage
+from restbench import guardian, storage, watch
 from restbench.failures import StorageProblem
 
 MIB = 1 << 20
@@ -183,6 +183,18 @@ def test_what_is_written_on_trial_is_known_for_half_written_where_the_harness_is
     storage.require_written(tmp_path)
     assert len(found) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_processes_that_are_gone_left_half_written_is_swept(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    raw = tmp_path / "raw" / "block-1"
+    raw.mkdir(parents=True)
+    names = [f".cell.json.{gone.pid}.tmp", f".cell.json.{os.getpid()}.tmp", ".notes.tmp", "a.tmp"]
+    for name in names:
+        (raw / name).touch()
+    watch.sweep(tmp_path)
+    assert {each.name for each in raw.iterdir()} == set(names[1:])
 
 
 def test_a_missing_command_or_a_lost_connection_is_no_error_of_the_place() -> None:

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from restbench import environment, estimate, outcome, runner, store, volume
+from restbench import (
+    clock,
+    environment,
+    estimate,
+    outcome,
+    phases,
+    runner,
+    spending,
+    store,
+    volume,
+)
 from restbench.commands import npb_bench, open_load, planning, results, running
 from restbench.commands.options import (
     CellsOption,
@@ -18,10 +28,12 @@ from restbench.commands.options import (
 )
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
+from restbench.commands.results import Presented
 from restbench.failures import BadConfiguration
 from restbench.npb_experiment import is_npb
 from restbench.open_experiment import is_open_load
 from restbench.order import Order
+from restbench.phases import Account
 from restbench.progress import ProgressView, duration
 
 DEFAULT_PROFILE = "quick"
@@ -78,19 +90,33 @@ def run_experiment(
     if is_npb(path):
         npb_bench.run_experiment(path, profile, cells, attach or [], resume=resume)
         return
-    begun = time.monotonic()
-    order = order_for(name, profile, cells, attach or [])
-    written = volume.of(order.certain, order.experiment, order.profile)
-    for note in environment.check(order, written):
-        console.print(f"note   {note}", soft_wrap=True)
-    run = running.run_for(order, order.claims_text, resume=resume)
+    account = Account(time.monotonic() - clock.running_s())
+    with phases.kept(account):
+        order, presented = _measured(name, profile, cells, attach or [], resume=resume)
+    seconds = account.seconds()
+    console.print(f"all done in {duration(sum(seconds.values()))}: {phases.told(seconds)}")
+    outcome.judge(presented.rows, order.profile)
+    if presented.failure:
+        raise presented.failure
+
+
+def _measured(
+    name: str, profile: str, cells: str, attach: list[str], *, resume: bool
+) -> tuple[Order, Presented]:
+    """Measure and present a closed load."""
+    with phases.spent_on("checks"):
+        order = order_for(name, profile, cells, attach)
+        begun = running.unfinished(order, order.claims_text, resume=resume)
+        to_go = running.to_measure(begun, order.certain)
+        written = volume.of(order.certain, order.experiment, order.profile, to_go)
+        for note in environment.check(order, written):
+            console.print(f"note   {note}", soft_wrap=True)
+        run = running.run_for(order, begun)
     console.print(_cost(order))
-    with running.kept(run):
+    with running.kept(run), spending.noted(run) as note_time:
         with ProgressView(console, len(order.certain)) as view:
             runner.execute(order, run, view)
-        rows = results.present(run)
-    console.print(f"all done in {duration(time.monotonic() - begun)}")
-    outcome.judge(rows, order.profile)
+        return order, results.present(run, note_time)
 
 
 def _cost(order: Order) -> str:

@@ -46,9 +46,11 @@ def run_experiment(
         raise BadConfiguration("--attach: an NPB run compares a service with its own program")
     order = _order(path, profile, cells)
     npb_run.choose_heap(order.profile.java_heap_mib)
-    for note in environment.require(order, volume.of_kernels(order.plan)):
+    begun_run = running.unfinished(order, order.claims_text, resume=resume)
+    to_go = running.to_measure(begun_run, order.plan)
+    for note in environment.require(order, volume.of_kernels(to_go)):
         console.print(f"note   {note}", soft_wrap=True)
-    run = running.run_for(order, order.claims_text, resume=resume)
+    run = running.run_for(order, begun_run)
     console.print(_cost(order))
     with running.kept(run):
         npb_run.execute(order, run, _say)

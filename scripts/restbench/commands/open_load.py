@@ -40,10 +40,12 @@ def run_experiment(
     """Walk every cell and print what each one's highest rate is."""
     begun = time.monotonic()
     order = _order(path, profile, cells, attach)
-    written = volume.of_walks(order.plan, order.experiment, order.profile)
+    begun_run = running.unfinished(order, None, resume=resume)
+    to_go = running.to_measure(begun_run, order.plan)
+    written = volume.of_walks(to_go, order.experiment, order.profile)
     for note in environment.check(order, written):
         console.print(f"note   {note}", soft_wrap=True)
-    run = running.run_for(order, None, resume=resume)
+    run = running.run_for(order, begun_run)
     console.print(_cost(order))
     with running.kept(run):
         open_load.execute(order, run, _say)

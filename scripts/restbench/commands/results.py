@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from restbench import (
     keep,
     machine_findings,
     measures,
+    phases,
     report,
     store,
     study,
@@ -63,23 +65,38 @@ def keep_run(
     console.print(str(target.path), soft_wrap=True)
 
 
-def present(run: store.Run) -> Sequence[measures.Row]:
-    """Dashboards, which the page links to, then all the rest: it is shown even if they fail."""
+@dataclass(frozen=True)
+class Presented:
+    """What a run came to, as it was shown."""
+
+    rows: Sequence[measures.Row]
+    failure: Failure | None
+    """Why there are no dashboards: for who has judged the rows first, which weigh more."""
+
+
+def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
+    """Dashboards, which the page links to, then all the rest, which is shown even if they fail."""
+    failure: Failure | None = None
     try:
         dashboards.write_study(run)
-    except Failure:
-        _analyse(run)
-        raise
-    return _analyse(run)
+    except Failure as error:
+        failure = error
+        console.print(f"note   no dashboards: {error}", markup=False, soft_wrap=True)
+    return Presented(_analyse(run, before_page), failure)
 
 
-def _analyse(run: store.Run) -> Sequence[measures.Row]:
-    calibration.adopt(run)
-    machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES)
-    rows = measures.rows(run)
-    tables.write(run, rows)
-    drawn = figures.write(run, rows)
-    page = report.write(run, rows)
+def _analyse(
+    run: store.Run, before_page: Callable[[], None] = lambda: None
+) -> Sequence[measures.Row]:
+    with phases.spent_on("tables and figures"):
+        calibration.adopt(run)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES)
+        rows = measures.rows(run)
+        tables.write(run, rows)
+        drawn = figures.write(run, rows)
+    before_page()
+    with phases.spent_on("page"):
+        page = report.write(run, rows)
     console.print(tables.terminal(rows, run.proofs(), study.decisions(run, rows)))
     console.print(f"tables      {run.test_matrix_markdown}  (and .csv)", soft_wrap=True)
     if drawn:

@@ -2,41 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from restbench import clock, resuming, run_lock, storage, store, watch
 from restbench.begin import Ordered
 from restbench.commands.options import console
-from restbench.failures import Interrupted, StorageProblem
+from restbench.failures import Interrupted, NotAsBegun, StorageProblem
 from restbench.folders import BEGUN
+from restbench.records import PlannedCell
 from restbench.store import Run
 
 
-def run_for(order: Ordered, claims_text: str | None, *, resume: bool) -> Run:
-    """The run to go on with, if that is asked for and there is one; else a new one."""
-    watch.begin()  # before there is a folder that may have to go again
-    return (_unfinished(order, claims_text) if resume else None) or _new_run(order)
-
-
-def _unfinished(order: Ordered, claims_text: str | None) -> Run | None:
-    """The newest one that was ordered in just this way; without one the user is told."""
-    known = resuming.unfinished(order, claims_text, store.runs())
+def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run | None:
+    """The run to go on with, if that is asked for and there is one: the newest that was ordered in
+    just this way. Where there is none the user is told."""
+    if not resume:
+        return None
+    known = resuming.unfinished(order, claims_text, store.runs(), _note)
     found = next((each.run for each in known if not each.differences), None)
     if found is None:
         wanted = f"{order.experiment.name} with profile {order.profile_name}"
         others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
         told = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
-        console.print(f"note   {'; '.join(told)}", markup=False, soft_wrap=True)
-        return None
-    resuming.require_same_surroundings(found)
+        _note("; ".join(told))
     return found
 
 
-def _new_run(order: Ordered) -> Run:
-    """The folder of a run that begins now, named by its time."""
+def to_measure(run: Run | None, plan: Sequence[PlannedCell]) -> list[PlannedCell]:
+    """What of a plan a run, if there is one already, has not measured."""
+    return [each for each in plan if run is None or not run.has_record(each)]
+
+
+def run_for(order: Ordered, unfinished_run: Run | None) -> Run:
+    """The folder of the run: of one to go on with, or of one that begins now, named by its time.
+
+    EnvironmentProblem where what is measured is not as it was.
+    """
+    watch.begin()  # before there is a folder that may have to go again
+    if unfinished_run:
+        resuming.require_same_surroundings(unfinished_run)
+        return unfinished_run
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
     return store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
+
+
+def _note(text: str) -> None:
+    console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
 @contextmanager
@@ -45,7 +57,9 @@ def kept(run: Run) -> Iterator[None]:
     it has begun it leaves no folder."""
     with run_lock.held(run) as is_held, _followed(run):
         if not is_held:
-            console.print("note   no locks on this file system: resume no run that still goes on")
+            _note("no locks on this file system: resume no run that still goes on")
+        else:
+            watch.sweep(run.path)
         yield
 
 
@@ -58,7 +72,7 @@ def _followed(run: Run) -> Iterator[None]:
     console.print(f"raw data: {run.path}", soft_wrap=True)
     try:
         yield
-    except (Interrupted, StorageProblem) as stop:
+    except (Interrupted, StorageProblem, NotAsBegun) as stop:
         if not run.manifest_file.exists():
             raise
         raise type(stop)(
