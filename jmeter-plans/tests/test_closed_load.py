@@ -40,7 +40,9 @@ def test_writes_the_columns_of_the_dashboard_generator_and_the_stages(jmeter: JM
     assert {sample["success"] for sample in samples} == {"true"}
 
 
-def test_comes_up_and_waits_at_its_gate_until_somebody_opens_it(jmeter: JMeter) -> None:
+@pytest.mark.parametrize("plan", ["closed-load.jmx", "mixed-load.jmx"])
+def test_comes_up_and_waits_at_its_gate_until_somebody_opens_it(jmeter: JMeter, plan: str) -> None:
+    jmeter = replace(jmeter, plan=plan)
     gate = jmeter.folder / "gate"
     os.mkfifo(gate)
     with StubService(right) as service:

@@ -11,7 +11,8 @@ from statistics import fmean
 from typing import Any
 
 from restbench import audit, columns, study
-from restbench.drawing import Y_LABELS, Chart, Line, Point
+from restbench.chart import Chart, Line, Point
+from restbench.drawing import Y_LABELS
 from restbench.experiment import Figure
 from restbench.measures import Row
 from restbench.timeline import Timeline

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from restbench import audit, drawing, experiment, measures, regret_figure, study
 from restbench.cell import FACTORS, STRATEGIES, Cell, Shape
-from restbench.drawing import Chart, Line, Panel, Point
+from restbench.chart import Chart, Line, Panel, Point
 from restbench.experiment import Experiment, Figure
 from restbench.measures import Row
 from restbench.regret import regrets

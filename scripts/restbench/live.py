@@ -34,7 +34,7 @@ class Live:
 
 
 class Followed(Protocol):
-    """What has been read of a growing JTL (`load.Follower`)."""
+    """What has been read of a growing JTL (`follower.Follower`)."""
 
     correct: int
     """All correct completions so far."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from restbench import drawing
+from restbench.chart import Chart, Line, Panel, Point
 from restbench.comparison import combine
-from restbench.drawing import Chart, Line, Panel, Point
 from restbench.npb_results import NpbRow
 from restbench.statistics import geometric_interval, geometric_mean
 from restbench.store import Run

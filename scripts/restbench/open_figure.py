@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from restbench import drawing, open_experiment, study
 from restbench.cell import STRATEGIES
-from restbench.drawing import Chart, Line, Panel, Point
+from restbench.chart import Chart, Line, Panel, Point
 from restbench.open_results import WalkResult
 from restbench.store import Run
 from restbench.writing import write_text

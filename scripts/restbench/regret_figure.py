@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from restbench import drawing
-from restbench.drawing import Chart, Line, Panel, Point
+from restbench.chart import Chart, Line, Panel, Point
 from restbench.regret import CHOOSING, TOLERANCE, Share
 from restbench.regret_text import complexity
 from restbench.store import Run

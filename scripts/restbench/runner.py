@@ -15,6 +15,7 @@ from restbench.begin import begin, bodies, finish, interrupted
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.live import Live
 from restbench.order import Order
+from restbench.phases import spent_on
 from restbench.preparation import prepare
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
 from restbench.session import open_session
@@ -66,6 +67,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     return finish(run, manifest, status="complete", **_measured_plan(order, run, count))
 
 
+@spent_on("checks")
 def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if not run.manifest_file.exists():

@@ -8,7 +8,7 @@ from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import error
 
 from restbench import drawing, experiment, figures, measures
-from restbench.drawing import Chart, Line, Panel, Point
+from restbench.chart import Chart, Line, Panel, Point
 from restbench.store import Run
 
 

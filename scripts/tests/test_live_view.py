@@ -29,7 +29,7 @@ LONG = PlannedCell(
 
 @dataclass
 class Jtl:
-    """A growing JTL, as `load.Follower` shows it."""
+    """A growing JTL, as `follower.Follower` shows it."""
 
     correct: int = 0
     correct_ms: int = 0

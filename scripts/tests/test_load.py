@@ -11,7 +11,8 @@ from restbench import load, machine
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.folders import CellFolder
-from restbench.load import Follower, Target, properties, start
+from restbench.follower import Follower
+from restbench.load import Target, properties, start
 
 HEADER = b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success\n"
 
