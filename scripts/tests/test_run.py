@@ -124,7 +124,8 @@ def test_a_run_leaves_no_process_behind(wrong: Ran, failing: Ran) -> None:
 
 def test_failed_cells_end_a_run_with_exit_code_4_and_the_others_are_measured(failing: Ran) -> None:
     assert failing.done.returncode == 4, failing.done.stdout + failing.done.stderr
-    assert "3 cells failed" in failing.done.stderr
+    # What this Java does not offer is a failed cell, and no failure of the run.
+    assert "2 cells failed" in failing.done.stderr
     status = {record.cell.strategy: record.status for record, _ in failing.bench.latest.cell_runs()}
     assert status == {
         "serial": "failed",
