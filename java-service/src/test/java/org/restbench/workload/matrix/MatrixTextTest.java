@@ -41,6 +41,16 @@ class MatrixTextTest {
                         + rows.replace("[", "").replace("]", "") + "]]}");
     }
 
+    @Test
+    void writes_a_number_of_each_width_where_nothing_comes_behind_it() {
+        for (long power = 1; power <= Long.MAX_VALUE / 10; power *= 10) {
+            for (long value : new long[] {power - 1, power, 1 - power, -power}) {
+                assertThat(write(new Matrix(1, 1, new long[] {value})))
+                        .isEqualTo("{\"requestId\":\"7\",\"rows\":[[" + value + "]]}");
+            }
+        }
+    }
+
     private static String write(Matrix product) {
         return new String(MatrixWriter.write(new MatrixProduct(ID, product), memory()), StandardCharsets.UTF_8);
     }
