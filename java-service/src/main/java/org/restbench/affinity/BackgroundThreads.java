@@ -1,0 +1,106 @@
+package org.restbench.affinity;
+
+import com.sun.jna.Library;
+import com.sun.jna.Native;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes threads that give way to all others: each takes the highest nice value before anything else, which needs no
+ * privilege. One that was refused it says so and works on, as nothing is wrong but the turn it gets.
+ */
+public final class BackgroundThreads implements ThreadFactory {
+    private static final Logger LOG = LoggerFactory.getLogger(BackgroundThreads.class);
+
+    /** The last to be served, as {@code nice(1)} has it. */
+    static final int NICEST = 19;
+
+    /** In {@code /proc/[pid]/stat}, counted from 0 behind the thread's name, which may hold anything (proc(5)). */
+    private static final int NICE_FIELD = 16;
+
+    private final String prefix;
+    private final Runnable giveWay;
+    private final AtomicInteger made = new AtomicInteger();
+
+    /** @param prefix of the threads' names, before a number from 1 */
+    public BackgroundThreads(String prefix) {
+        this(prefix, BackgroundThreads::askForLowPriority);
+    }
+
+    /** @param giveWay lowers the current thread's priority, as far as it can */
+    BackgroundThreads(String prefix, Runnable giveWay) {
+        this.prefix = prefix;
+        this.giveWay = giveWay;
+    }
+
+    @Override
+    public Thread newThread(Runnable work) {
+        return new Thread(
+                () -> {
+                    lowerPriority();
+                    work.run();
+                },
+                prefix + made.incrementAndGet());
+    }
+
+    /** Whether the operating system lets its threads give way, as one finds that tries it. */
+    public boolean giveWay() {
+        FutureTask<Boolean> trial = new FutureTask<>(() -> {
+            giveWay.run();
+            return niceOfCurrentThread() == NICEST;
+        });
+        new Thread(trial, prefix + "trial").start();
+        try {
+            return trial.get();
+        } catch (InterruptedException | ExecutionException failed) {
+            throw new IllegalStateException("a thread's priority could not be tried", failed);
+        }
+    }
+
+    private void lowerPriority() {
+        giveWay.run();
+        int nice = niceOfCurrentThread();
+        if (nice != NICEST) {
+            LOG.warn(
+                    "LOW PRIORITY REFUSED: {} has nice value {}; small requests may wait for the long ones it runs",
+                    Thread.currentThread().getName(),
+                    nice);
+        }
+    }
+
+    private static void askForLowPriority() {
+        try {
+            LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICEST);
+        } catch (LinkageError noLibrary) {
+            LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is told
+        }
+    }
+
+    /** From the kernel, and not from what was asked for. */
+    static int niceOfCurrentThread() {
+        Path stat = Path.of("/proc/thread-self/stat");
+        try {
+            String line = Files.readString(stat);
+            return Integer.parseInt(line.substring(line.lastIndexOf(')') + 2).split(" ")[NICE_FIELD]);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException("cannot read " + stat + " (the service needs Linux)", unreadable);
+        }
+    }
+
+    /** {@code setpriority(2)}: on Linux it is a thread's, though POSIX has it a process's. */
+    private interface LibC extends Library {
+        int PRIO_PROCESS = 0;
+        int CURRENT_THREAD = 0;
+        LibC INSTANCE = Native.load("c", LibC.class);
+
+        int setpriority(int which, int who, int nice);
+    }
+}
