@@ -4,6 +4,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.restbench.affinity.CoreAffinity;
+import org.restbench.execution.Calibration;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.StageClock;
 import org.restbench.execution.Strategies;
@@ -15,6 +16,7 @@ import org.restbench.settings.Settings;
 import org.restbench.settings.Wiring;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.Workloads;
 
 /**
  * Runs a kernel without HTTP, under any technique: the "normal execution" beside that of the service. It takes the way
@@ -39,9 +41,12 @@ final class DirectRun {
      */
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {
         MemoryBudget memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
-        WorkloadFactory workload = arguments.workloadOf(WIRING.workloads(settings, memory));
+        Workloads workloads = WIRING.workloads(settings, memory);
+        WorkloadFactory workload = arguments.workloadOf(workloads);
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
-        try (Strategies strategies = WIRING.strategies(settings, cores, affinity)) {
+        Calibration calibration = WIRING.calibration(settings, cores, workloads, memory);
+        try (Strategies strategies =
+                WIRING.strategies(settings, cores, affinity, WIRING.backgroundThreads(), calibration)) {
             Technique technique = arguments.techniqueOf(strategies.all(), workload);
             DirectRun run = new DirectRun(workload, technique.strategy(), memory);
             for (int i = 1; i <= arguments.repetitions(); i++) {

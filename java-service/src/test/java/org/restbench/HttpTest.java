@@ -64,12 +64,38 @@ class HttpTest {
     }
 
     @Test
+    void health_shows_what_adaptive_decides_by_and_metrics_what_it_decided() {
+        JsonNode adaptive = json("/health").get("settings").get("adaptive");
+        assertThat(adaptive.get("calibration").asString()).isIn("measured", "read");
+        assertThat(adaptive.get("givesWay").asBoolean()).isTrue();
+        for (String kind : List.of("matrix loops", "matrix native", "npb IS", "npb CG", "npb MG", "npb FT")) {
+            assertThat(adaptive.get(kind).get("longFromOperations").asLong()).isPositive();
+        }
+        String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";
+        String worker = "restbench_decisions_total{decision=\"low-priority-thread\",strategy=\"adaptive\"} ";
+        double small = metric(caller);
+        double longer = metric(worker);
+        IntStream.range(0, 3).forEach(i -> service.send(service.multiplication("adaptive")));
+        HttpRequest kernel = service.to("/npb-is/adaptive")
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString("{\"requestId\":1,\"class\":\"W\"}"))
+                .build();
+        assertThat(service.send(kernel).body()).contains("\"verified\":true");
+        assertThat(metric(caller) - small).isEqualTo(3);
+        assertThat(metric(worker) - longer).isEqualTo(1);
+    }
+
+    @Test
     void strategies_are_those_of_the_design_in_its_order() {
         boolean virtual = Runtime.version().feature() >= 21;
         Stream<String> expected =
                 Stream.of("serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "pipeline");
         assertThat(ContractExamplesTest.strategies(service))
-                .isEqualTo(Stream.concat(expected, virtual ? Stream.of("virtual-threads") : Stream.empty())
+                .isEqualTo(Stream.of(
+                                expected,
+                                virtual ? Stream.of("virtual-threads") : Stream.<String>empty(),
+                                Stream.of("adaptive"))
+                        .flatMap(it -> it)
                         .toList());
         JsonNode keys = json("/strategies").get("strategies");
         assertThat(keys.get(1).get("key").asString()).isEqualTo("M");

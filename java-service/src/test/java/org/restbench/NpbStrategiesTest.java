@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.execution.AdaptiveStrategy;
+import org.restbench.execution.Costs;
 import org.restbench.execution.StageClock;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
@@ -31,7 +34,18 @@ import tools.jackson.databind.JsonNode;
 /** Every kernel verifies under every strategy that takes it, and finds the same to the last bit. */
 class NpbStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
-    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400);
+
+    /** By which every class of every kernel is long work for {@code adaptive}. */
+    private static final Costs COSTS = new Costs(1000, Map.of());
+
+    private static final Strategies STRATEGIES = new Strategies(
+            new OpenHftAffinity(),
+            List.of(CORE),
+            2,
+            4,
+            400,
+            new BackgroundThreads(AdaptiveStrategy.WORKERS),
+            () -> COSTS);
     private static final MemoryBudget MEMORY = new MemoryBudget(2L << 30);
     private static final InputCache INPUTS = new InputCache(MEMORY);
     private static final Map<String, WorkloadFactory> KERNELS = Map.of(

@@ -21,6 +21,9 @@ import java.util.regex.Pattern;
 final class ServiceProcess implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on (http://\\S+),");
 
+    /** Another one than that of services within the tests' own process, whose Java has other options. */
+    private static final String CALIBRATION = "target/process.calibration";
+
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
     private final Process process;
@@ -50,6 +53,7 @@ final class ServiceProcess implements AutoCloseable {
         whole.addAll(List.of("-cp", System.getProperty("java.class.path"), Application.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(whole).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("RESTBENCH_"));
+        builder.environment().put("RESTBENCH_CALIBRATION_FILE", CALIBRATION);
         builder.environment().putAll(environment);
         return builder.start();
     }

@@ -29,6 +29,16 @@ final class TestWorkloads {
 
     private record Before<I, O>(Workload<I, O> workload, Runnable compute) implements Workload<I, O> {
         @Override
+        public String kind() {
+            return workload.kind();
+        }
+
+        @Override
+        public long operations(I input) {
+            return workload.operations(input);
+        }
+
+        @Override
         public I parse(byte[] body) {
             return workload.parse(body);
         }

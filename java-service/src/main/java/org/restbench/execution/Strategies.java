@@ -2,11 +2,14 @@ package org.restbench.execution;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 
 /** The table of all strategies this service offers. Made once; closing it ends their threads. */
 public final class Strategies implements AutoCloseable {
     private final List<Technique> table = new ArrayList<>();
+    private final AdaptiveStrategy adaptive;
 
     /**
      * @param affinity pins the workers of {@code pinned}
@@ -14,8 +17,17 @@ public final class Strategies implements AutoCloseable {
      * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait before each stage of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
+     * @param background makes the threads of {@code adaptive} for long work
+     * @param costs what {@code adaptive} decides by
      */
-    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
+    public Strategies(
+            CoreAffinity affinity,
+            List<Integer> pinnedCores,
+            int cores,
+            int pipelineQueue,
+            int maxThreads,
+            ThreadFactory background,
+            Supplier<Costs> costs) {
         add("serial", "S", "All stages in order in the request's own thread.", new OnCaller(new InOrderLoop()));
         add(
                 "thread-pool",
@@ -47,6 +59,13 @@ public final class Strategies implements AutoCloseable {
         VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
                 .ifPresent(loop -> add(
                         "virtual-threads", null, "A virtual thread for each row.", new OnCaller(loop, loop::close)));
+        adaptive = new AdaptiveStrategy(costs, cores, background);
+        add(
+                "adaptive",
+                "F1",
+                "Small work on the caller, larger work with the help of idle cores, long work first come, first served"
+                        + " on threads that give way.",
+                adaptive);
     }
 
     private void add(String name, String key, String description, ExecutionStrategy strategy) {
@@ -56,6 +75,11 @@ public final class Strategies implements AutoCloseable {
     /** All techniques, in the order of the table. */
     public List<Technique> all() {
         return List.copyOf(table);
+    }
+
+    /** The one that chooses, for what it tells of its choices. */
+    public AdaptiveStrategy adaptive() {
+        return adaptive;
     }
 
     @Override

@@ -2,6 +2,8 @@ package org.restbench.settings;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.Map;
 
 /** The variables a service is started with, each read with its default and what is allowed. */
@@ -14,6 +16,23 @@ record Environment(Map<String, String> variables) {
             return host;
         } catch (UnknownHostException unknown) {
             throw new InvalidSetting(variable, host, "an address or the name of this machine");
+        }
+    }
+
+    /**
+     * A file's path, null where the variable is empty.
+     *
+     * @throws InvalidSetting where no file can be called so
+     */
+    Path file(String variable, Path unset) {
+        String path = variables.get(variable);
+        if (path == null) {
+            return unset;
+        }
+        try {
+            return path.isEmpty() ? null : Path.of(path);
+        } catch (InvalidPathException impossible) {
+            throw new InvalidSetting(variable, path, "a file's path, or empty for none");
         }
     }
 

@@ -3,10 +3,15 @@ package org.restbench.settings;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
+import org.restbench.execution.AdaptiveStrategy;
+import org.restbench.execution.Calibration;
+import org.restbench.execution.CalibrationFile;
 import org.restbench.execution.Strategies;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.web.Catalogue;
+import org.restbench.web.DecisionMetrics;
 import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
 import org.restbench.web.HealthController;
@@ -50,14 +55,39 @@ public class Wiring {
         return new MemoryBudget(settings.limits().memoryBudgetBytes());
     }
 
+    /** Of which nothing is measured before it is asked. */
     @Bean
-    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
+    public Calibration calibration(Settings settings, Cores cores, Workloads workloads, MemoryBudget memory) {
+        String key = Fingerprint.of(cores.allowed().size());
+        return new Calibration(workloads, memory, new CalibrationFile(settings.calibrationFile(), key));
+    }
+
+    /** Threads for what is not to keep anything else waiting. */
+    @Bean
+    public BackgroundThreads backgroundThreads() {
+        return new BackgroundThreads(AdaptiveStrategy.WORKERS);
+    }
+
+    @Bean
+    public Strategies strategies(
+            Settings settings,
+            Cores cores,
+            CoreAffinity affinity,
+            BackgroundThreads background,
+            Calibration calibration) {
         return new Strategies(
                 affinity,
                 cores.pinned(),
                 cores.allowed().size(),
                 settings.pipelineQueue(),
-                settings.limits().maxThreads());
+                settings.limits().maxThreads(),
+                background,
+                calibration::costs);
+    }
+
+    @Bean
+    DecisionMetrics decisionMetrics(Strategies strategies) {
+        return new DecisionMetrics(strategies.adaptive());
     }
 
     @Bean
@@ -80,8 +110,18 @@ public class Wiring {
     }
 
     @Bean
-    HealthController healthController(BuildProperties build, CoreAffinity affinity, Cores cores, Settings settings) {
-        return new HealthController(build.getVersion(), affinity, settings.shown(cores));
+    HealthController healthController(
+            BuildProperties build,
+            CoreAffinity affinity,
+            Cores cores,
+            Settings settings,
+            BackgroundThreads background,
+            Calibration calibration) {
+        Map<String, Object> shown = settings.shown(cores);
+        Map<String, Object> adaptive = calibration.shown();
+        adaptive.put("givesWay", background.giveWay());
+        shown.put("adaptive", adaptive);
+        return new HealthController(build.getVersion(), affinity, shown);
     }
 
     @Bean

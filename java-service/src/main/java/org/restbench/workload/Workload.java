@@ -8,8 +8,14 @@ package org.restbench.workload;
  * @param <O> the result
  */
 public interface Workload<I, O> {
+    /** What compute's operations are: in work of one kind each takes about the same time. */
+    String kind();
+
     /** @throws InvalidRequest with the contract's code */
     I parse(byte[] body);
+
+    /** How many operations compute has before it, so that a strategy can choose by the size of the work. */
+    long operations(I input);
 
     /**
      * @param loop runs the independent part of the work

@@ -7,8 +7,18 @@ import org.restbench.workload.Workload;
 /** A loop of four units in tasks of two, and nothing else. */
 record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer> {
     @Override
+    public String kind() {
+        return "loop";
+    }
+
+    @Override
     public Integer parse(byte[] body) {
         return 4;
+    }
+
+    @Override
+    public long operations(Integer units) {
+        return units;
     }
 
     @Override

@@ -23,16 +23,33 @@ final class Observed implements Workload<String, String> {
     private final int units;
     private final int unitsPerTask;
     private final CountDownLatch together;
+    private final long operations;
 
     /** @param together bodies that wait for each other before they go on: proves that so many can run at once */
     Observed(int units, int unitsPerTask, int together) {
+        this(units, unitsPerTask, together, 1);
+    }
+
+    /** @param operations that it says it has */
+    Observed(int units, int unitsPerTask, int together, long operations) {
         this.units = units;
         this.unitsPerTask = unitsPerTask;
         this.together = new CountDownLatch(together);
+        this.operations = operations;
     }
 
     byte[] under(ExecutionStrategy strategy) {
         return strategy.execute(this, new byte[0], new StageClock());
+    }
+
+    @Override
+    public String kind() {
+        return "observed";
+    }
+
+    @Override
+    public long operations(String input) {
+        return operations;
     }
 
     @Override

@@ -10,14 +10,11 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.restbench.affinity.OpenHftAffinity;
 
 /** Each strategy IS what its name says. */
 @Timeout(300)
 class StrategiesTest {
-    private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
-
-    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2, 200);
+    private final Strategies strategies = StrategiesOf.cores(3);
 
     @AfterEach
     void close() {
@@ -167,7 +164,11 @@ class StrategiesTest {
 
     @Test
     void names_fit_the_15_characters_that_proc_shows() {
-        assertThat(List.of("thread-pool-" + ThreadPoolLoop.MOST_THREADS, "pipe-serialize", "pinned-1024"))
+        assertThat(List.of(
+                        "thread-pool-" + ThreadPoolLoop.MOST_THREADS,
+                        "pipe-serialize",
+                        "pinned-1024",
+                        "adapt-long-1024"))
                 .allMatch(name -> name.length() <= 15);
     }
 }

@@ -31,7 +31,7 @@ import org.restbench.workload.Workload;
 class WorkerStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
-    private final Strategies strategies = new Strategies(new OpenHftAffinity(), List.of(CORE), 3, 2, 200);
+    private final Strategies strategies = StrategiesOf.cores(3);
 
     @AfterEach
     void close() {
@@ -118,6 +118,16 @@ class WorkerStrategiesTest {
             if (now.equals(stage)) {
                 throw error;
             }
+        }
+
+        @Override
+        public String kind() {
+            return "failing";
+        }
+
+        @Override
+        public long operations(String input) {
+            return 1;
         }
 
         @Override

@@ -3,6 +3,7 @@ package org.restbench.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,14 @@ class SettingsTest {
     void an_empty_environment_gives_the_documented_defaults() {
         Limits limits = new Limits(67_108_864, 256, HEAP / 2 - (16 << 20), 6400, 2000);
         assertThat(Settings.from(Map.of()))
-                .isEqualTo(new Settings("127.0.0.1", 8080, limits, new Deadlines(20, 20, 300, 30), 1, 4));
+                .isEqualTo(new Settings(
+                        "127.0.0.1",
+                        8080,
+                        limits,
+                        new Deadlines(20, 20, 300, 30),
+                        1,
+                        4,
+                        Settings.defaultCalibrationFile()));
     }
 
     @Test
@@ -37,10 +45,12 @@ class SettingsTest {
                 "RESTBENCH_KEEP_ALIVE_SECONDS", "10",
                 "RESTBENCH_STOP_TIMEOUT_SECONDS", "11",
                 "RESTBENCH_PINNED_WORKERS", "2",
-                "RESTBENCH_PIPELINE_QUEUE", "3"));
+                "RESTBENCH_PIPELINE_QUEUE", "3",
+                "RESTBENCH_CALIBRATION_FILE", "/var/x"));
         Limits limits = new Limits(1000, 5, 2_000_000, 101, 7);
         assertThat(Settings.from(environment))
-                .isEqualTo(new Settings("0.0.0.0", 18_081, limits, new Deadlines(8, 9, 10, 11), 2, 3));
+                .isEqualTo(
+                        new Settings("0.0.0.0", 18_081, limits, new Deadlines(8, 9, 10, 11), 2, 3, Path.of("/var/x")));
     }
 
     @ParameterizedTest

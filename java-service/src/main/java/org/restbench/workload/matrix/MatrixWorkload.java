@@ -26,7 +26,9 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
 
     /** @param mostElements of a product; a larger one is refused before it is computed */
     public static WorkloadFactory factory(int mostElements) {
-        return (queryValues, memory) -> new MatrixWorkload(kernel(queryValues.apply("kernel")), mostElements, memory);
+        WorkloadFactory plain =
+                (queryValues, memory) -> new MatrixWorkload(kernel(queryValues.apply("kernel")), mostElements, memory);
+        return plain.withSamples(MatrixSamples.ofEachKernel());
     }
 
     /** The kernel asked for; null where it is unknown, which is an error that waits for the body to be well-formed. */
@@ -35,6 +37,11 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
             return Kernel.LOOPS;
         }
         return asked.equals(List.of("native")) ? Kernel.NATIVE : null;
+    }
+
+    @Override
+    public String kind() {
+        return kernel == Kernel.NATIVE ? "matrix native" : "matrix loops";
     }
 
     @Override
@@ -61,6 +68,14 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
             String message = "The product has " + elements + " elements, the service's limit is " + mostElements;
             throw new InvalidRequest("007", message, request.id());
         }
+    }
+
+    /** Multiplications, each with its addition. */
+    @Override
+    public long operations(MatrixRequest request) {
+        return (long) request.one().rows()
+                * request.one().columns()
+                * request.two().columns();
     }
 
     @Override

@@ -1,5 +1,8 @@
 package org.restbench.workload.npb;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
@@ -8,10 +11,16 @@ import org.restbench.workload.RequestBody;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.WorkloadFactory.Sample;
 
 /** Runs one kernel of the NAS Parallel Benchmarks on the class of input that a request names. */
 public final class NpbWorkload implements Workload<NpbRequest, NpbResult> {
     private static final long MEBIBYTE = 1 << 20;
+    private static final double MILLION = 1e6;
+
+    /** Class S of whichever kernel. */
+    private static final Sample SMALLEST =
+            new Sample(Map.of(), "{\"requestId\":0,\"class\":\"S\"}".getBytes(StandardCharsets.UTF_8));
 
     private final Kernel kernel;
     private final InputCache inputs;
@@ -31,7 +40,13 @@ public final class NpbWorkload implements Workload<NpbRequest, NpbResult> {
      */
     public static WorkloadFactory factory(Kernel kernel, InputCache inputs, long limitBytes) {
         return WorkloadFactory.ofWholeTasks(
-                (queryValues, memory) -> new NpbWorkload(kernel, inputs, limitBytes, memory));
+                        (queryValues, memory) -> new NpbWorkload(kernel, inputs, limitBytes, memory))
+                .withSamples(List.of(SMALLEST));
+    }
+
+    @Override
+    public String kind() {
+        return "npb " + kernel.name();
     }
 
     @Override
@@ -59,6 +74,12 @@ public final class NpbWorkload implements Workload<NpbRequest, NpbResult> {
         String message = "class: " + request.problem().name() + " needs " + needed + " MiB of memory, the limit is "
                 + limitBytes / MEBIBYTE + " MiB";
         return new InvalidRequest("010", message, request.id());
+    }
+
+    /** NPB's count, for the whole of compute: what else it does grows alike. */
+    @Override
+    public long operations(NpbRequest request) {
+        return (long) (MILLION * request.problem().millionOperations());
     }
 
     @Override

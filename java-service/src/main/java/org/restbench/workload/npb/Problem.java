@@ -22,6 +22,9 @@ public interface Problem<T> {
     /** Runs the kernel as NPB 3.4 does, its untimed part included, and verifies the result. */
     Outcome run(T input, ParallelLoop loop);
 
+    /** NPB's count of the operations of the timed region, in millions. */
+    double millionOperations();
+
     /** Bytes of all that one run holds at once, the building of its own input included. */
     long workingBytes();
 

@@ -49,6 +49,11 @@ class NpbWorkloadTest {
         }
 
         @Override
+        public double millionOperations() {
+            return 5;
+        }
+
+        @Override
         public long workingBytes() {
             return workingBytes;
         }

@@ -62,13 +62,18 @@ public record ConjugateGradient(GradientClass sizes, int steps, long seed) imple
                 new Value.Real(sizes.zeta()),
                 sizes.iterations(),
                 nanos,
-                sizes.millionOperations());
+                millionOperations());
     }
 
     /** Zeta alone would also be right with a fifth of the steps. */
     boolean verifies(double zeta, int products) {
         boolean right = Math.abs(zeta - sizes.zeta()) <= EPSILON * sizes.zeta();
         return right && products == sizes.iterations() * (STEPS + 1);
+    }
+
+    @Override
+    public double millionOperations() {
+        return sizes.millionOperations();
     }
 
     /** The matrix, the sparse vectors it is built from, rows that are being built, and a few vectors. */

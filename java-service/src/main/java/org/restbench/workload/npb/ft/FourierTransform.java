@@ -61,7 +61,7 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
                 sizes.checksums(),
                 sizes.iterations(),
                 nanos,
-                sizes.millionOperations());
+                millionOperations());
     }
 
     private double[] solve(Start start, Field spectrum, Field solution, ParallelLoop loop) {
@@ -98,6 +98,11 @@ public record FourierTransform(FourierClass sizes, long seed) implements Problem
             }
         }
         return true;
+    }
+
+    @Override
+    public double millionOperations() {
+        return sizes.millionOperations();
     }
 
     /** The spectrum, the solution, and the lines that are being transformed. */

@@ -80,7 +80,12 @@ public record Multigrid(MultigridClass sizes, long seed) implements Problem<Char
                 new Value.Real(sizes.norm()),
                 sizes.iterations(),
                 nanos,
-                sizes.millionOperations());
+                millionOperations());
+    }
+
+    @Override
+    public double millionOperations() {
+        return sizes.millionOperations();
     }
 
     /** The solution and its residual on all grids, and the right-hand side on the finest. */

@@ -1,0 +1,172 @@
+package org.restbench.execution;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.restbench.execution.Costs.Rate;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.Workload;
+import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.WorkloadFactory.Sample;
+import org.restbench.workload.Workloads;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds what work costs here: runs the samples of each workload until they are compiled, and hands empty jobs to a
+ * thread. Of many runs the one with the least CPU time counts, as whatever else the machine does only adds to it. Done
+ * once for a service and machine where the result can be kept in a file; what was measured while others had the cores
+ * is not kept.
+ */
+public final class Calibration {
+    private static final Logger LOG = LoggerFactory.getLogger(Calibration.class);
+
+    /** CPU time for each sample; enough for the just-in-time compiler, and six of them stay under two seconds. */
+    private static final long SAMPLE_CPU_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
+
+    /** Of a clock on the wall, where others have the cores. */
+    private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+    /** With less than this of a core the compiler came too late as well, and its absence looks like slow work. */
+    private static final double BUSY = 0.4;
+
+    /** A shorter body tells nothing of what a byte costs. */
+    private static final int TELLING_BYTES = 1024;
+
+    private static final int HANDOFFS = 500;
+
+    private final Workloads workloads;
+    private final MemoryBudget memory;
+    private final CalibrationFile file;
+    private final double busy;
+    private final ParallelLoop inOrder = new InOrderLoop();
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private Costs costs;
+    private String source;
+
+    /** @param memory that the samples take theirs from; what they need more than there is is not measured */
+    public Calibration(Workloads workloads, MemoryBudget memory, CalibrationFile file) {
+        this(workloads, memory, file, BUSY);
+    }
+
+    /** @param busy the share of a core below which nothing is kept */
+    Calibration(Workloads workloads, MemoryBudget memory, CalibrationFile file, double busy) {
+        this.workloads = workloads;
+        this.memory = memory;
+        this.file = file;
+        this.busy = busy;
+    }
+
+    /** The costs, measured or read when they are first asked for. */
+    public synchronized Costs costs() {
+        if (costs == null) {
+            Optional<Costs> kept = file.read(kinds());
+            source = kept.isPresent() ? "read" : "measured";
+            costs = kept.orElseGet(this::measureAndKeep);
+        }
+        return costs;
+    }
+
+    /** For {@code /health}: the costs, what follows from them, and where they come from. */
+    public Map<String, Object> shown() {
+        Costs known = costs();
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("calibration", source);
+        shown.put("calibrationFile", file.shown());
+        shown.put("handoffMicros", known.handoffNanos() / 1e3);
+        shown.put("helpFromMicros", known.helpFromNanos() / 1e3);
+        shown.put("longFromMicros", known.longFromNanos() / 1e3);
+        known.rates().forEach((kind, rate) -> shown.put(kind, breakEven(known, rate)));
+        return shown;
+    }
+
+    private static Map<String, Object> breakEven(Costs known, Rate rate) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("nanosPerOperation", rate.nanosPerOperation());
+        shown.put("helpFromOperations", Math.round(known.helpFromNanos() / rate.nanosPerOperation()));
+        shown.put("longFromOperations", Math.round(known.longFromNanos() / rate.nanosPerOperation()));
+        shown.put("longFromBytes", Math.round(known.longFromNanos() / rate.nanosPerByte()));
+        return shown;
+    }
+
+    private Costs measureAndKeep() {
+        Costs measured = new Costs(handoffNanos(), new LinkedHashMap<>());
+        long start = System.nanoTime();
+        long cpuStart = threads.getCurrentThreadCpuTime();
+        forEachSample((factory, sample) -> measure(factory, sample, measured.rates()));
+        long nanos = System.nanoTime() - start;
+        double share = (double) (threads.getCurrentThreadCpuTime() - cpuStart) / nanos;
+        LOG.info("calibrated in {} ms: {}", TimeUnit.NANOSECONDS.toMillis(nanos), measured);
+        if (share >= busy) {
+            file.write(measured);
+        } else {
+            LOG.warn("the machine was busy with other things: what was measured is used, but not kept");
+        }
+        return measured;
+    }
+
+    private Set<String> kinds() {
+        Set<String> kinds = new LinkedHashSet<>();
+        try (MemoryBudget.Hold nothing = memory.hold(0)) {
+            forEachSample((factory, sample) ->
+                    kinds.add(factory.forRequest(sample::queryValues, nothing).kind()));
+        }
+        return kinds;
+    }
+
+    private void forEachSample(BiConsumer<WorkloadFactory, Sample> use) {
+        for (WorkloadFactory factory : workloads.byName().values()) {
+            factory.samples().forEach(sample -> use.accept(factory, sample));
+        }
+    }
+
+    private void measure(WorkloadFactory factory, Sample sample, Map<String, Rate> rates) {
+        long start = System.nanoTime();
+        long cpuStart = threads.getCurrentThreadCpuTime();
+        do {
+            try (MemoryBudget.Hold hold = memory.hold(sample.body().length)) {
+                Workload<?, ?> workload = factory.forRequest(sample::queryValues, hold);
+                rates.merge(workload.kind(), timed(workload, sample.body()), Rate::least);
+            } catch (InvalidRequest | MemoryRefused tooLarge) {
+                return; // nor will a request of this kind run in so little memory
+            }
+        } while (threads.getCurrentThreadCpuTime() - cpuStart < SAMPLE_CPU_NANOS
+                && System.nanoTime() - start < SAMPLE_NANOS);
+    }
+
+    private <I, O> Rate timed(Workload<I, O> workload, byte[] body) {
+        long start = threads.getCurrentThreadCpuTime();
+        I input = workload.parse(body);
+        long parsed = threads.getCurrentThreadCpuTime();
+        O output = workload.compute(input, inOrder);
+        long computed = threads.getCurrentThreadCpuTime();
+        workload.serialize(output); // for the compiler
+        return new Rate(
+                body.length < TELLING_BYTES ? Costs.UNKNOWN.nanosPerByte() : (double) (parsed - start) / body.length,
+                (double) (computed - parsed) / workload.operations(input));
+    }
+
+    /** The quicker ones: those in which nobody else had the core. */
+    private static long handoffNanos() {
+        long[] nanos = new long[HANDOFFS];
+        try (Crew crew = new Crew(1, new NamedThreads("calibrate-"))) {
+            for (int i = 0; i < HANDOFFS; i++) {
+                long start = System.nanoTime();
+                crew.call(() -> null);
+                nanos[i] = System.nanoTime() - start;
+            }
+        }
+        Arrays.sort(nanos);
+        return nanos[HANDOFFS / 4];
+    }
+}

@@ -1,0 +1,133 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.workload.ParallelLoop;
+
+/** A loop on several threads: every unit once, nothing left behind, and the owner waits for exactly what runs. */
+@Timeout(60)
+class CutLoopTest {
+    private static List<Thread> help(CutLoop loop, int helpers) {
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < helpers; i++) {
+            Thread helper = new Thread(loop::work);
+            helper.start();
+            threads.add(helper);
+        }
+        return threads;
+    }
+
+    @Test
+    void every_unit_is_run_once_however_many_help() {
+        for (int units : new int[] {1, 2, 7, 1000, 99_991}) {
+            for (int unitsPerTask : new int[] {1, 3, 1000}) {
+                AtomicIntegerArray runs = new AtomicIntegerArray(units);
+                CutLoop loop = new CutLoop(units, unitsPerTask, 4, (from, to) -> {
+                    for (int unit = from; unit < to; unit++) {
+                        runs.incrementAndGet(unit);
+                    }
+                });
+                help(loop, 3);
+                loop.run();
+                for (int unit = 0; unit < units; unit++) {
+                    assertThat(runs.get(unit)).isEqualTo(1);
+                }
+            }
+        }
+    }
+
+    @Test
+    void pieces_are_whole_tasks_and_shrink_towards_the_end() {
+        List<int[]> pieces = new ArrayList<>();
+        new CutLoop(1001, 2, 2, (from, to) -> pieces.add(new int[] {from, to})).run();
+        int[] sizes = pieces.stream().mapToInt(piece -> piece[1] - piece[0]).toArray();
+        assertThat(pieces).allMatch(piece -> piece[0] % 2 == 0 && (piece[1] % 2 == 0 || piece[1] == 1001));
+        assertThat(sizes[0]).isEqualTo(250);
+        assertThat(sizes).isSortedAccordingTo((a, b) -> b - a);
+        assertThat(sizes[sizes.length - 2]).isEqualTo(2);
+        assertThat(sizes.length).isLessThan(50);
+    }
+
+    @Test
+    void the_largest_loop_there_can_be_is_cut_without_overflow() {
+        List<int[]> pieces = new ArrayList<>();
+        ParallelLoop.Body body = (from, to) -> pieces.add(new int[] {from, to});
+        new CutLoop(Integer.MAX_VALUE, 1 << 30, 2, body).run();
+        assertThat(pieces).containsExactly(new int[] {0, 1 << 30}, new int[] {1 << 30, Integer.MAX_VALUE});
+    }
+
+    @Test
+    void the_owner_waits_for_a_piece_that_a_helper_is_at_even_when_interrupted() throws InterruptedException {
+        Thread owner = Thread.currentThread();
+        CountDownLatch helperIn = new CountDownLatch(1);
+        AtomicInteger done = new AtomicInteger();
+        CutLoop loop = new CutLoop(2, 1, 2, (from, to) -> {
+            if (Thread.currentThread() == owner) {
+                awaitUninterrupted(helperIn);
+                owner.interrupt();
+            } else {
+                helperIn.countDown();
+                while (!ownerWaits(owner)) {
+                    Thread.onSpinWait();
+                }
+            }
+            done.incrementAndGet();
+        });
+        help(loop, 1);
+        loop.run();
+        assertThat(done).hasValue(2);
+        assertThat(loop.helped()).isTrue();
+        assertThat(Thread.interrupted()).as("the interrupt is kept").isTrue();
+    }
+
+    private static boolean ownerWaits(Thread owner) {
+        return owner.getState() == Thread.State.WAITING;
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(50, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    @Test
+    void what_a_helper_throws_is_thrown_by_the_owner_and_the_rest_is_left_undone() {
+        Thread owner = Thread.currentThread();
+        CountDownLatch failed = new CountDownLatch(1);
+        ArithmeticException thrown = new ArithmeticException("x");
+        AtomicInteger pieces = new AtomicInteger();
+        CutLoop loop = new CutLoop(1000, 1, 2, (from, to) -> {
+            pieces.incrementAndGet();
+            if (Thread.currentThread() != owner) {
+                failed.countDown();
+                throw thrown;
+            }
+            awaitUninterrupted(failed);
+        });
+        help(loop, 1);
+        assertThatThrownBy(loop::run).isSameAs(thrown);
+        assertThat(loop.left()).isFalse();
+        assertThat(pieces.get()).isLessThan(12);
+    }
+
+    @Test
+    void a_helper_that_comes_too_late_finds_nothing_and_nobody_waits_for_it() {
+        List<Thread> ran = new ArrayList<>();
+        CutLoop loop = new CutLoop(10, 1, 2, (from, to) -> ran.add(Thread.currentThread()));
+        loop.run();
+        loop.work();
+        assertThat(ran).containsOnly(Thread.currentThread());
+        assertThat(loop.helped()).isFalse();
+    }
+}
