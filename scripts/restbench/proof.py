@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import httpx
 
-from restbench import choice
+from restbench import decisions
 from restbench.cell import Placement, Shape
-from restbench.choice import Batch
+from restbench.decisions import Batch
 from restbench.observe import MOST, PART, Observation, Watch
 from restbench.payload import Payload, make_payload
 from restbench.records import Proof
@@ -212,7 +212,7 @@ def _process_per_request(seen: Seen) -> Verdict:
 
 def _adaptive(seen: Seen) -> Verdict:
     small, *large = seen.batches
-    return choice.judge(seen.service, small, large, seen.workers)
+    return decisions.judge(seen.service, small, large, seen.workers)
 
 
 CLAIMS: dict[tuple[str, str], tuple[str, Check]] = {
@@ -293,13 +293,13 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         service=service.name,
         cores=cores,
         shape=shape,
-        batches=_batches(service) if strategy == choice.STRATEGY else (),
+        batches=_batches(service) if strategy == decisions.STRATEGY else (),
     )
 
 
 def _batches(service: Service) -> list[Batch]:
-    small = _batch(service, choice.SMALL, choice.SMALL_REQUESTS)
-    return [small, *(_batch(service, choice.LARGE[service.name], 1) for _ in range(REQUESTS))]
+    small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
+    return [small, *(_batch(service, decisions.LARGE[service.name], 1) for _ in range(REQUESTS))]
 
 
 def _batch(service: Service, shape: Shape, requests: int) -> Batch:
@@ -307,7 +307,7 @@ def _batch(service: Service, shape: Shape, requests: int) -> Batch:
     before = _decisions(service)
     with Watch(service.pids, WORKERS[service.name]) as watch:
         for number in range(requests):
-            _send(service, choice.STRATEGY, payload, number)
+            _send(service, decisions.STRATEGY, payload, number)
     chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
     return Batch(requests=requests, seen=watch.seen, chosen=chosen)
 

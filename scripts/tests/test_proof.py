@@ -8,7 +8,7 @@ import time
 from collections import Counter
 
 from restbench.cell import STRATEGIES, Shape
-from restbench.choice import Batch
+from restbench.decisions import Batch
 from restbench.observe import Observation, Task, Watch
 from restbench.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES, Seen
 

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.settings.KnownCosts;
 import org.restbench.settings.Settings;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -21,8 +22,7 @@ final class RunningService implements AutoCloseable {
             {"requestId":2238,"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},
             "matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}""";
 
-    /** Measured by the first service of the build's tests, and read by the others. */
-    private static final String CALIBRATION = "target/test.calibration";
+    private static final String CALIBRATION = KnownCosts.file().toString();
 
     private final ConfigurableApplicationContext context;
     private final HttpClient client =

@@ -16,13 +16,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.restbench.settings.KnownCosts;
 
 /** The service as a process of its own, on a free port. */
 final class ServiceProcess implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on (http://\\S+),");
 
-    /** Another one than that of services within the tests' own process, whose Java has other options. */
-    private static final String CALIBRATION = "target/process.calibration";
+    private static final String CALIBRATION = KnownCosts.file().toString();
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 

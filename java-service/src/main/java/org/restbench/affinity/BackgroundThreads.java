@@ -14,17 +14,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes threads that give way to all others: each takes the highest nice value before anything else, which needs no
- * privilege. One that was refused it says so and works on, as nothing is wrong but the turn it gets.
+ * Makes threads that give way to all others of the service: each takes the policy {@code SCHED_IDLE} before anything
+ * else, which needs no privilege. A nice value would not do: it says how much a thread gets, and one that has just been
+ * woken waits all the same for the slice of whoever is running, up to a tick of the kernel's clock; of such a thread it
+ * takes the core at once (sched(7), and {@code wakeup_preempt_fair} of Linux 6). One that was refused it says so and
+ * works on, as nothing is wrong but the turn it gets.
  */
 public final class BackgroundThreads implements ThreadFactory {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundThreads.class);
 
-    /** The last to be served, as {@code nice(1)} has it. */
-    static final int NICEST = 19;
-
     /** In {@code /proc/[pid]/stat}, counted from 0 behind the thread's name, which may hold anything (proc(5)). */
-    private static final int NICE_FIELD = 16;
+    private static final int POLICY_FIELD = 38;
 
     private final String prefix;
     private final Runnable giveWay;
@@ -32,7 +32,7 @@ public final class BackgroundThreads implements ThreadFactory {
 
     /** @param prefix of the threads' names, before a number from 1 */
     public BackgroundThreads(String prefix) {
-        this(prefix, BackgroundThreads::askForLowPriority);
+        this(prefix, BackgroundThreads::askToGiveWay);
     }
 
     /** @param giveWay lowers the current thread's priority, as far as it can */
@@ -55,7 +55,7 @@ public final class BackgroundThreads implements ThreadFactory {
     public boolean giveWay() {
         FutureTask<Boolean> trial = new FutureTask<>(() -> {
             giveWay.run();
-            return niceOfCurrentThread() == NICEST;
+            return currentThreadGivesWay();
         });
         new Thread(trial, prefix + "trial").start();
         try {
@@ -67,40 +67,39 @@ public final class BackgroundThreads implements ThreadFactory {
 
     private void lowerPriority() {
         giveWay.run();
-        int nice = niceOfCurrentThread();
-        if (nice != NICEST) {
-            LOG.warn(
-                    "LOW PRIORITY REFUSED: {} has nice value {}; small requests may wait for the long ones it runs",
-                    Thread.currentThread().getName(),
-                    nice);
+        if (!currentThreadGivesWay()) {
+            String name = Thread.currentThread().getName();
+            LOG.warn("LOW PRIORITY REFUSED: {} is scheduled as others; small requests may wait for its work", name);
         }
     }
 
-    private static void askForLowPriority() {
+    private static void askToGiveWay() {
         try {
-            LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICEST);
+            LibC.INSTANCE.sched_setscheduler(LibC.CURRENT_THREAD, LibC.SCHED_IDLE, new int[] {0});
         } catch (LinkageError noLibrary) {
             LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is told
         }
     }
 
     /** From the kernel, and not from what was asked for. */
-    static int niceOfCurrentThread() {
+    static boolean currentThreadGivesWay() {
         Path stat = Path.of("/proc/thread-self/stat");
         try {
             String line = Files.readString(stat);
-            return Integer.parseInt(line.substring(line.lastIndexOf(')') + 2).split(" ")[NICE_FIELD]);
+            String policy = line.substring(line.lastIndexOf(')') + 2).split(" ")[POLICY_FIELD];
+            return Integer.parseInt(policy) == LibC.SCHED_IDLE;
         } catch (IOException unreadable) {
             throw new UncheckedIOException("cannot read " + stat + " (the service needs Linux)", unreadable);
         }
     }
 
-    /** {@code setpriority(2)}: on Linux it is a thread's, though POSIX has it a process's. */
+    /** {@code sched_setscheduler(2)}: on Linux a policy is a thread's. */
     private interface LibC extends Library {
-        int PRIO_PROCESS = 0;
         int CURRENT_THREAD = 0;
+        int SCHED_IDLE = 5;
         LibC INSTANCE = Native.load("c", LibC.class);
 
-        int setpriority(int which, int who, int nice);
+        /** @param parameters a {@code struct sched_param}: the static priority, 0 for this policy */
+        int sched_setscheduler(int thread, int policy, int[] parameters);
     }
 }

@@ -2,7 +2,6 @@ package org.restbench.execution;
 
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -14,7 +13,7 @@ import org.restbench.workload.Workload;
  *
  * <ul>
  *   <li>small work in order on the request's own thread;
- *   <li>larger work there too, and where cores are idle their threads help with its loops;
+ *   <li>larger work there too, where cores are idle with their help, and where they are not, in turn;
  *   <li>long work on a few threads of its own, as many as cores, first come, first served, which help each other with
  *       loops and give way to all other threads: however much of it waits, it thrashes no cache, and small requests do
  *       not wait for it.
@@ -32,15 +31,13 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     private final Supplier<Costs> costs;
     private final int cores;
+    private final Turns turns;
     private final Crew helpers;
     private final Crew workers;
     private final Map<Decision, LongAdder> decisions = Map.of(
             Decision.CALLER, new LongAdder(),
             Decision.LOW_PRIORITY_THREAD, new LongAdder(),
             Decision.BLOCKS, new LongAdder());
-
-    /** Requests that callers are at now. */
-    private final AtomicInteger onCallers = new AtomicInteger();
 
     /**
      * @param costs asked with each request
@@ -49,6 +46,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     AdaptiveStrategy(Supplier<Costs> costs, int cores, ThreadFactory background) {
         this.costs = costs;
         this.cores = cores;
+        this.turns = new Turns(cores);
         this.helpers = new Crew(cores - 1, new NamedThreads(HELPERS));
         this.workers = new Crew(cores, background);
     }
@@ -57,20 +55,21 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
         Costs known = costs.get();
         Costs.Rate rate = known.of(workload.kind());
-        if (body.length * rate.nanosPerByte() >= known.longFromNanos()) {
+        double parseNanos = body.length * rate.nanosPerByte();
+        if (parseNanos >= known.longFromNanos()) {
             return onWorker(() -> rest(workload, clock.parse(() -> workload.parse(body)), loopOfWorker(), clock));
         }
         I input;
-        onCallers.incrementAndGet();
-        try {
+        try (Turns.Turn turn = turns.begin(parseNanos >= known.turnFromNanos())) {
             input = clock.parse(() -> workload.parse(body));
             double nanos = workload.operations(input) * rate.nanosPerOperation();
             if (nanos < known.longFromNanos()) {
+                if (nanos >= known.turnFromNanos()) {
+                    turn.need();
+                }
                 count(Decision.CALLER);
                 return rest(workload, input, nanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller(), clock);
             }
-        } finally {
-            onCallers.decrementAndGet();
         }
         return onWorker(() -> rest(workload, input, loopOfWorker(), clock));
     }
@@ -87,7 +86,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     /** Each core that no caller is at may help: what long work is on it gives way. */
     private ParallelLoop loopOfCaller() {
-        return new HelpedLoop(helpers, () -> cores - onCallers.get() + 1, () -> count(Decision.BLOCKS));
+        return new HelpedLoop(helpers, () -> cores - turns.working() + 1, () -> count(Decision.BLOCKS));
     }
 
     private ParallelLoop loopOfWorker() {
@@ -103,9 +102,9 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return decisions.get(decision).sum();
     }
 
-    /** Long requests that nobody has begun. */
+    /** Requests that wait for their turn, long ones among them. */
     public int waiting() {
-        return workers.waiting();
+        return turns.waiting() + workers.waiting();
     }
 
     @Override

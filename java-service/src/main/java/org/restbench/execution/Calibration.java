@@ -2,7 +2,6 @@ package org.restbench.execution;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
@@ -32,18 +31,18 @@ public final class Calibration {
     private static final Logger LOG = LoggerFactory.getLogger(Calibration.class);
 
     /** CPU time for each sample; enough for the just-in-time compiler, and six of them stay under two seconds. */
-    private static final long SAMPLE_CPU_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
+    private static final long SAMPLE_CPU_NANOS = TimeUnit.MILLISECONDS.toNanos(120);
 
     /** Of a clock on the wall, where others have the cores. */
-    private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+    private static final long SAMPLE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** With less than this of a core the compiler came too late as well, and its absence looks like slow work. */
-    private static final double BUSY = 0.4;
+    private static final double BUSY = 0.25;
 
     /** A shorter body tells nothing of what a byte costs. */
     private static final int TELLING_BYTES = 1024;
 
-    private static final int HANDOFFS = 500;
+    private static final int HANDOFFS = 300;
 
     private final Workloads workloads;
     private final MemoryBudget memory;
@@ -85,6 +84,7 @@ public final class Calibration {
         shown.put("calibrationFile", file.shown());
         shown.put("handoffMicros", known.handoffNanos() / 1e3);
         shown.put("helpFromMicros", known.helpFromNanos() / 1e3);
+        shown.put("turnFromMicros", known.turnFromNanos() / 1e3);
         shown.put("longFromMicros", known.longFromNanos() / 1e3);
         known.rates().forEach((kind, rate) -> shown.put(kind, breakEven(known, rate)));
         return shown;
@@ -156,17 +156,16 @@ public final class Calibration {
                 (double) (computed - parsed) / workload.operations(input));
     }
 
-    /** The quicker ones: those in which nobody else had the core. */
+    /** The quickest: at the others somebody else had the core. */
     private static long handoffNanos() {
-        long[] nanos = new long[HANDOFFS];
+        long least = Long.MAX_VALUE;
         try (Crew crew = new Crew(1, new NamedThreads("calibrate-"))) {
             for (int i = 0; i < HANDOFFS; i++) {
                 long start = System.nanoTime();
                 crew.call(() -> null);
-                nanos[i] = System.nanoTime() - start;
+                least = Math.min(least, System.nanoTime() - start);
             }
         }
-        Arrays.sort(nanos);
-        return nanos[HANDOFFS / 4];
+        return least;
     }
 }

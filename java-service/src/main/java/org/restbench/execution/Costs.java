@@ -15,8 +15,14 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
      */
     private static final int WORTH_HELP = 4;
 
-    /** A handoff is a third of a per cent of such work, below what any measurement of it would see. */
-    private static final int WORTH_A_HANDOFF = 300;
+    /** To be woken for its turn costs a request half a handoff: two per cent of the least that waits for one. */
+    private static final int WORTH_A_TURN = 25;
+
+    /**
+     * About what ten of the study's medium requests take. A handoff is a thousandth of it, and a small request that had
+     * to wait for it would know.
+     */
+    private static final int LONG = 1000;
 
     /** For work that was not measured: the order of magnitude of a multiplication, and of reading a digit. */
     static final Rate UNKNOWN = new Rate(10, 1);
@@ -43,8 +49,13 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
         return WORTH_HELP * handoffNanos;
     }
 
+    /** From here on work waits for its turn. */
+    long turnFromNanos() {
+        return WORTH_A_TURN * handoffNanos;
+    }
+
     /** From here on work is long: it goes to threads of its own. */
     long longFromNanos() {
-        return WORTH_A_HANDOFF * handoffNanos;
+        return LONG * handoffNanos;
     }
 }

@@ -17,8 +17,7 @@ final class Fingerprint {
         return String.join(
                 "; ",
                 "restbench " + version(),
-                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version") + " "
-                        + System.getProperty("java.vm.info"),
+                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
                 processor() + " x " + cores);
     }
 

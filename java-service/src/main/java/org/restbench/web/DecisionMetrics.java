@@ -25,7 +25,7 @@ public final class DecisionMetrics implements MeterBinder {
                     .register(registry);
         }
         Gauge.builder("restbench.decisions.waiting", adaptive, AdaptiveStrategy::waiting)
-                .description("Long requests that wait for a thread of adaptive")
+                .description("Requests that wait for their turn under adaptive")
                 .register(registry);
     }
 }

@@ -24,9 +24,11 @@ class AdaptiveStrategyTest {
     private static final long SMALL = 39_999;
 
     private static final long WORTH_HELP = 40_000;
-    private static final long NOT_LONG = 2_999_999;
-    private static final long LONG = 3_000_000;
-    private static final int LONG_BODY_BYTES = 300_000;
+    private static final long WORTH_A_TURN = 250_000;
+    private static final int BODY_WORTH_A_TURN_BYTES = 25_000;
+    private static final long NOT_LONG = 9_999_999;
+    private static final long LONG = 10_000_000;
+    private static final int LONG_BODY_BYTES = 1_000_000;
 
     private final ExecutorService callers = Executors.newCachedThreadPool();
     private final AdaptiveStrategy adaptive = onCores(3);
@@ -98,6 +100,71 @@ class AdaptiveStrategyTest {
     }
 
     @Test
+    void as_many_callers_as_cores_work_at_once_and_the_others_in_the_order_they_came() throws Exception {
+        List<Observed> all = new ArrayList<>();
+        List<CompletableFuture<byte[]>> answers = new ArrayList<>();
+        for (int i = 0; i < 7; i++) {
+            Observed next = new Observed(1, 1, 2, i % 2 == 0 ? WORTH_A_TURN : SMALL);
+            byte[] body = new byte[i % 2 == 0 ? 0 : BODY_WORTH_A_TURN_BYTES];
+            all.add(next);
+            answers.add(CompletableFuture.supplyAsync(() -> adaptive.execute(next, body, new StageClock()), callers));
+            int before = Math.max(0, i - 2);
+            await(() -> adaptive.waiting() == before && (before > 0 || !next.pieces.isEmpty()));
+        }
+        assertThat(all.get(4).stages)
+                .as("only parsing it showed how large it is")
+                .containsOnlyKeys("parse");
+        assertThat(all.get(5).stages).isEmpty();
+        assertThat(new Observed(12, 1, 1, SMALL).under(adaptive))
+                .as("small ones need no turn")
+                .containsExactly(1);
+        for (int i = 0; i < 7; i++) {
+            for (int later = i + 3; later < 7; later++) {
+                assertThat(all.get(later).stages).doesNotContainKey("compute");
+            }
+            all.get(i).release();
+            assertThat(answers.get(i).get()).containsExactly(1);
+            int last = Math.min(6, i + 3);
+            await(() -> !all.get(last).pieces.isEmpty());
+        }
+        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(8);
+    }
+
+    @Test
+    void a_turn_is_given_back_whatever_the_work_throws() {
+        ArithmeticException thrown = new ArithmeticException("x");
+        LoopOnly failing = new LoopOnly((from, to) -> {
+            throw thrown;
+        });
+        for (int i = 0; i < 5; i++) {
+            byte[] body = new byte[BODY_WORTH_A_TURN_BYTES];
+            assertThatThrownBy(() -> adaptive.execute(failing, body, new StageClock()))
+                    .isSameAs(thrown);
+        }
+        assertThat(new Observed(100, 1, 3, WORTH_A_TURN).under(adaptive)).containsExactly(1);
+    }
+
+    @Test
+    void an_interrupted_wait_for_a_turn_ends_and_leaves_the_turns_as_they_were() throws Exception {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> new Observed(1, 1, 1, WORTH_A_TURN).under(adaptive))
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(Thread.interrupted()).isTrue();
+        List<Observed> together = List.of(
+                new Observed(1, 1, 2, WORTH_A_TURN),
+                new Observed(1, 1, 2, WORTH_A_TURN),
+                new Observed(1, 1, 2, WORTH_A_TURN));
+        List<CompletableFuture<byte[]>> answers =
+                together.stream().map(this::start).toList();
+        await(() -> together.stream().noneMatch(it -> it.pieces.isEmpty()));
+        together.forEach(Observed::release);
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).containsExactly(1);
+        }
+        assertThat(new Observed(100, 1, 3, WORTH_HELP).under(adaptive)).containsExactly(1);
+    }
+
+    @Test
     void long_work_leaves_its_caller_and_the_idle_among_its_threads_help() {
         Observed longer = new Observed(100, 1, 3, LONG);
         longer.under(adaptive);
@@ -120,11 +187,11 @@ class AdaptiveStrategyTest {
 
     @Test
     void threads_of_long_work_give_way_to_others_and_its_callers_do_not() {
-        List<Integer> nice = Collections.synchronizedList(new ArrayList<>());
-        LoopOnly longer = new LoopOnly((from, to) -> nice.add(NiceValue.ofCurrentThread()));
+        List<String> policies = Collections.synchronizedList(new ArrayList<>());
+        LoopOnly longer = new LoopOnly((from, to) -> policies.add(SchedulingPolicy.ofCurrentThread()));
         adaptive.execute(longer, new byte[LONG_BODY_BYTES], new StageClock());
-        assertThat(nice).isNotEmpty().containsOnly(19);
-        assertThat(NiceValue.ofCurrentThread()).isLessThan(19);
+        assertThat(policies).isNotEmpty().containsOnly(SchedulingPolicy.IDLE);
+        assertThat(SchedulingPolicy.ofCurrentThread()).isNotEqualTo(SchedulingPolicy.IDLE);
     }
 
     @Test

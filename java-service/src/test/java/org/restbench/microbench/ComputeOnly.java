@@ -9,6 +9,16 @@ record ComputeOnly(Workload<Object, Object> whole, Object input) implements Work
     private static final byte[] UNWRITTEN = {};
 
     @Override
+    public String kind() {
+        return whole.kind();
+    }
+
+    @Override
+    public long operations(Object parsed) {
+        return whole.operations(parsed);
+    }
+
+    @Override
     public Object parse(byte[] body) {
         return input;
     }

@@ -7,6 +7,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.execution.Calibration;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
@@ -16,6 +17,7 @@ import org.restbench.settings.Settings;
 import org.restbench.settings.Wiring;
 import org.restbench.workload.Workload;
 import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.Workloads;
 
 /** What a request meets behind HTTP, put together as the service does it. */
 @State(Scope.Benchmark)
@@ -29,9 +31,11 @@ public class ServiceParts {
         CoreAffinity affinity = new OpenHftAffinity();
         Wiring wiring = new Wiring();
         memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
-        matrix = wiring.workloads(settings, memory).byName().get("matrix");
-        strategies =
-                wiring.strategies(settings, Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers()), affinity);
+        Workloads workloads = wiring.workloads(settings, memory);
+        matrix = workloads.byName().get("matrix");
+        Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
+        Calibration calibration = wiring.calibration(settings, cores, workloads, memory);
+        strategies = wiring.strategies(settings, cores, affinity, wiring.backgroundThreads(), calibration);
     }
 
     /** The names in the table of strategies. */

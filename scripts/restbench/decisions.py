@@ -25,7 +25,7 @@ PLACES: dict[str, dict[str, str]] = {
 #: So many that what they take together is seen.
 SMALL, SMALL_REQUESTS = Shape(rows=4, inner=4, columns=4), 20
 LARGE: dict[str, Shape] = {
-    "java": Shape(rows=400, inner=400, columns=400),
+    "java": Shape(rows=500, inner=500, columns=500),
     "python": Shape(rows=150, inner=100, columns=100),
 }
 
