@@ -47,7 +47,10 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("run", "tesis"), "no experiment 'tesis'; there are: npb, open-load, smoke, thesis"),
+        (
+            ("run", "tesis"),
+            "no experiment 'tesis'; there are: adaptive, npb, open-load, smoke, thesis",
+        ),
         (
             ("run", "thesis", "--profile", "quik"),
             "no profile 'quik'; it has quick, reference, full",
