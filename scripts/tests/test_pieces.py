@@ -3,6 +3,7 @@ what is kept of it does not grow with its samples."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,16 +34,26 @@ def written(tmp_path: Path, text: str) -> Path:
 
 
 def as_plain(found: Completions) -> tuple[object, ...]:
-    counted = (found.correct_ms.values.tolist(), found.correct_ms.counts.tolist())
+    counted = {
+        kind: (times.values.tolist(), times.counts.tolist())
+        for kind, times in found.latency_ms.items()
+    }
     exact = (found.ended.rows(), counted, found.outcomes, found.answered_in_load)
     return (*exact, found.wrong_in_load, found.started_ms, found.bytes_spread)
 
 
+KINDS = [
+    replace(each, kind=f"kind-{n % 3}", elapsed_us=1_000 * each.elapsed_ms + n)
+    for n, each in enumerate(MIXED)
+]
+
+
+@pytest.mark.parametrize("samples", [MIXED, KINDS], ids=["one kind", "three kinds, fine clock"])
 @pytest.mark.parametrize("piece_bytes", [150, 997, 20_000])
 def test_it_comes_to_the_same_wherever_the_pieces_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece_bytes: int, samples: list[Sample]
 ) -> None:
-    path = written(tmp_path, as_text(MIXED))
+    path = written(tmp_path, as_text(samples))
     whole = jtl.read(path, WINDOW)
     jtl.write_window(path, tmp_path / "whole.jtl", WINDOW)
     monkeypatch.setattr(whole_lines.pieces, "__defaults__", (piece_bytes,))
