@@ -89,8 +89,9 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return new HelpedLoop(helpers, () -> cores - turns.working() + 1, () -> count(Decision.BLOCKS));
     }
 
+    /** Where every worker has a request of its own, a loop that is not cut is the quickest for all. */
     private ParallelLoop loopOfWorker() {
-        return new HelpedLoop(workers, () -> cores, () -> count(Decision.BLOCKS));
+        return new HelpedLoop(workers, () -> workers.idle() + 1, () -> count(Decision.BLOCKS));
     }
 
     private void count(Decision decision) {
@@ -113,7 +114,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         helpers.close();
     }
 
-    /** A request's loops, with the help of those who are idle when one begins, or become so. */
+    /** A request's loops, each with the help of those who are idle when it begins. */
     private static final class HelpedLoop implements ParallelLoop {
         private final Crew crew;
         private final IntSupplier workers;

@@ -16,8 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lasting threads that take whole jobs, first come, first served, and help with loops that others have opened. A loop
- * goes before a waiting job: what has begun is finished sooner and holds its memory for less time, and two threads on
- * one loop share in their caches what two jobs would not.
+ * goes before a waiting job: it was cut because somebody was idle.
  */
 final class Crew implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Crew.class);
@@ -27,14 +26,33 @@ final class Crew implements AutoCloseable {
     private final Deque<Job<?>> jobs = new ArrayDeque<>();
     private final Deque<CutLoop> loops = new ArrayDeque<>();
     private final List<Thread> threads = new ArrayList<>();
+    private int atJobs;
     private boolean closed;
 
-    private record Job<T>(Supplier<T> work, CompletableFuture<T> result) {
+    /** Run first and told afterwards, by one thread; what is in between needs no memory. */
+    private static final class Job<T> {
+        private final Supplier<T> work;
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+        private T value;
+        private Throwable failure;
+
+        Job(Supplier<T> work) {
+            this.work = work;
+        }
+
         void run() {
             try {
-                result.complete(work.get());
+                value = work.get();
             } catch (Throwable thrown) { // also an Error: whoever waits is told, and the thread lives on
-                result.completeExceptionally(thrown);
+                failure = thrown;
+            }
+        }
+
+        void tell() {
+            if (failure == null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(failure);
             }
         }
 
@@ -51,8 +69,14 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    int size() {
-        return threads.size();
+    /** Threads that no job needs, begun or waiting: they can help. */
+    int idle() {
+        lock.lock();
+        try {
+            return Math.max(0, threads.size() - atJobs - jobs.size());
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Jobs that nobody has begun. */
@@ -67,7 +91,7 @@ final class Crew implements AutoCloseable {
 
     /** Runs a job on one of the threads, when its turn comes; waits, and throws what it threw. */
     <T> T call(Supplier<T> task) {
-        Job<T> job = new Job<>(task, new CompletableFuture<>());
+        Job<T> job = new Job<>(task);
         lock.lock();
         try {
             if (closed) {
@@ -79,11 +103,11 @@ final class Crew implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        return Tasks.resultOf(job.result());
+        return Tasks.resultOf(job.result);
     }
 
     /**
-     * Runs a loop on the current thread, with the help of whichever of the crew's are idle, at once or later.
+     * Runs a loop on the current thread, with the help of those of the crew who come in time.
      *
      * @param workers the current thread, and how many of the crew there are to help it
      * @return whether any did
@@ -150,15 +174,28 @@ final class Crew implements AutoCloseable {
             while ((loop = openLoop()) == null && (job = jobs.poll()) == null && !closed) {
                 work.awaitUninterruptibly();
             }
+            atJobs += job == null ? 0 : 1;
         } finally {
             lock.unlock();
         }
         if (loop != null) {
             loop.work();
         } else if (job != null) {
-            job.run();
+            work(job);
         }
         return loop != null || job != null;
+    }
+
+    /** Idle again before anybody knows the result: who sends the next job finds it so. */
+    private void work(Job<?> job) {
+        job.run();
+        lock.lock();
+        try {
+            atJobs--;
+        } finally {
+            lock.unlock();
+        }
+        job.tell();
     }
 
     /** The loop opened first of those with something left. */

@@ -178,6 +178,21 @@ class AdaptiveStrategyTest {
     }
 
     @Test
+    void the_loop_of_long_work_is_not_cut_where_all_its_threads_have_work_of_their_own() throws Exception {
+        List<Observed> busy = List.of(new Observed(1, 1, 2, LONG), new Observed(1, 1, 2, LONG));
+        List<CompletableFuture<byte[]>> answers = busy.stream().map(this::start).toList();
+        await(() -> busy.stream().noneMatch(it -> it.pieces.isEmpty()));
+        Observed longer = new Observed(100, 1, 1, LONG);
+        longer.under(adaptive);
+        assertThat(longer.pieces).hasSize(1);
+        busy.forEach(Observed::release);
+        for (CompletableFuture<byte[]> answer : answers) {
+            assertThat(answer.get()).containsExactly(1);
+        }
+        assertThat(adaptive.decided(Decision.BLOCKS)).isZero();
+    }
+
+    @Test
     void a_long_body_is_parsed_by_the_thread_that_computes() {
         Observed longer = new Observed(1, 1, 1, 1);
         adaptive.execute(longer, new byte[LONG_BODY_BYTES], new StageClock());

@@ -46,15 +46,10 @@ class CutLoopTest {
     }
 
     @Test
-    void pieces_are_whole_tasks_and_shrink_towards_the_end() {
-        List<int[]> pieces = new ArrayList<>();
-        new CutLoop(1001, 2, 2, (from, to) -> pieces.add(new int[] {from, to})).run();
-        int[] sizes = pieces.stream().mapToInt(piece -> piece[1] - piece[0]).toArray();
-        assertThat(pieces).allMatch(piece -> piece[0] % 2 == 0 && (piece[1] % 2 == 0 || piece[1] == 1001));
-        assertThat(sizes[0]).isEqualTo(250);
-        assertThat(sizes).isSortedAccordingTo((a, b) -> b - a);
-        assertThat(sizes[sizes.length - 2]).isEqualTo(2);
-        assertThat(sizes.length).isLessThan(50);
+    void there_is_a_piece_of_whole_tasks_for_each_worker() {
+        List<List<Integer>> pieces = new ArrayList<>();
+        new CutLoop(1001, 2, 4, (from, to) -> pieces.add(List.of(from, to))).run();
+        assertThat(pieces).containsExactly(List.of(0, 252), List.of(252, 504), List.of(504, 756), List.of(756, 1001));
     }
 
     @Test
@@ -107,7 +102,7 @@ class CutLoopTest {
         CountDownLatch failed = new CountDownLatch(1);
         ArithmeticException thrown = new ArithmeticException("x");
         AtomicInteger pieces = new AtomicInteger();
-        CutLoop loop = new CutLoop(1000, 1, 2, (from, to) -> {
+        CutLoop loop = new CutLoop(1000, 1, 4, (from, to) -> {
             pieces.incrementAndGet();
             if (Thread.currentThread() != owner) {
                 failed.countDown();
@@ -118,7 +113,7 @@ class CutLoopTest {
         help(loop, 1);
         assertThatThrownBy(loop::run).isSameAs(thrown);
         assertThat(loop.left()).isFalse();
-        assertThat(pieces.get()).isLessThan(12);
+        assertThat(pieces).hasValue(2);
     }
 
     @Test
