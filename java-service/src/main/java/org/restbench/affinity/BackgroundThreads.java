@@ -14,17 +14,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes threads that give way to all others of the service: each takes the policy {@code SCHED_IDLE} before anything
- * else, which needs no privilege. A nice value would not do: it says how much a thread gets, and one that has just been
- * woken waits all the same for the slice of whoever is running, up to a tick of the kernel's clock; of such a thread it
- * takes the core at once (sched(7), and {@code wakeup_preempt_fair} of Linux 6). One that was refused it says so and
- * works on, as nothing is wrong but the turn it gets.
+ * Makes threads that give way to others of the service: each takes a higher nice value before anything else, which
+ * needs no privilege. Not the highest, and not the policy {@code SCHED_IDLE}: both also lose to whatever else the
+ * machine does (with SCHED_IDLE, beside others' work, throughput was two thirds of that at nice value 5), and small
+ * requests were served no sooner. A thread that was refused it says so and works on, as nothing is wrong but the turn
+ * it gets.
  */
 public final class BackgroundThreads implements ThreadFactory {
     private static final Logger LOG = LoggerFactory.getLogger(BackgroundThreads.class);
 
+    /** A third of the weight of a thread with nice value 0 (sched(7)). */
+    static final int NICE = 5;
+
     /** In {@code /proc/[pid]/stat}, counted from 0 behind the thread's name, which may hold anything (proc(5)). */
-    private static final int POLICY_FIELD = 38;
+    private static final int NICE_FIELD = 16;
 
     private final String prefix;
     private final Runnable giveWay;
@@ -75,31 +78,36 @@ public final class BackgroundThreads implements ThreadFactory {
 
     private static void askToGiveWay() {
         try {
-            LibC.INSTANCE.sched_setscheduler(LibC.CURRENT_THREAD, LibC.SCHED_IDLE, new int[] {0});
+            if (niceOfCurrentThread() < NICE) {
+                LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);
+            }
         } catch (LinkageError noLibrary) {
             LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is told
         }
     }
 
-    /** From the kernel, and not from what was asked for. */
+    /** By the kernel's word. */
     static boolean currentThreadGivesWay() {
+        return niceOfCurrentThread() >= NICE;
+    }
+
+    /** From the kernel, and not from what was asked for. */
+    static int niceOfCurrentThread() {
         Path stat = Path.of("/proc/thread-self/stat");
         try {
             String line = Files.readString(stat);
-            String policy = line.substring(line.lastIndexOf(')') + 2).split(" ")[POLICY_FIELD];
-            return Integer.parseInt(policy) == LibC.SCHED_IDLE;
+            return Integer.parseInt(line.substring(line.lastIndexOf(')') + 2).split(" ")[NICE_FIELD]);
         } catch (IOException unreadable) {
             throw new UncheckedIOException("cannot read " + stat + " (the service needs Linux)", unreadable);
         }
     }
 
-    /** {@code sched_setscheduler(2)}: on Linux a policy is a thread's. */
+    /** {@code setpriority(2)}: on Linux a nice value is a thread's, though POSIX has it a process's. */
     private interface LibC extends Library {
+        int PRIO_PROCESS = 0;
         int CURRENT_THREAD = 0;
-        int SCHED_IDLE = 5;
         LibC INSTANCE = Native.load("c", LibC.class);
 
-        /** @param parameters a {@code struct sched_param}: the static priority, 0 for this policy */
-        int sched_setscheduler(int thread, int policy, int[] parameters);
+        int setpriority(int which, int who, int nice);
     }
 }

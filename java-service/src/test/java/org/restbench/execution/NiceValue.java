@@ -5,16 +5,14 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The current thread's scheduling policy, as the kernel tells it: field 41 of its {@code stat} (proc(5)). */
-final class SchedulingPolicy {
-    static final String IDLE = "5";
+/** The current thread's nice value, as the kernel tells it: field 19 of its {@code stat} (proc(5)). */
+final class NiceValue {
+    private NiceValue() {}
 
-    private SchedulingPolicy() {}
-
-    static String ofCurrentThread() {
+    static int ofCurrentThread() {
         try {
             String stat = Files.readString(Path.of("/proc/thread-self/stat"));
-            return stat.substring(stat.lastIndexOf(')') + 2).split(" ")[41 - 3];
+            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19 - 3]);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }
