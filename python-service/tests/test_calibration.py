@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from observed import Busy, Observed
 
+from restbench_service.execution import calibration
 from restbench_service.execution.calibration import calibrate
 from restbench_service.execution.calibration_file import CalibrationFile
 from restbench_service.execution.costs import Costs, KindCosts
@@ -116,3 +117,11 @@ def test_where_nothing_can_be_written_nothing_is_kept_and_the_log_says_so(
         file.write(COSTS)
     assert "cannot be kept" in caplog.text
     assert file.read() is None
+
+
+def test_a_sample_that_takes_long_is_sent_again_all_the_same() -> None:
+    long_ns = 10 * calibration.REPEAT_NS
+    sent = [long_ns]
+    while calibration.is_to_be_repeated(sent):
+        sent.append(long_ns)
+    assert len(sent) == 1 + calibration.LEAST_REPEATS, "the first, with cold memory, is not counted"
