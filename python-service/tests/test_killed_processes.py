@@ -169,7 +169,7 @@ def test_the_service_comes_back_when_gunicorn_s_worker_is_killed(
     wait_until(lambda: children(service.process.pid) not in ([], [worker]))
     wait_until(lambda: serves_again(service))
     assert shared_memory() <= before
-    assert len(service.pool()) == 4
+    wait_until(lambda: len(service.pool()) == 4)
 
 
 def serves_again(service: LiveService) -> bool:
