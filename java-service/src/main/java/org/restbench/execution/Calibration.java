@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.restbench.execution.Costs.Rate;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
@@ -23,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds what work costs here: runs the samples of each workload until they are compiled, and hands empty jobs to a
- * thread. Of many runs the one with the least CPU time counts, as whatever else the machine does only adds to it. Done
+ * thread. Of many runs the shortest counts, as whatever else the machine does only adds to it. That holds for a clock
+ * on the wall, not for CPU time: a guest's has the time taken off that its host took, and may come out as none. Done
  * once for a service and machine where the result can be kept in a file; what was measured while others had the cores
  * is not kept.
  */
@@ -48,6 +50,7 @@ public final class Calibration {
     private final MemoryBudget memory;
     private final CalibrationFile file;
     private final double busy;
+    private final LongSupplier clock;
     private final ParallelLoop inOrder = new InOrderLoop();
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private Costs costs;
@@ -55,15 +58,19 @@ public final class Calibration {
 
     /** @param memory that the samples take theirs from; what they need more than there is is not measured */
     public Calibration(Workloads workloads, MemoryBudget memory, CalibrationFile file) {
-        this(workloads, memory, file, BUSY);
+        this(workloads, memory, file, BUSY, System::nanoTime);
     }
 
-    /** @param busy the share of a core below which nothing is kept */
-    Calibration(Workloads workloads, MemoryBudget memory, CalibrationFile file, double busy) {
+    /**
+     * @param busy the share of a core below which nothing is kept
+     * @param clock nanoseconds, for what a sample takes
+     */
+    Calibration(Workloads workloads, MemoryBudget memory, CalibrationFile file, double busy, LongSupplier clock) {
         this.workloads = workloads;
         this.memory = memory;
         this.file = file;
         this.busy = busy;
+        this.clock = clock;
     }
 
     /** The costs, measured or read when they are first asked for. */
@@ -145,25 +152,32 @@ public final class Calibration {
     }
 
     private <I, O> Rate timed(Workload<I, O> workload, byte[] body) {
-        long start = threads.getCurrentThreadCpuTime();
+        long start = clock.getAsLong();
         I input = workload.parse(body);
-        long parsed = threads.getCurrentThreadCpuTime();
+        long parsed = clock.getAsLong();
         O output = workload.compute(input, inOrder);
-        long computed = threads.getCurrentThreadCpuTime();
+        long computed = clock.getAsLong();
         workload.serialize(output); // for the compiler
         return new Rate(
-                body.length < TELLING_BYTES ? Costs.UNKNOWN.nanosPerByte() : (double) (parsed - start) / body.length,
-                (double) (computed - parsed) / workload.operations(input));
+                body.length < TELLING_BYTES
+                        ? Costs.UNKNOWN.nanosPerByte()
+                        : (double) nanos(start, parsed) / body.length,
+                (double) nanos(parsed, computed) / workload.operations(input));
+    }
+
+    /** At least one: nothing is free, however coarse the clock. */
+    private static long nanos(long from, long to) {
+        return Math.max(1, to - from);
     }
 
     /** The quickest: at the others somebody else had the core. */
-    private static long handoffNanos() {
+    private long handoffNanos() {
         long least = Long.MAX_VALUE;
         try (Crew crew = new Crew(1, new NamedThreads("calibrate-"))) {
             for (int i = 0; i < HANDOFFS; i++) {
-                long start = System.nanoTime();
+                long start = clock.getAsLong();
                 crew.call(() -> null);
-                least = Math.min(least, System.nanoTime() - start);
+                least = Math.min(least, nanos(start, clock.getAsLong()));
             }
         }
         return least;

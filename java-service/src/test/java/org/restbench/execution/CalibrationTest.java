@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +38,8 @@ class CalibrationTest {
 
     /** Whatever else the machine does. */
     private Calibration calibration(Path file, String key) {
-        return new Calibration(workloads(0), new MemoryBudget(1000), new CalibrationFile(file, key), 0);
+        return new Calibration(
+                workloads(0), new MemoryBudget(1000), new CalibrationFile(file, key), 0, System::nanoTime);
     }
 
     private Costs costs(Path file, String key) {
@@ -65,6 +67,16 @@ class CalibrationTest {
         assertThat(costs(file(), KEY)).isEqualTo(measured);
         assertThat(runs).hasValue(before);
         assertThat(folder).isDirectoryContaining("glob:**.calibration").isDirectoryNotContaining("glob:**.new");
+    }
+
+    @Test
+    void a_clock_too_coarse_to_see_a_run_makes_no_work_free_and_its_rates_are_kept() {
+        LongSupplier stopped = () -> 5;
+        CalibrationFile file = new CalibrationFile(file(), KEY);
+        Calibration coarse = new Calibration(workloads(0), new MemoryBudget(1000), file, 0, stopped);
+        Costs measured = coarse.costs();
+        assertThat(measured.of("loop").nanosPerOperation()).isPositive();
+        assertThat(costs(file(), KEY)).isEqualTo(measured);
     }
 
     @Test
@@ -131,7 +143,8 @@ class CalibrationTest {
     void what_was_measured_while_others_had_the_cores_is_used_but_not_kept() {
         double moreThanThereIs = 2;
         CalibrationFile file = new CalibrationFile(file(), KEY);
-        Calibration disturbed = new Calibration(workloads(0), new MemoryBudget(1000), file, moreThanThereIs);
+        Calibration disturbed =
+                new Calibration(workloads(0), new MemoryBudget(1000), file, moreThanThereIs, System::nanoTime);
         assertThat(disturbed.costs().rates()).containsKey("loop");
         assertThat(file()).doesNotExist();
     }
