@@ -18,6 +18,12 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
+# $(call PYTEST,folder,python,arguments): what fails is run once more, by itself. On a shared machine one of some thousands of
+# tests may be starved, which says nothing about the code; what fails twice does. The first failure stays to be read.
+PYTEST = cd $(1) && { $(2) -m pytest $(3) || { \
+	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
+	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
+
 .PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,12 +51,12 @@ stop: $(STAMPS)/venv ## end the services that `make serve` started
 
 test: setup $(STAMPS)/dev $(STAMPS)/audit $(BENCHMARKS) chromium wrk lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
-	cd python-service && ../$(BIN)/python -m pytest
-	$(BIN)/python -m pytest -q contract/tests
-	$(BIN)/python -m pytest -q jmeter-plans/tests
-	cd audit && ../.cache/audit/bin/python -m pytest
-	cd scripts && ../$(BIN)/python -m pytest
-	cd robustness && ../$(BIN)/python -m pytest
+	$(call PYTEST,python-service,../$(BIN)/python)
+	$(call PYTEST,.,$(BIN)/python,-q contract/tests)
+	$(call PYTEST,.,$(BIN)/python,-q jmeter-plans/tests)
+	$(call PYTEST,audit,../.cache/audit/bin/python)
+	$(call PYTEST,scripts,../$(BIN)/python)
+	$(call PYTEST,robustness,../$(BIN)/python)
 
 lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
