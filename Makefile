@@ -18,9 +18,9 @@ LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 
-# $(call PYTEST,folder,python,arguments): what fails is run once more, by itself. On a shared machine one of some thousands of
-# tests may be starved, which says nothing about the code; what fails twice does. The first failure stays to be read.
-PYTEST = cd $(1) && { $(2) -m pytest $(3) || { \
+# $(call PYTEST,folder,python,arguments): tests that fail (1: all ran, some failed) are run once more, by themselves. On a
+# shared machine one of some thousands may be starved, which says nothing of the code; what fails twice does.
+PYTEST = cd $(1) && { $(2) -m pytest $(3) || { code=$$?; [ $$code -eq 1 ] || exit $$code; \
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
 
