@@ -2,6 +2,7 @@ package org.restbench.execution;
 
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
@@ -13,7 +14,7 @@ import org.restbench.workload.Workload;
  *
  * <ul>
  *   <li>small work in order on the request's own thread;
- *   <li>larger work there too, where cores are idle with their help, and where they are not, in turn;
+ *   <li>larger work there too, where cores are idle with their help, and where they are not, computed in turn;
  *   <li>long work on a few threads of its own, as many as cores, first come, first served, which help each other with
  *       loops and give way to all other threads: however much of it waits, it thrashes no cache, and small requests do
  *       not wait for it.
@@ -31,6 +32,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     private final Supplier<Costs> costs;
     private final int cores;
+    private final AtomicInteger callers = new AtomicInteger();
     private final Turns turns;
     private final Crew helpers;
     private final Crew workers;
@@ -60,16 +62,19 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
             return onWorker(() -> rest(workload, clock.parse(() -> workload.parse(body)), loopOfWorker(), clock));
         }
         I input;
-        try (Turns.Turn turn = turns.begin(parseNanos >= known.turnFromNanos())) {
+        callers.incrementAndGet();
+        try {
             input = clock.parse(() -> workload.parse(body));
             double nanos = workload.operations(input) * rate.nanosPerOperation();
             if (nanos < known.longFromNanos()) {
-                if (nanos >= known.turnFromNanos()) {
-                    turn.need();
-                }
                 count(Decision.CALLER);
-                return rest(workload, input, nanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller(), clock);
+                ParallelLoop loop = nanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller();
+                return parseNanos + nanos < known.turnFromNanos()
+                        ? rest(workload, input, loop, clock)
+                        : turns.run(() -> rest(workload, input, loop, clock));
             }
+        } finally {
+            callers.decrementAndGet();
         }
         return onWorker(() -> rest(workload, input, loopOfWorker(), clock));
     }
@@ -84,9 +89,9 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return clock.serialize(() -> workload.serialize(output));
     }
 
-    /** Each core that no caller is at may help: what long work is on it gives way. */
+    /** Each core that no caller is at, or waits for, may help: what long work is on it gives way. */
     private ParallelLoop loopOfCaller() {
-        return new HelpedLoop(helpers, () -> cores - turns.working() + 1, () -> count(Decision.BLOCKS));
+        return new HelpedLoop(helpers, () -> cores - callers.get() + 1, () -> count(Decision.BLOCKS));
     }
 
     /** Where every worker has a request of its own, a loop that is not cut is the quickest for all. */

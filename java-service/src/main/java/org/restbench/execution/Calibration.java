@@ -53,7 +53,7 @@ public final class Calibration {
     private final LongSupplier clock;
     private final ParallelLoop inOrder = new InOrderLoop();
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    private Costs costs;
+    private volatile Costs costs;
     private String source;
 
     /** @param memory that the samples take theirs from; what they need more than there is is not measured */
@@ -74,7 +74,12 @@ public final class Calibration {
     }
 
     /** The costs, measured or read when they are first asked for. */
-    public synchronized Costs costs() {
+    public Costs costs() {
+        Costs known = costs; // each request asks: once they are known, without a lock
+        return known == null ? find() : known;
+    }
+
+    private synchronized Costs find() {
         if (costs == null) {
             Optional<Costs> kept = file.read(kinds());
             source = kept.isPresent() ? "read" : "measured";

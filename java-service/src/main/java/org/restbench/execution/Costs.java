@@ -49,7 +49,7 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
         return WORTH_HELP * handoffNanos;
     }
 
-    /** From here on work waits for its turn. */
+    /** From here on work waits for its turn to be computed. */
     long turnFromNanos() {
         return WORTH_A_TURN * handoffNanos;
     }
