@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from restbench import service
+from restbench import ports, service
 from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem, Failure
 from restbench.store import ROOT
@@ -55,7 +55,7 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
 
 
 def _settings() -> dict[str, str]:
-    variables = [service.PORT_VARIABLES[name] for name in SERVICES]
+    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
     ports = {it: os.environ.get(it, str(free_port())) for it in variables}
     return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **ports}
 

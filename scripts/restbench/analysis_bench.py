@@ -14,8 +14,8 @@ import numpy as np
 
 from restbench import load, measures, process, synthetic
 from restbench.cell import Cell, Shape
+from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.records import CellRun, Usage, Window
 from restbench.store import read_model
 from restbench.writing import write_model
@@ -81,7 +81,7 @@ def _python(function: str) -> list[str]:
     """A process that has done nothing else: its memory is the analysis' own."""
     code = (
         "import sys; from pathlib import Path; from restbench import analysis_bench as bench; "
-        "from restbench.folders import CellFolder; "
+        "from restbench.cell_folder import CellFolder; "
         f"bench.{function}(CellFolder(Path(sys.argv[1])), *map(int, sys.argv[2:]))"
     )
     return [sys.executable, "-c", code]

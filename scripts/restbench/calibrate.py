@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from restbench import load, machine, machine_lock, monitor, probe, service, watch
+from restbench import load, machine, machine_lock, monitor, ports, probe, programs, watch
 from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
 from restbench.failures import EnvironmentProblem
 from restbench.probe import Probe, window_of
@@ -24,9 +24,9 @@ def require_tools() -> None:
     machine_lock.take()
     load.require_jmeter()
     watch.end_leftovers()
-    service.COMMANDS["java"](service.NO_SETTINGS)
-    service.require_free(service.port("java"), service.PORT_VARIABLES["java"])
-    service.require_free(probe.stub_port(), probe.STUB_PORT)
+    programs.COMMANDS["java"](programs.NO_SETTINGS)
+    ports.require_free(ports.port("java"), ports.PORT_VARIABLES["java"])
+    ports.require_free(probe.stub_port(), probe.STUB_PORT)
     missing = monitor.missing_tools()
     if missing:
         raise EnvironmentProblem(f"{', '.join(missing)} missing: apt-get install sysstat")

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 from restbench import jtl, load, process
+from restbench.cell_folder import CellFolder
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.phases import spent_on
 from restbench.records import CellRun
 from restbench.store import Run

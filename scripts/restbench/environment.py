@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from restbench import load, machine_lock, monitor, service, store, watch
+from restbench import load, machine_lock, monitor, ports, programs, service, store, watch
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.placement import allowed_cores, place
@@ -54,11 +54,11 @@ def require(order: Needs, written: Volume) -> list[str]:
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
     for name in {each.cell.service for each in order.plan} - set(order.attached):
-        service.COMMANDS[name](service.NO_SETTINGS)
-        service.require_free(service.port(name), service.PORT_VARIABLES[name])
+        programs.COMMANDS[name](programs.NO_SETTINGS)
+        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     if any(each.cell.front == "apache" for each in order.plan):
-        service.apache_command()
-        service.require_free(service.port("apache"), service.PORT_VARIABLES["apache"])
+        programs.apache_command()
+        ports.require_free(ports.port("apache"), ports.PORT_VARIABLES["apache"])
     return notes
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from restbench import pidstat
 from restbench.audit import Evidence
-from restbench.folders import CellFolder
+from restbench.cell_folder import CellFolder
 from restbench.jtl import Completions
 from restbench.measurement import Known, Measurement
 from restbench.records import CellRun, Usage

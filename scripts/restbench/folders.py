@@ -5,78 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-
-@dataclass(frozen=True)
-class CellFolder:
-    """The raw files of one measurement of one cell."""
-
-    path: Path
-
-    @property
-    def record(self) -> Path:
-        """`cell.json`: a CellRun; written last, so a folder without it holds no result."""
-        return self.path / "cell.json"
-
-    @property
-    def samples(self) -> Path:
-        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
-        return self.path / "samples.jtl"
-
-    @property
-    def window_samples(self) -> Path:
-        """A JTL with the window's samples only, made for the dashboard generator."""
-        return self.path / "window.jtl"
-
-    @property
-    def arrivals(self) -> Path:
-        """An open load's schedule: `arrival,offset_ms`."""
-        return self.path / "arrivals.csv"
-
-    @property
-    def step_record(self) -> Path:
-        """`step.json`: an OpenStep; written last, as `cell.json` is."""
-        return self.path / "step.json"
-
-    @property
-    def npb_record(self) -> Path:
-        """`npb.json`: an NpbRun; written last, as `cell.json` is."""
-        return self.path / "npb.json"
-
-    @property
-    def direct_log(self) -> Path:
-        """What a kernel without HTTP printed: its answers, a line each, and its log."""
-        return self.path / "direct.log"
-
-    @property
-    def load_log(self) -> Path:
-        """JMeter's own log."""
-        return self.path / "jmeter.log"
-
-    @property
-    def load_output(self) -> Path:
-        """What JMeter's launcher printed: all there is where JMeter itself never came up."""
-        return self.path / "jmeter.out"
-
-    @property
-    def sar_binary(self) -> Path:
-        """What `sar -o` wrote."""
-        return self.path / "sar.bin"
-
-    @property
-    def sar_json(self) -> Path:
-        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
-        return self.path / "sar.json"
-
-    @property
-    def pidstat(self) -> Path:
-        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
-        return self.path / "pidstat.txt"
-
-    @property
-    def metrics(self) -> Path:
-        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
-        return self.path / "metrics.jsonl"
-
+from restbench.cell_folder import CellFolder
 
 #: What a run that began has one of: its manifest, or the record of a measurement.
 BEGUN = ("manifest.json", "raw/*/*/cell.json", "raw/*/*/npb.json", "raw/*/*/walk.json")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from restbench.statistics import Interval, t_interval
 
@@ -72,4 +71,4 @@ def fit(series: Series, smallest: float = 0.0) -> Fit:
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
     """The b of `value = a * size**b`, by least squares on the logarithms of both."""
-    return float(stats.linregress(np.log(sizes), np.log(values)).slope)
+    return float(np.polyfit(np.log(sizes), np.log(values), deg=1)[0])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from restbench import process, service
+from restbench import ports, process, programs, service
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.payload import Payload
 
@@ -55,13 +55,13 @@ def build(source: Path, folder: Path) -> Path:
 def servers(program: Path, core: int, folder: Path) -> Iterator[list[Server]]:
     """All three at once on one core; who is not asked sleeps."""
     with ExitStack() as stack:
-        port = service.port(LIMIT)
-        service.require_free(port, service.PORT_VARIABLES[LIMIT])
+        port = ports.port(LIMIT)
+        ports.require_free(port, ports.PORT_VARIABLES[LIMIT])
         command = process.bound_to_us([str(program), str(port)], str(core))
         limit = process.start(command, folder / "limit.log")
         stack.callback(process.stop, limit)
-        found = [Server(LIMIT, f"http://{service.HOST}:{port}/", limit)]
-        for name in service.COMMANDS:
+        found = [Server(LIMIT, f"http://{ports.HOST}:{port}/", limit)]
+        for name in programs.COMMANDS:
             started = service.start(name, "none", str(core), folder / name)
             stack.callback(started.stop)
             url = f"{started.base_url}/matrix/serial?kernel=native"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from restbench import machine, process, watch
 from restbench.cell import Cell, Client
+from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.follower import Follower
 from restbench.payload import BODY_REST, ORDER, ROWS
 from restbench.store import ROOT

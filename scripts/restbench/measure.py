@@ -11,10 +11,10 @@ import httpx
 
 from restbench import load, monitor, quiet
 from restbench.cell import Cell, Client
+from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
 from restbench.cutting import POLL_S, Course, Cut, cut_window, end_of_log
 from restbench.failures import EnvironmentProblem, WrongAnswers
-from restbench.folders import CellFolder
 from restbench.live import Gauge, Live
 from restbench.payload import Payload, Requests
 from restbench.phases import spent_on

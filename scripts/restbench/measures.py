@@ -18,9 +18,9 @@ from restbench import (
     within_run,
 )
 from restbench.cell import FACTORS, Cell, Kind, Shape
+from restbench.cell_folder import CellFolder
 from restbench.experiment import Experiment
 from restbench.failures import BadConfiguration
-from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.measurement import NOTHING, KindMeasurement, Known, Measurement
 from restbench.records import CellRun, Usage, Window

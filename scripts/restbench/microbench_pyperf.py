@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from restbench import microbench_program, service
+from restbench import microbench_program, programs
 from restbench.failures import EnvironmentProblem
 from restbench.microbench_plan import Plan, Profile
 from restbench.microbench_records import Score
@@ -53,7 +53,7 @@ def _effort(profile: Profile) -> list[str]:
 
 
 def _program(module: str) -> list[str]:
-    return ["env", f"PYTHONPATH={service.PYTHON_SERVICE}", sys.executable, "-m", module]
+    return ["env", f"PYTHONPATH={programs.PYTHON_SERVICE}", sys.executable, "-m", module]
 
 
 def read(suite: Mapping[str, Any]) -> list[Score]:

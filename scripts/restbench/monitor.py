@@ -18,7 +18,7 @@ from pathlib import Path
 import httpx
 
 from restbench import process
-from restbench.folders import CellFolder
+from restbench.cell_folder import CellFolder
 from restbench.service import Service
 
 INTERVAL_S = 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from restbench import machine, process, service
+from restbench import machine, process, programs
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
 from restbench.npb_records import KernelRun
@@ -48,15 +48,15 @@ class Program:
 
 def java_program() -> list[str]:
     """Of the Java service's archive; JAVA_OPTIONS adds flags, such as the heap."""
-    if not service.JAR.exists():
-        raise EnvironmentProblem(f"{service.JAR} is missing: run 'make setup'")
+    if not programs.JAR.exists():
+        raise EnvironmentProblem(f"{programs.JAR} is missing: run 'make setup'")
     options = shlex.split(os.environ.get("JAVA_OPTIONS", ""))
-    return [machine.java(), *options, "-jar", str(service.JAR), "npb"]
+    return [machine.java(), *options, "-jar", str(programs.JAR), "npb"]
 
 
 def python_program() -> list[str]:
     """Of the Python service, in this virtual environment."""
-    path = f"PYTHONPATH={service.PYTHON_SERVICE}"
+    path = f"PYTHONPATH={programs.PYTHON_SERVICE}"
     return ["env", path, sys.executable, "-m", "restbench_service.direct"]
 
 

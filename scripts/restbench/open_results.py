@@ -11,8 +11,8 @@ import numpy as np
 from restbench import audit, open_experiment, open_samples, walk
 from restbench.audit import FOREIGN_LIMIT_PCT, LOAD_CORES_SHARE
 from restbench.cell import Cell
+from restbench.cell_folder import CellFolder
 from restbench.failures import BadConfiguration
-from restbench.folders import CellFolder
 from restbench.objective import Objective, Outcome, shortfalls
 from restbench.open_experiment import OpenExperiment
 from restbench.open_records import OpenStep, Walk

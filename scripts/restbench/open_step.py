@@ -11,9 +11,9 @@ from typing import Literal
 from restbench import arrivals, load, process, quiet
 from restbench.arrivals import ArrivalProcess, Phases
 from restbench.cell import Cell
+from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.open_records import OpenStep
 from restbench.service import Service
 from restbench.writing import write_record, write_text

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from restbench import jtl, load, open_step, proof, walk
 from restbench.cell import Cell
+from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem, NotOffered, WrongAnswers
-from restbench.folders import CellFolder
 from restbench.measure import drained
 from restbench.open_experiment import OpenOrder
 from restbench.open_results import StepResult, step_result

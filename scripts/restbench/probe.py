@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from restbench import jtl, measures, open_samples, process, service
+from restbench import jtl, measures, open_samples, ports, process, service
 from restbench.arrivals import Phases
 from restbench.cell import Cell, Shape
+from restbench.cell_folder import CellFolder
 from restbench.counted import Counted
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.live import Live
 from restbench.measure import Task, measure
 from restbench.measures import Measurement
@@ -108,7 +108,7 @@ class Probe:
     def stub(self, behaviour: Behaviour) -> Iterator[service.Service]:
         """A running stub; its port and rows are this probe's, whatever the behaviour says."""
         port = stub_port()
-        service.require_free(port, STUB_PORT)
+        ports.require_free(port, STUB_PORT)
         rows = self.run.payload(COMPLEXITY) / ROWS
         told = replace(behaviour, port=port, rows_file=str(rows.resolve()))
         started = start_stub(told, self.run.path / "stub.log", core_list(self.cores.service))

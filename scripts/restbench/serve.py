@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from restbench import service
+from restbench import ports, service
 from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.store import serve_folder
@@ -34,7 +34,7 @@ def start_all() -> list[service.Service]:
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
     names: tuple[ServiceName, ...] = ("java", "python")
     for name in names:
-        service.require_free(service.port(name), service.PORT_VARIABLES[name])
+        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     started: list[service.Service] = []
     try:
         for name in names:

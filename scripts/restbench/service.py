@@ -3,54 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import signal
-import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 
-from restbench import machine, process
+from restbench import ports, process, programs
 from restbench.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.store import ROOT
 
-HOST = "127.0.0.1"
 READY_TIMEOUT_S = 60.0
 #: A service to attach to is there already; this long is for one that is just starting.
 ATTACH_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 30.0
-JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
-PYTHON_SERVICE = ROOT / "python-service"
-
-#: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
-JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
-NO_SETTINGS: Mapping[str, str] = {}
-
-DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001, "limit": 8190}
-PORT_VARIABLES = {
-    "java": "JAVA_PORT",
-    "python": "PYTHON_PORT",
-    "apache": "APACHE_PORT",
-    "limit": "LIMIT_PORT",
-}
-
-
-def port(name: str) -> int:
-    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT, ...."""
-    variable = PORT_VARIABLES[name]
-    text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
-    if not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise EnvironmentProblem(f"{variable}={text} is not a port; allowed are 1 to 65535")
-    return int(text)
 
 
 def new_client() -> httpx.Client:
@@ -147,30 +118,6 @@ class Service:
             process.stop(each, first)
 
 
-def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
-    """The Java service's command line; JAVA_HOME chooses the JVM, JAVA_OPTIONS adds flags: those of
-    the settings, then those of our own environment, which so have the last word."""
-    if not JAR.exists():
-        raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
-    given = [told.get("JAVA_OPTIONS", "") for told in (settings, os.environ)]
-    options = shlex.split(" ".join(given))
-    return [machine.java(), *JAVA_HEAP, *options, "-jar", str(JAR)]
-
-
-def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
-    """The Python service's command line: gunicorn of this virtual environment."""
-    configuration = str(PYTHON_SERVICE / "gunicorn.conf.py")
-    # gunicorn reads its configuration, which imports the service, before it would change folder.
-    path = f"PYTHONPATH={PYTHON_SERVICE}"
-    return ["env", path, sys.executable, "-m", "gunicorn", "-c", configuration]
-
-
-COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
-    "java": java_command,
-    "python": python_command,
-}
-
-
 def start(  # noqa: PLR0913 - the last two are given by name
     name: ServiceName,
     front: Front,
@@ -186,17 +133,17 @@ def start(  # noqa: PLR0913 - the last two are given by name
     its environment. EnvironmentProblem, with the mend, when a port is taken or the service does not
     come up; no process is left then.
     """
-    own_port = port(name)
-    require_free(own_port, PORT_VARIABLES[name])
-    own = settings or NO_SETTINGS
-    command = COMMANDS[name](own)
-    environment = {"RESTBENCH_HOST": HOST, "RESTBENCH_PORT": str(own_port), **own}
+    own_port = ports.port(name)
+    ports.require_free(own_port, ports.PORT_VARIABLES[name])
+    own = settings or programs.NO_SETTINGS
+    command = programs.COMMANDS[name](own)
+    environment = {"RESTBENCH_HOST": ports.HOST, "RESTBENCH_PORT": str(own_port), **own}
     log = folder / "service.log"
     line = command if outlives_us else process.bound_to_us(command, cores)
     started = process.start(line, log, environment, outlives_us=outlives_us)
     service = Service(
         name=name,
-        base_url=f"http://{HOST}:{own_port}",
+        base_url=f"http://{ports.HOST}:{own_port}",
         processes=[started],
         command=shlex.join(
             [
@@ -249,35 +196,11 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
     raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
 
 
-def require_free(wanted: int, variable: str) -> None:
-    """EnvironmentProblem when a port is taken, naming who has it and how to choose another."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, wanted))
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"port {wanted} is in use{_owner(wanted)}: "
-                f"'make stop' ends services started by 'make serve', or set {variable}"
-            ) from error
-
-
-def _owner(wanted: int) -> str:
-    for connection in psutil.net_connections("tcp"):
-        listens = connection.status == psutil.CONN_LISTEN
-        # Another user's process has no number here, and Process(None) would be ourselves.
-        known = listens and connection.pid is not None
-        if known and getattr(connection.laddr, "port", None) == wanted:
-            with contextlib.suppress(psutil.Error):
-                return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
-    return ""
-
-
 def _add_apache(service: Service, backend_port: int, cores: str | None, folder: Path) -> None:
     """Put Debian's Apache httpd in front, with the repository's own configuration."""
-    front_port = port("apache")
-    require_free(front_port, PORT_VARIABLES["apache"])
-    command = process.bound_to_us(apache_command(), cores)
+    front_port = ports.port("apache")
+    ports.require_free(front_port, ports.PORT_VARIABLES["apache"])
+    command = process.bound_to_us(programs.apache_command(), cores)
     environment = {
         "RESTBENCH_PORT": str(backend_port),
         "RESTBENCH_FRONT_PORT": str(front_port),
@@ -287,14 +210,6 @@ def _add_apache(service: Service, backend_port: int, cores: str | None, folder: 
     (folder / "httpd.pid").unlink(missing_ok=True)
     front = process.start(command, folder / "apache.log", environment)
     service.processes.append(front)
-    service.base_url = f"http://{HOST}:{front_port}"
+    service.base_url = f"http://{ports.HOST}:{front_port}"
     service.command += " && " + shlex.join(command)
     await_ready(service)
-
-
-def apache_command() -> list[str]:
-    """The front server's command line."""
-    found = next((path for path in ("/usr/sbin/apache2",) if Path(path).exists()), None)
-    if found is None:
-        raise EnvironmentProblem("apache2 is missing: apt-get install apache2-bin")
-    return [found, "-f", str(PYTHON_SERVICE / "apache" / "httpd.conf"), "-DFOREGROUND"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from restbench import guardian, machine_lock, watch
 from restbench.load import PLANS
-from restbench.service import JAR, PYTHON_SERVICE
+from restbench.programs import JAR, PYTHON_SERVICE
 from restbench.store import ROOT
 
 #: So many hexadecimal digits tell any two states of a part apart.

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from restbench import forms, storage
+from restbench.cell_folder import CellFolder
 from restbench.failures import BadConfiguration, Unreadable
-from restbench.folders import CellFolder, RunFolder
+from restbench.folders import RunFolder
 from restbench.microbench_records import Microbench
 from restbench.npb_records import NpbRun
 from restbench.open_records import Walk

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import polars as pl
 
 from restbench import pidstat, steady, sysstat
+from restbench.cell_folder import CellFolder
 from restbench.counted import Counted
-from restbench.folders import CellFolder
 from restbench.jtl import Completions
 from restbench.records import CellRun, Window
 from restbench.steady import Course

@@ -15,7 +15,7 @@ from chaos_harness import Harness
 from chaos_victims import ENDS, children, guardians
 
 from restbench import measures
-from restbench.folders import CellFolder
+from restbench.cell_folder import CellFolder
 from restbench.records import CellRun, Manifest
 from restbench.store import Run
 

@@ -11,7 +11,18 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from restbench import cli, clock, monitor, npb_direct, outcome, proof, service, steady, store
+from restbench import (
+    cli,
+    clock,
+    monitor,
+    npb_direct,
+    outcome,
+    programs,
+    proof,
+    service,
+    steady,
+    store,
+)
 from restbench.cell import Shape
 from restbench.clock import read
 
@@ -42,15 +53,15 @@ if __name__ == "__main__":
         "python": lambda _settings: stub_command("python"),
     }
     wanted = os.environ.get("STUB_SERVICES", "java python").split()
-    service.COMMANDS |= {name: stubs[name] for name in wanted}
+    programs.COMMANDS |= {name: stubs[name] for name in wanted}
     npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
     service.REQUEST_TIMEOUT_S = 2.0 if len(wanted) == len(stubs) else service.REQUEST_TIMEOUT_S
+    service.ATTACH_TIMEOUT_S = 1.0
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
     if "STUB_DRIFTS" in os.environ:
         steady.judge = lambda _found, _window_start_ms: DRIFTING
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
-    service.ATTACH_TIMEOUT_S = 1.0
     small = Shape(rows=2, inner=2, columns=2)
     proof.SHAPES |= {"java": small, "python": small}
     proof.OTHER_SHAPES.clear()

@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from restbench import analysis_bench, load, measures
+from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.records import CellRun
 from restbench.store import read_model
 

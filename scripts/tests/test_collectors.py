@@ -13,7 +13,7 @@ import pytest
 from stub_service import Stub
 
 from restbench import monitor, service
-from restbench.folders import CellFolder
+from restbench.cell_folder import CellFolder
 from restbench.service import Service
 
 

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from ports import free_port
 
-from restbench import placement, proof, service, store
+from restbench import placement, ports, proof, service, store
 from restbench.cell import STRATEGIES, ServiceName, Shape
 from restbench.payload import make_payload
 from restbench.records import CellRun
@@ -26,7 +26,7 @@ SERVICES: tuple[ServiceName, ...] = ("java", "python")
 
 def own_ports() -> dict[str, str]:
     """Free ones, so that the tests run beside each other and beside `make serve`."""
-    return {variable: str(free_port()) for variable in service.PORT_VARIABLES.values()}
+    return {variable: str(free_port()) for variable in ports.PORT_VARIABLES.values()}
 
 
 @pytest.fixture(scope="module", params=SERVICES)

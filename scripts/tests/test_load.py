@@ -9,8 +9,8 @@ import pytest
 
 from restbench import load, machine
 from restbench.cell import Cell
+from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
-from restbench.folders import CellFolder
 from restbench.follower import Follower
 from restbench.load import Target, properties, start
 

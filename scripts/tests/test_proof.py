@@ -10,7 +10,8 @@ from collections import Counter
 from restbench.cell import STRATEGIES, Shape
 from restbench.decisions import Batch
 from restbench.observe import Observation, Task, Watch
-from restbench.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES, Seen
+from restbench.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
+from restbench.seen import Seen
 
 MS = 1_000_000
 
@@ -56,7 +57,7 @@ def observation(
 
 
 def does(service: str, strategy: str, seen: Seen) -> bool:
-    return CLAIMS[service, strategy][1](seen)[0]
+    return CLAIMS[service][strategy][1](seen)[0]
 
 
 def pool(tids: range, peak: int) -> Observation:
@@ -66,7 +67,9 @@ def pool(tids: range, peak: int) -> Observation:
 
 
 def test_there_is_a_claim_for_every_strategy_of_both_services() -> None:
-    assert set(CLAIMS) == {(s, name) for s, names in STRATEGIES.items() for name in names}
+    assert {name: set(claims) for name, claims in CLAIMS.items()} == {
+        name: set(strategies) for name, strategies in STRATEGIES.items()
+    }
 
 
 def test_serial_is_one_request_thread() -> None:
@@ -186,7 +189,7 @@ def adaptive(service: str, *batches: Batch) -> bool:
         shape=SHAPES[service],
         batches=batches,
     )
-    return CLAIMS[service, "adaptive"][1](seen)[0]
+    return CLAIMS[service]["adaptive"][1](seen)[0]
 
 
 def test_adaptive_keeps_small_requests_with_their_caller_and_large_ones_leave_it() -> None:

@@ -13,15 +13,15 @@ import pytest
 from ports import free_port
 from stub_cli import stub_command
 
-from restbench import serve, service
+from restbench import programs, serve
 from restbench.failures import EnvironmentProblem
 
 
 @pytest.fixture(autouse=True)
 def stubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setattr(serve, "serve_folder", lambda: tmp_path)
-    monkeypatch.setitem(service.COMMANDS, "java", lambda _settings: stub_command("java"))
-    monkeypatch.setitem(service.COMMANDS, "python", lambda _settings: stub_command("python"))
+    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: stub_command("java"))
+    monkeypatch.setitem(programs.COMMANDS, "python", lambda _settings: stub_command("python"))
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     monkeypatch.setenv("PYTHON_PORT", str(free_port()))
     yield
@@ -45,7 +45,7 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dying = [sys.executable, "-c", "raise SystemExit('no flask')"]
-    monkeypatch.setitem(service.COMMANDS, "python", lambda _settings: dying)
+    monkeypatch.setitem(programs.COMMANDS, "python", lambda _settings: dying)
     before = set(psutil.Process().children(recursive=True))
     with pytest.raises(EnvironmentProblem, match="no flask"):
         serve.start_all()

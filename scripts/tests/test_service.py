@@ -11,14 +11,14 @@ import psutil
 import pytest
 from ports import free_port
 
-from restbench import service, watch
+from restbench import ports, programs, service, watch
 from restbench.failures import EnvironmentProblem
 
 
 @pytest.fixture
 def taken_port() -> Iterator[int]:
     with socket.socket() as listener:
-        listener.bind((service.HOST, 0))
+        listener.bind((ports.HOST, 0))
         listener.listen()
         yield listener.getsockname()[1]
 
@@ -48,21 +48,21 @@ def test_the_owner_of_a_port_that_the_kernel_does_not_name_is_not_said_to_be_us(
     nameless = [each._replace(pid=None) for each in psutil.net_connections("tcp")]
     monkeypatch.setattr(psutil, "net_connections", lambda _kind: nameless)
     with pytest.raises(EnvironmentProblem, match=f"port {taken_port} is in use: "):
-        service.require_free(taken_port, "JAVA_PORT")
+        ports.require_free(taken_port, "JAVA_PORT")
 
 
 @pytest.mark.parametrize("text", ["http", "0", "65536", "-1"])
 def test_a_port_that_is_none_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHON_PORT", text)
     with pytest.raises(EnvironmentProblem, match=f"PYTHON_PORT={text} is not a port"):
-        service.port("python")
+        ports.port("python")
 
 
 def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     dying = [sys.executable, "-c", "print('no such bean'); raise SystemExit(1)"]
-    monkeypatch.setitem(service.COMMANDS, "java", lambda _settings: dying)
+    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: dying)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()
     with pytest.raises(EnvironmentProblem, match="no such bean"):
@@ -74,7 +74,7 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mute = [sys.executable, "-c", "import time; time.sleep(60)"]
-    monkeypatch.setitem(service.COMMANDS, "java", lambda _settings: mute)
+    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     before = children()

@@ -10,8 +10,8 @@ import typer
 
 from restbench import analysis_bench, machine, machine_lock, watch
 from restbench.analysis_bench import Timed
+from restbench.cell_folder import CellFolder
 from restbench.commands.options import console
-from restbench.folders import CellFolder
 
 
 def bench_analysis(

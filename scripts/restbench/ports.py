@@ -1,0 +1,54 @@
+"""The ports of what we start: which, from the environment, and whether they are free."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+import psutil
+
+from restbench.failures import EnvironmentProblem
+
+HOST = "127.0.0.1"
+
+DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001, "limit": 8190}
+PORT_VARIABLES = {
+    "java": "JAVA_PORT",
+    "python": "PYTHON_PORT",
+    "apache": "APACHE_PORT",
+    "limit": "LIMIT_PORT",
+}
+
+
+def port(name: str) -> int:
+    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT, ...."""
+    variable = PORT_VARIABLES[name]
+    text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
+    if not text.isdigit() or not 1 <= int(text) <= 65535:
+        raise EnvironmentProblem(f"{variable}={text} is not a port; allowed are 1 to 65535")
+    return int(text)
+
+
+def require_free(wanted: int, variable: str) -> None:
+    """EnvironmentProblem when a port is taken, naming who has it and how to choose another."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, wanted))
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"port {wanted} is in use{_owner(wanted)}: "
+                f"'make stop' ends services started by 'make serve', or set {variable}"
+            ) from error
+
+
+def _owner(wanted: int) -> str:
+    for connection in psutil.net_connections("tcp"):
+        listens = connection.status == psutil.CONN_LISTEN
+        # Another user's process has no number here, and Process(None) would be ourselves.
+        known = listens and connection.pid is not None
+        if known and getattr(connection.laddr, "port", None) == wanted:
+            with contextlib.suppress(psutil.Error):
+                return f" by {psutil.Process(connection.pid).name()} (pid {connection.pid})"
+    return ""
