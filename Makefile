@@ -17,6 +17,7 @@ BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
+GIVES_WAY := nice -n 10
 
 # $(call PYTEST,folder,python,arguments): tests that fail (1: all ran, some failed) are run once more, by themselves. On a
 # shared machine one of some thousands may be starved, which says nothing of the code; what fails twice does.
@@ -24,7 +25,7 @@ PYTEST = cd $(1) && { $(2) -m pytest $(3) || { code=$$?; [ $$code -eq 1 ] || exi
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test test-waiting test-beside lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
@@ -52,11 +53,18 @@ stop: $(STAMPS)/venv ## end the services that `make serve` started
 test: setup $(STAMPS)/dev $(STAMPS)/audit $(BENCHMARKS) chromium wrk lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	$(call PYTEST,python-service,../$(BIN)/python)
-	$(call PYTEST,.,$(BIN)/python,-q contract/tests)
-	$(call PYTEST,.,$(BIN)/python,-q jmeter-plans/tests)
-	$(call PYTEST,audit,../.cache/audit/bin/python)
-	$(call PYTEST,scripts,../$(BIN)/python)
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
 	$(call PYTEST,robustness,../$(BIN)/python)
+
+# Side by side, each told in one piece when it is over: whole runs of the harness mostly wait, for windows to pass; what only
+# computes gives way to them. Each remembers for itself what failed.
+test-waiting:
+	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache/live)
+test-beside:
+	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
+	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
+	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
+	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache/beside)
 
 lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness

@@ -55,8 +55,8 @@ if __name__ == "__main__":
     wanted = os.environ.get("STUB_SERVICES", "java python").split()
     programs.COMMANDS |= {name: stubs[name] for name in wanted}
     npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
-    service.REQUEST_TIMEOUT_S = 2.0 if len(wanted) == len(stubs) else service.REQUEST_TIMEOUT_S
-    service.ATTACH_TIMEOUT_S = 1.0
+    if '"hang"' in os.environ.get("STUB_FAULTS", ""):
+        service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
     if "STUB_DRIFTS" in os.environ:
         steady.judge = lambda _found, _window_start_ms: DRIFTING

@@ -1,4 +1,4 @@
-"""Whole runs of several blocks against stubs: fresh services, the claims' hash, the stop rule."""
+"""Runs of several blocks: the stop rule at work, fresh services, the claims' hash."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 from stub_bench import Bench
+from synthetic_rows import row
+from test_going_on import View, leave_records
 
-from restbench.records import Manifest
+from restbench import measures, runner
+from restbench.commands import ordering
+from restbench.store import Run
 
 CLAIMS = """
 title = "What this run is held against"
@@ -21,17 +25,14 @@ awaits = "what comes next"
 """
 
 
-def run_with(bench: Bench, precision: float, fault: str) -> Manifest:
-    """Three blocks or up to four, until throughputs are as precise as asked."""
+def experiment(bench: Bench, blocks: int, precision: float) -> str:
+    """One cell, in so many blocks or one more, until its throughput is as precise as asked."""
     path = Path(bench.experiment({"java": ["serial"]}))
-    rule = f"blocks = 3\nblocks_max = 4\nprecision = {precision}"
-    text = path.read_text().replace("blocks = 1", rule).replace("max_s = 5.0", "max_s = 2.5")
+    rule = f"blocks = {blocks}\nblocks_max = {blocks + 1}\nprecision = {precision}"
+    text = path.read_text().replace("blocks = 1", rule)
     path.write_text(text.replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
-    done = bench.restbench("run", str(path), "--profile", "p", faults={"serial": fault})
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert ("block 4: precision lacks: 4 measurements in all" in done.stdout) == (precision < 0.5)
-    return bench.latest.manifest()
+    return str(path)
 
 
 @pytest.fixture
@@ -39,18 +40,38 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_a_run_ends_after_its_fewest_blocks_when_they_are_precise(bench: Bench) -> None:
-    manifest = run_with(bench, 0.999, "slower")  # so slow that a busy machine is no slower
-    assert [each.block for each in manifest.plan] == [1, 2, 3]
-    assert manifest.stopped == "1 of 1 cells are within 99.9% after 3 blocks"
+@pytest.mark.parametrize(
+    ("throughputs", "blocks", "reached"),
+    [([100.0, 100.4, 99.6, 100.0], 3, 1), ([100.0, 120.0, 80.0, 100.0], 4, 0)],
+)
+def test_a_run_ends_after_its_fewest_blocks_where_they_are_precise_else_after_its_last(
+    bench: Bench,
+    monkeypatch: pytest.MonkeyPatch,
+    throughputs: list[float],
+    blocks: int,
+    reached: int,
+) -> None:
+    def rows(run: Run) -> list[measures.Row]:
+        return [row("java serial tiny 2", throughputs[: len(list(run.cell_runs()))])]
+
+    monkeypatch.setattr(runner, "_measure_group", leave_records)
+    monkeypatch.setattr(measures, "rows", rows)
+    order = ordering.order_for(experiment(bench, 3, 0.02), "p", "", [])
+    manifest = runner.execute(order, Run(bench.folder / "run"), View())  # type: ignore[arg-type]
+    assert [each.block for each in manifest.plan] == list(range(1, blocks + 1))
+    assert manifest.stopped == f"{reached} of 1 cells are within 2.0% after {blocks} blocks"
 
 
+@pytest.mark.live
 def test_a_run_that_is_not_precise_goes_on_to_its_last_block_and_says_so(bench: Bench) -> None:
-    manifest = run_with(bench, 0.0000001, "slow")
-    assert [each.block for each in manifest.plan] == [1, 2, 3, 4]
-    assert manifest.stopped == "0 of 1 cells are within 0.0% after 4 blocks"
+    done = bench.restbench("run", experiment(bench, 2, 0.0000001), "--profile", "p")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "block 3: precision lacks: 3 measurements in all" in done.stdout
+    manifest = bench.latest.manifest()
+    assert [each.block for each in manifest.plan] == [1, 2, 3]
+    assert manifest.stopped == "0 of 1 cells are within 0.0% after 3 blocks"
     pids = [record.service_pids for record, _ in bench.latest.cell_runs()]
-    assert len(set(pids)) == 4, "each block has a service process of its own"
+    assert len(set(pids)) == 3, "each block has a service process of its own"
     assert all(record.before is not None for record, _ in bench.latest.cell_runs())
     held = bench.latest.claims_file.read_bytes()
     assert held == CLAIMS.encode()

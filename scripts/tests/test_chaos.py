@@ -16,8 +16,9 @@ from chaos import Chaos
 from chaos_checks import Violation, check_end, check_finished, check_nothing_left
 from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
+from stub_bench import PATIENCE_S
 
-from restbench import measures, tables
+from restbench import guardian, measures, tables
 from restbench.store import Run
 from restbench.writing import write_text
 
@@ -170,8 +171,10 @@ def test_what_leaves_nothing_is_not_complained_about(ended: Ended) -> None:
 @pytest.fixture
 def orphan(ended: Ended) -> Iterator[subprocess.Popen[bytes]]:
     mark = f"{ended.pid}-1-2-3"
-    left = subprocess.Popen(["sleep", "60"], env={"RESTBENCH_HARNESS": mark})
-    time.sleep(0.1)
+    left = subprocess.Popen(["sleep", "600"], env={"RESTBENCH_HARNESS": mark})
+    deadline = time.monotonic() + PATIENCE_S
+    while left.pid not in guardian.marks() and time.monotonic() < deadline:
+        time.sleep(0.02)  # it carries its mark when it has become its program
     yield left
     left.kill()
     left.wait()

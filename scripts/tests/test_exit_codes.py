@@ -45,6 +45,7 @@ def test_the_help_has_every_code_with_its_meaning() -> None:
         assert f" {code.value} {code.meaning}" in shown
 
 
+@pytest.mark.live
 def test_0_is_a_run_whose_cells_were_all_measured_however_they_went(bench: Bench) -> None:
     """Its loads are too short to be judged: that they were not steady is flagged only."""
     done = run(bench)
@@ -52,6 +53,7 @@ def test_0_is_a_run_whose_cells_were_all_measured_however_they_went(bench: Bench
     assert "drift" in bench.row("serial")["flags"].split()
 
 
+@pytest.mark.live
 def test_7_is_a_run_whose_cells_were_measured_but_were_not_steady(bench: Bench) -> None:
     done = run(bench, STUB_JUDGED_FROM_S="1")
     assert done.returncode == ExitCode.NOT_STEADY, done.stdout + done.stderr
@@ -65,6 +67,7 @@ def run(bench: Bench, **environment: str) -> subprocess.CompletedProcess[str]:
     return bench.restbench("run", path, "--profile", "p", STUB_DRIFTS="1", **environment)
 
 
+@pytest.mark.live
 def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
     path = bench.experiment({"java": ["serial"]})
     done = bench.restbench("run", path, "--profile", "p", STUB_FAULT_OF_OURS="1")
@@ -120,6 +123,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
         measuring.run_experiment("smoke", "smoke")
 
 
+@pytest.mark.live
 def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:
     started = bench.start("calibrate", STUB_PORT=str(free_port()))
     assert started.stdout is not None

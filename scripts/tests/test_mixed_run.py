@@ -13,6 +13,8 @@ from restbench import measures
 from restbench.measures import Row
 from restbench.records import CellRun
 
+pytestmark = pytest.mark.live
+
 MIX = """
 small = { rows = 3, inner = 3, columns = 3 }
 [mixes]

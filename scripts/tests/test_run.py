@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import csv
-import re
 import shutil
-import signal
-import subprocess
-import threading
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ports import free_port
-from stub_bench import PATIENCE_S, Bench, Ran
-from stub_service import Stub
+from stub_bench import Bench, Ran
 
-from restbench import environment, service
-from restbench.commands import ordering
-from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.records import CellRun
 from restbench.store import Run
-from restbench.volume import Volume
+
+pytestmark = pytest.mark.live
 
 
 @pytest.fixture
@@ -191,92 +181,6 @@ def test_a_dashboard_of_a_failed_cell_is_refused_with_the_reason(failing: Ran) -
     done = failing.bench.restbench("dashboard", "latest", "java-serial-unbound-tiny-2u")
     assert done.returncode == 2
     assert "has no window to show: the service died under load" in done.stderr
-
-
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
-    bench: Bench, sent: signal.Signals
-) -> None:
-    path = bench.experiment({"java": ["serial", "pinned"]})
-    faults = {bench.second_cell(path): "late"}  # it lasts for seconds
-    started = bench.start("run", path, "--profile", "p", faults=faults)
-    interrupt_in_second_cell(bench, started, sent)
-    _, err = started.communicate(timeout=PATIENCE_S)
-    assert started.returncode == 130, err
-    assert "interrupted" in err
-    assert bench.still_running() == []  # sadc ends at its next sample once sar is gone
-    assert bench.latest.manifest().status == "interrupted"
-    done = bench.restbench("report", "latest")
-    assert done.returncode == 0, done.stderr
-    rows = [bench.row(strategy) for strategy in ("serial", "pinned")]
-    assert sorted("not-measured" in row["flags"] for row in rows) == [False, True]
-
-
-def interrupt_in_second_cell(
-    bench: Bench, started: subprocess.Popen[str], sent: signal.Signals
-) -> None:
-    """Twice, as an impatient user does, once the second cell's load has written a sample."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline and started.poll() is None:
-        measured = list(bench.folder.glob("latest/raw/block-1/*/cell.json"))
-        loads = [
-            path.stat().st_size for path in bench.folder.glob("latest/raw/block-1/*/samples.jtl")
-        ]
-        if len(measured) == 1 and len(loads) == 2 and min(loads) > 300:
-            started.send_signal(sent)
-            time.sleep(0.05)
-            started.send_signal(sent)
-            return
-        time.sleep(0.02)
-    started.kill()
-    raise AssertionError("there was no second cell")
-
-
-@pytest.fixture
-def attached(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
-    monkeypatch.setattr(service, "ATTACH_TIMEOUT_S", 0.3)
-    stub = Stub("java", {"pinned": "absent"})
-    threading.Thread(target=stub.serve_forever, daemon=True).start()
-    yield stub
-    stub.shutdown()
-    stub.server_close()
-
-
-def test_one_service_is_attached_to_while_the_other_is_started(
-    bench: Bench, attached: Stub
-) -> None:
-    path = bench.experiment({"java": ["serial", "pinned"], "python": ["serial"]})
-    done = bench.restbench("run", path, "--profile", "p", "--attach", f"java={attached.url}")
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert "1 cells failed: java-pinned-unbound-tiny-2u" in done.stderr
-    java, python = bench.record("java", "serial"), bench.record("python", "serial")
-    assert (java.status, python.status) == ("measured", "measured")
-    assert ("attached" in java.flags, "attached" in python.flags) == (True, False)
-    assert java.usage is not None
-    assert java.usage.service_cpu_ms is None
-    assert bench.left_running() == []
-
-
-@pytest.mark.parametrize(
-    ("cells", "attach", "refusal"),
-    [
-        ("java unbound", "java=http://127.0.0.1:{free}", EnvironmentProblem("did not come up")),
-        ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
-        ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
-        ("java core0", "java={stub}", BadConfiguration("cannot be placed")),
-        ("java unbound", "java={stub}/path", BadConfiguration("give SERVICE=http://HOST:PORT")),
-        ("java unbound", "java=http://", BadConfiguration("give SERVICE=http://HOST:PORT")),
-        ("java unbound", "java={stub} java={stub}", BadConfiguration("is attached twice")),
-    ],
-)
-def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
-    bench: Bench, attached: Stub, cells: str, attach: str, refusal: Failure
-) -> None:
-    name, placement = cells.split()
-    path = bench.experiment({name: ["serial"]}, placement)
-    given = attach.format(free=free_port(), stub=attached.url).split()
-    with pytest.raises(type(refusal), match=re.escape(str(refusal))):
-        environment.check(ordering.order_for(path, "p", "", given), Volume(0, 0))
 
 
 def test_without_sar_a_run_does_not_begin(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -128,51 +129,73 @@ class Harness:
         return running + (["temporary"] if self.temporary.exists() else [])
 
 
+@contextmanager
+def at_work(folder: Path) -> Iterator[Harness]:
+    running = Harness(folder)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+        for pipe in (running.process.stdin, running.process.stdout):
+            if pipe:
+                pipe.close()
+        await_true(lambda: gone(running.told["guardian"]))
+        os.kill(running.told["kept"], signal.SIGKILL)
+
+
 @pytest.fixture
 def harness(tmp_path: Path) -> Iterator[Harness]:
-    running = Harness(tmp_path)
-    yield running
-    running.process.kill()
-    running.process.wait()
-    for pipe in (running.process.stdin, running.process.stdout):
-        if pipe:
-            pipe.close()
-    await_true(lambda: gone(running.told["guardian"]))
-    os.kill(running.told["kept"], signal.SIGKILL)
+    with at_work(tmp_path) as running:
+        yield running
 
 
-def test_what_a_killed_harness_started_dies_with_it_however_deep(harness: Harness) -> None:
-    harness.kill("harness")
-    assert await_true(lambda: not harness.left()), harness.left()
+@dataclass
+class Killed:
+    """A harness that another one met at work, and that was killed after that."""
+
+    harness: Harness
+    left_at_work: list[str]
+    left: list[str]
 
 
-def test_what_is_meant_to_outlive_the_harness_does(harness: Harness) -> None:
-    harness.kill("harness")
-    assert await_true(lambda: not harness.left())
-    assert not gone(harness.told["kept"])
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killed]:
+    with at_work(tmp_path_factory.mktemp("killed")) as running:
+        watch.end_leftovers()
+        left_at_work = running.left()
+        running.kill("harness")
+        await_true(lambda: not running.left())
+        yield Killed(running, left_at_work, running.left())
 
 
-def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(harness: Harness) -> None:
-    harness.kill("harness")
-    assert await_true(lambda: not harness.left())
-    assert [path.name for path in (harness.folder / "sub").iterdir()] == ["cell.json"]
+def test_a_harness_that_is_at_work_is_left_alone(killed: Killed) -> None:
+    assert set(killed.left_at_work) == {"service", "daemon", "guardian", "temporary"}
+
+
+def test_what_a_killed_harness_started_dies_with_it_however_deep(killed: Killed) -> None:
+    assert killed.left == []
+
+
+def test_what_is_meant_to_outlive_the_harness_does(killed: Killed) -> None:
+    assert not gone(killed.harness.told["kept"])
+
+
+def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(killed: Killed) -> None:
+    assert [path.name for path in (killed.harness.folder / "sub").iterdir()] == ["cell.json"]
 
 
 def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
-    harness: Harness,
+    killed: Killed,
 ) -> None:
-    harness.kill("harness")
-    assert await_true(lambda: not harness.left())
-    assert (harness.folder / "begun" / "manifest.json").exists()
-    assert not (harness.folder / "never-begun").exists()
+    assert (killed.harness.folder / "begun" / "manifest.json").exists()
+    assert not (killed.harness.folder / "never-begun").exists()
 
 
 def test_the_folder_of_a_run_whose_manifest_was_lost_stays_with_what_was_measured(
-    harness: Harness,
+    killed: Killed,
 ) -> None:
-    harness.kill("harness")
-    assert await_true(lambda: not harness.left())
-    assert list((harness.folder / "measured").glob("raw/*/*/cell.json"))
+    assert list((killed.harness.folder / "measured").glob("raw/*/*/cell.json"))
 
 
 def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:
@@ -213,11 +236,6 @@ def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harn
     assert harness.ended_by(watch.end_leftovers())
     assert harness.left() == []
     assert not gone(harness.told["kept"])
-
-
-def test_a_harness_that_is_at_work_is_left_alone(harness: Harness) -> None:
-    watch.end_leftovers()
-    assert set(harness.left()) == {"service", "daemon", "guardian", "temporary"}
 
 
 def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(

@@ -1,0 +1,80 @@
+"""Services that somebody else runs: measured like others, or refused before anything is started."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ports import free_port
+from stub_bench import Bench
+from stub_service import Stub
+
+from restbench import environment, service
+from restbench.commands import ordering
+from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
+from restbench.volume import Volume
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+@pytest.fixture
+def attached() -> Iterator[Stub]:
+    stub = Stub("java", {"pinned": "absent"})
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    yield stub
+    stub.shutdown()
+    stub.server_close()
+
+
+@pytest.mark.live
+def test_one_service_is_attached_to_while_the_other_is_started(
+    bench: Bench, attached: Stub
+) -> None:
+    path = bench.experiment({"java": ["serial", "pinned"], "python": ["serial"]})
+    done = bench.restbench("run", path, "--profile", "p", "--attach", f"java={attached.url}")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "1 cells failed: java-pinned-unbound-tiny-2u" in done.stderr
+    java, python = bench.record("java", "serial"), bench.record("python", "serial")
+    assert (java.status, python.status) == ("measured", "measured")
+    assert ("attached" in java.flags, "attached" in python.flags) == (True, False)
+    assert java.usage is not None
+    assert java.usage.service_cpu_ms is None
+    assert bench.left_running() == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "attach", "refusal"),
+    [
+        ("python unbound", "python={stub}", EnvironmentProblem("is the java service, not the py")),
+        ("python unbound", "java={stub}", BadConfiguration("no selected cell has this service")),
+        ("java core0", "java={stub}", BadConfiguration("cannot be placed")),
+        ("java unbound", "java={stub}/path", BadConfiguration("give SERVICE=http://HOST:PORT")),
+        ("java unbound", "java=http://", BadConfiguration("give SERVICE=http://HOST:PORT")),
+        ("java unbound", "java={stub} java={stub}", BadConfiguration("is attached twice")),
+    ],
+)
+def test_what_cannot_be_attached_to_is_refused_before_anything_is_started(
+    bench: Bench, attached: Stub, cells: str, attach: str, refusal: Failure
+) -> None:
+    with pytest.raises(type(refusal), match=re.escape(str(refusal))):
+        check(bench, cells, attach.format(stub=attached.url))
+
+
+def test_an_address_where_nobody_answers_is_refused(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "ATTACH_TIMEOUT_S", 0.3)
+    with pytest.raises(EnvironmentProblem, match="did not come up"):
+        check(bench, "java unbound", f"java=http://127.0.0.1:{free_port()}")
+
+
+def check(bench: Bench, cells: str, attach: str) -> None:
+    name, placement = cells.split()
+    path = bench.experiment({name: ["serial"]}, placement)
+    environment.check(ordering.order_for(path, "p", "", attach.split()), Volume(0, 0))
