@@ -36,14 +36,18 @@ class Counted:
         """The largest; None of nothing."""
         return float(self.values[-1]) if self.values.size else None
 
+    def above(self, limit: float) -> int:
+        """How many are larger."""
+        return int(self.counts[self.values > limit].sum())
+
     def whole(self) -> Counted:
         """The same cut to whole numbers."""
         found, places = np.unique(np.floor(self.values).astype(np.int64), return_inverse=True)
         return Counted(found, np.bincount(places, self.counts, found.size).astype(np.int64))
 
     def percentile(self, percent: float) -> float:
-        """By nearest rank, as `statistics.percentile`: the smallest value that at least `percent`
-        of all do not exceed. ValueError of nothing."""
+        """The exact percentile by nearest rank: the smallest value that at least `percent` of all
+        do not exceed. Nothing is interpolated, sampled or binned. ValueError of nothing."""
         if not self.size:
             raise ValueError("nothing has no percentile")
         rank = max(1, math.ceil(Fraction(str(percent)) * self.size / 100))

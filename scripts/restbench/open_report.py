@@ -139,10 +139,13 @@ def _step(result: StepResult) -> dict[str, object]:
         "arrivals": answered.arrivals,
         "unsent": answered.unsent,
         "late": result.late,
-        "lateness_p95_ms": answered.lateness_percentile_ms(95),
+        "lateness_p95_ms": answered.lateness_ms.supported_percentile(95),
         "errors": answered.errors,
-        **{f"p{percent}_ms": answered.percentile_ms(percent) for percent in PERCENTILES},
-        "sent_p95_ms": answered.from_sending_percentile_ms(95),
+        **{
+            f"p{percent}_ms": answered.latency_ms.supported_percentile(percent)
+            for percent in PERCENTILES
+        },
+        "sent_p95_ms": answered.from_sending_ms.supported_percentile(95),
         "load_cpu_pct": result.step.load_cpu_pct,
         "verdict": "; ".join(result.reasons) or "met",
     }

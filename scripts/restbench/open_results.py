@@ -52,7 +52,7 @@ class StepResult:
     @property
     def late(self) -> int:
         """Arrivals of the window that were sent more than LATE_MS after their moment."""
-        return int((self.answered.lateness_ms > LATE_MS).sum())
+        return self.answered.lateness_ms.above(LATE_MS)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def explain(note: str) -> str:
 def step_result(step: OpenStep, folder: CellFolder, objective: Objective) -> StepResult:
     """Read a step's samples and judge them."""
     answered = open_samples.read(folder.samples, folder.arrivals, step.phases.window_ms)
-    latency_ms = answered.percentile_ms(objective.percentile)
+    latency_ms = answered.latency_ms.supported_percentile(objective.percentile)
     outcome = Outcome(answered.arrivals, answered.unsent, answered.errors, latency_ms)
     return StepResult(step, answered, latency_ms, shortfalls(outcome, objective))
 

@@ -1,17 +1,20 @@
-"""Reads the JTL of an open load against its schedule: latency counts from the intended moment."""
+"""Reads the JTL of an open load against its schedule: latency counts from the intended moment.
+
+The log is read a piece at a time, and what is kept of it is counted: it does not grow with samples.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from restbench import statistics
+from restbench.counted import Counted, together
 from restbench.failures import BadConfiguration
-from restbench.whole_lines import whole_bytes
+from restbench.whole_lines import pieces
 
 _COLUMNS = {
     "timeStamp": pl.Int64,
@@ -22,11 +25,12 @@ _COLUMNS = {
     "intended_ms": pl.Int64,
 }
 _END_MS = pl.col("timeStamp") + pl.col("elapsed")
+_CORRECT = pl.col("success") == "true"
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What came of the window's arrivals; the arrays have a value an answered one, in no order."""
+    """What came of the window's arrivals."""
 
     arrivals: int
     """How many the schedule has in the window."""
@@ -36,40 +40,44 @@ class Answered:
     """Answers 200 with a wrong product, warm-up included: one of them voids the step (rule 5)."""
     ended_in_window: int
     """Correct answers that ended in the window, whichever arrival they belong to."""
-    correct_ms: npt.NDArray[np.int64]
+    correct_ms: Counted
     """Latency of the correct answers: end - intended moment."""
-    from_sending_ms: npt.NDArray[np.int64]
+    from_sending_ms: Counted
     """The same from the moment of sending: what a closed load would call latency."""
-    lateness_ms: npt.NDArray[np.int64]
+    lateness_ms: Counted
     """How long after its intended moment each answered arrival was sent, errors included."""
 
     @property
     def unsent(self) -> int:
         """Arrivals of the window that no request was sent for before the load ended."""
-        return self.arrivals - len(self.lateness_ms)
+        return self.arrivals - self.lateness_ms.size
 
     @property
     def achieved_per_s(self) -> float:
         """Correct answers that ended in the window, per second (rule 4)."""
         return self.ended_in_window / self.seconds
 
-    def percentile_ms(self, percent: float) -> float | None:
-        """Exact, over ALL arrivals: one without a correct answer is slower than any other.
+    @property
+    def latency_ms(self) -> Counted:
+        """Of ALL arrivals: one without a correct answer is slower than any other."""
+        correct, missing = self.correct_ms, self.arrivals - self.correct_ms.size
+        if not missing:
+            return correct
+        return Counted(np.append(correct.values, np.inf), np.append(correct.counts, missing))
 
-        None where the count does not support it (rule 4).
-        """
-        missing = np.full(self.arrivals - len(self.correct_ms), np.inf)
-        return statistics.supported_percentile(
-            np.concatenate([self.correct_ms.astype(np.float64), missing]), percent
-        )
 
-    def from_sending_percentile_ms(self, percent: float) -> float | None:
-        """What a load that counts from the moment of sending would have shown."""
-        return statistics.supported_percentile(self.from_sending_ms, percent)
+@dataclass(frozen=True)
+class _Part:
+    """What a piece of the log comes to."""
 
-    def lateness_percentile_ms(self, percent: float) -> float | None:
-        """How late requests were sent."""
-        return statistics.supported_percentile(self.lateness_ms, percent)
+    starts_ms: frozenset[int | None]
+    """When the schedule began, as each of its samples has it; None of one that is not in it."""
+    errors: int
+    wrong: int
+    ended: int
+    correct_ms: Counted
+    from_sending_ms: Counted
+    lateness_ms: Counted
 
 
 def read(jtl: Path, schedule: Path, window_ms: tuple[int, int]) -> Answered:
@@ -78,44 +86,57 @@ def read(jtl: Path, schedule: Path, window_ms: tuple[int, int]) -> Answered:
     BadConfiguration where a file is missing, lacks a column, or the two do not belong together.
     """
     try:
-        samples = _scan(jtl).join(pl.scan_csv(schedule), on="arrival", how="left").collect()
         planned = pl.read_csv(schedule)
+        parts = [_part(_samples(piece), planned, window_ms) for piece in pieces(jtl)]
+        if not parts:
+            raise pl.exceptions.NoDataError("it is empty")
     except (OSError, pl.exceptions.PolarsError) as error:
         cause = str(error).partition("\n")[0]
         raise BadConfiguration(f"{jtl}: not a JTL of an open load: {cause}") from error
-    start_ms = _start_ms(samples, jtl)
+    _require_one_start(parts, jtl)
     first, end = window_ms
-    inside = samples.filter(pl.col("offset_ms").is_between(first, end, closed="left"))
-    correct = inside.filter(_correct())
-    ended = (_END_MS - start_ms).is_between(first, end, closed="left")
     return Answered(
         arrivals=int(planned["offset_ms"].is_between(first, end, closed="left").sum()),
         seconds=(end - first) / 1000,
-        errors=len(inside) - len(correct),
-        wrong_in_load=len(samples.filter(~_correct() & (pl.col("responseCode") == "200"))),
-        ended_in_window=len(samples.filter(_correct() & ended)),
-        correct_ms=correct.select(_END_MS - pl.col("intended_ms")).to_series().to_numpy(),
-        from_sending_ms=correct["elapsed"].to_numpy(),
-        lateness_ms=inside.select(pl.col("timeStamp") - pl.col("intended_ms"))
-        .to_series()
-        .to_numpy(),
+        errors=sum(each.errors for each in parts),
+        wrong_in_load=sum(each.wrong for each in parts),
+        ended_in_window=sum(each.ended for each in parts),
+        correct_ms=together(each.correct_ms for each in parts),
+        from_sending_ms=together(each.from_sending_ms for each in parts),
+        lateness_ms=together(each.lateness_ms for each in parts),
     )
 
 
-def _scan(jtl: Path) -> pl.LazyFrame:
-    """The columns that count; a line that was cut off in the middle is left out."""
-    with jtl.open("rb") as file:
-        content = file.read(whole_bytes(jtl))
-    return pl.scan_csv(content, infer_schema=False, schema_overrides=_COLUMNS).select(*_COLUMNS)
+def _samples(piece: bytes) -> pl.DataFrame:
+    """The columns that count."""
+    return pl.read_csv(piece, columns=list(_COLUMNS), infer_schema=False, schema_overrides=_COLUMNS)
 
 
-def _start_ms(samples: pl.DataFrame, jtl: Path) -> int:
-    """The schedule's start, milliseconds since the epoch: the same for every sample."""
-    starts = (samples["intended_ms"] - samples["offset_ms"]).unique()
-    if len(starts) > 1 or starts.null_count():
+def _part(samples: pl.DataFrame, planned: pl.DataFrame, window_ms: tuple[int, int]) -> _Part:
+    first, end = window_ms
+    told = samples.join(planned, on="arrival", how="left").with_columns(
+        start_ms=pl.col("intended_ms") - pl.col("offset_ms")
+    )
+    inside = told.filter(pl.col("offset_ms").is_between(first, end, closed="left"))
+    correct = inside.filter(_CORRECT)
+    ended = (_END_MS - pl.col("start_ms")).is_between(first, end, closed="left")
+    return _Part(
+        starts_ms=frozenset(told["start_ms"].unique()),
+        errors=len(inside) - len(correct),
+        wrong=len(told.filter(~_CORRECT & (pl.col("responseCode") == "200"))),
+        ended=len(told.filter(_CORRECT & ended)),
+        correct_ms=_counted(correct, _END_MS - pl.col("intended_ms")),
+        from_sending_ms=_counted(correct, pl.col("elapsed")),
+        lateness_ms=_counted(inside, pl.col("timeStamp") - pl.col("intended_ms")),
+    )
+
+
+def _counted(samples: pl.DataFrame, value: pl.Expr) -> Counted:
+    counts = samples.select(value.alias("value")).group_by("value").len().sort("value")
+    return Counted(counts["value"].to_numpy(), counts["len"].to_numpy().astype(np.int64))
+
+
+def _require_one_start(parts: Sequence[_Part], jtl: Path) -> None:
+    starts = frozenset[int | None]().union(*(each.starts_ms for each in parts))
+    if len(starts) > 1 or None in starts:
         raise BadConfiguration(f"{jtl}: its samples do not belong to the schedule beside it")
-    return int(starts[0]) if len(starts) else 0
-
-
-def _correct() -> pl.Expr:
-    return pl.col("success") == "true"

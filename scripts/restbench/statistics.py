@@ -147,19 +147,6 @@ def geometric_interval(values: Numbers, confidence: float = CONFIDENCE) -> Ratio
     return paired_ratio(values, np.ones(len(values)), confidence)
 
 
-def percentile(values: Numbers, percent: float) -> float:
-    """The exact percentile by nearest rank: the smallest observed value that at least `percent`
-    of all values do not exceed. Nothing is interpolated, sampled or binned."""
-    return float(np.percentile(np.asarray(values), percent, method="inverted_cdf"))
-
-
-def supported_percentile(values: Numbers, percent: float) -> float | None:
-    """The percentile, or None where there are too few values to show it (COMPLETIONS_NEEDED)."""
-    if len(values) < COMPLETIONS_NEEDED[percent]:
-        return None
-    return percentile(values, percent)
-
-
 def batch_means(values: Numbers, batches: int, confidence: float = CONFIDENCE) -> Interval:
     """The interval of an autocorrelated series from the means of `batches` equal batches.
 

@@ -16,7 +16,8 @@ import psutil
 from ports import free_port
 
 from restbench.commands import ordering
-from restbench.records import CellRun
+from restbench.order import Order
+from restbench.records import CellRun, PlannedCell
 from restbench.store import Run
 
 CLI = Path(__file__).with_name("stub_cli.py")
@@ -144,3 +145,19 @@ class Ran:
 
     bench: Bench
     done: subprocess.CompletedProcess[str]
+
+
+def recorded(order: Order, planned: PlannedCell) -> CellRun:
+    """What the harness writes of a cell that was measured, as short as it can be."""
+    return CellRun(
+        cell=planned.cell,
+        shape=order.experiment.shape(planned.cell.complexity),
+        test_ids=(),
+        block=planned.block,
+        order=planned.order,
+        status="measured",
+        warmup_s=0.3,
+        service_cores=(0,),
+        load_cores=(0,),
+        payload_seed=3,
+    )

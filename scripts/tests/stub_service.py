@@ -18,7 +18,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,17 @@ class Stub(ThreadingHTTPServer):
             for (s, c), n in self.counted.items()
         ]
         return "\n".join([*lines, f"restbench_requests_in_flight {self.in_flight}", ""])
+
+
+@contextmanager
+def serving(stub: Stub) -> Iterator[Stub]:
+    """The stub at work in a thread of ours."""
+    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    try:
+        yield stub
+    finally:
+        stub.shutdown()
+        stub.server_close()
 
 
 class Handler(BaseHTTPRequestHandler):

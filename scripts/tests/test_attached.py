@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ports import free_port
 from stub_bench import Bench
-from stub_service import Stub
+from stub_service import Stub, serving
 
 from restbench import environment, service
 from restbench.commands import ordering
@@ -25,11 +24,8 @@ def bench(tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def attached() -> Iterator[Stub]:
-    stub = Stub("java", {"pinned": "absent"})
-    threading.Thread(target=stub.serve_forever, daemon=True).start()
-    yield stub
-    stub.shutdown()
-    stub.server_close()
+    with serving(Stub("java", {"pinned": "absent"})) as stub:
+        yield stub
 
 
 @pytest.mark.live

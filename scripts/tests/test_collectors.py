@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stub_service import Stub
+from stub_service import Stub, serving
 
 from restbench import monitor, service
 from restbench.cell_folder import CellFolder
@@ -19,13 +18,10 @@ from restbench.service import Service
 
 @pytest.fixture
 def attached() -> Iterator[Service]:
-    stub = Stub("java", {})
-    threading.Thread(target=stub.serve_forever, daemon=True).start()
-    running = service.attach("java", stub.url)
-    yield running
-    running.stop()
-    stub.shutdown()
-    stub.server_close()
+    with serving(Stub("java", {})) as stub:
+        running = service.attach("java", stub.url)
+        yield running
+        running.stop()
 
 
 @pytest.mark.parametrize("killed", ["sar", "pidstat"])

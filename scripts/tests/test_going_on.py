@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from stub_bench import Bench, recorded
 
 from restbench import resuming, runner, sources
 from restbench.begin import begin
@@ -42,25 +42,10 @@ def leave_records(
     order: Order, run: Run, cells: Sequence[PlannedCell], count: runner._Count, view: View
 ) -> None:
     for planned in (each for each in cells if not run.has_record(each)):
-        made = record(order, planned)
+        made = recorded(order, planned)
         write_model(run.cell(planned.block, planned.cell.id).record, made)
         count.done()
         view.done(made, count.finished, count.to_go_s())
-
-
-def record(order: Order, planned: PlannedCell) -> CellRun:
-    return CellRun(
-        cell=planned.cell,
-        shape=order.experiment.shape(planned.cell.complexity),
-        test_ids=(),
-        block=planned.block,
-        order=planned.order,
-        status="measured",
-        warmup_s=0.3,
-        service_cores=(0,),
-        load_cores=(0,),
-        payload_seed=3,
-    )
 
 
 class View:
@@ -87,7 +72,7 @@ def go_on(
 ) -> View:
     """Killed after so many cells; `lacks` is what the stop rule would say of the rest."""
     for planned in order.plan[:kept]:
-        write_model(run.cell(planned.block, planned.cell.id).record, record(order, planned))
+        write_model(run.cell(planned.block, planned.cell.id).record, recorded(order, planned))
     monkeypatch.setattr(runner, "_lacks_precision", lambda _order, _run: lacks)
     view = View()
     runner.execute(order, run, view)  # type: ignore[arg-type]

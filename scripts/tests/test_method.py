@@ -4,7 +4,6 @@ what stands here is the one thing that must not change about it."""
 from __future__ import annotations
 
 import itertools
-import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,15 +13,12 @@ from jtl_lines import Sample, error, wrong_answer
 
 from restbench import audit, columns, comparison, measures, statistics, stopping, study
 from restbench.experiment import load
-from restbench.flags import FLAGS
 from restbench.measurement import Measurement
 from restbench.measures import Row
 from restbench.plan import plan, service_group
-from restbench.records import Before, Calibration, CellRun
 from restbench.selection import Where
-from restbench.store import Run, experiment_file, read_model
+from restbench.store import experiment_file
 from restbench.window import window_over
-from restbench.writing import write_model
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)
@@ -183,113 +179,6 @@ def test_rule_9_closed_latency_says_that_it_is_closed(tmp_path: Path) -> None:
     assert "closed loop" in facts["Latency"]
     meanings = {each.name: each.meaning for each in columns.COLUMNS}
     assert "closed loop" in meanings["mean_ms"]
-
-
-def test_rule_10_the_audit_has_a_flag_with_its_reason_for_each_of_its_checks() -> None:
-    checks = {
-        "littles-law",
-        "percentile-order",
-        "count-mismatch",
-        "duration",
-        "bytes-vary",
-        "generator-bound",
-        "generator-time",
-        "steal",
-        "off-cores",
-        "foreign-load",
-    }
-    assert checks <= set(FLAGS)
-    silent = {"generator-time"}
-    assert all(audit.is_doubtful((flag,)) for flag in checks - silent)
-
-
-def test_rule_10_a_marked_cell_is_kept_in_its_row_with_its_mark(tmp_path: Path) -> None:
-    made = Made(SERIAL, LOAD, service_requests=9_999)
-    row = row_of(tmp_path, made)
-    assert row.flags == ("count-mismatch",)
-    assert row.record()["flags"] == "count-mismatch"
-    assert row.value("throughput_per_s") == 200
-
-
-def test_rule_10_a_generator_near_its_ceiling_is_told_from_the_runs_calibration(
-    tmp_path: Path,
-) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    for ceiling_per_s, flags in ((1_001.0, ()), (999.0, ("generator-bound",))):
-        write_model(run.calibration_file, _calibration(ceiling_per_s))
-        assert measures.rows(run)[0].flags == flags
-
-
-def _calibration(ceiling_per_s: float) -> Calibration:
-    return Calibration(
-        made="2026-11-21T01:00:00+00:00",
-        machine={},
-        git_commit="0" * 40,
-        checks=(),
-        ceiling_per_s=ceiling_per_s,
-    )
-
-
-def test_rule_10_a_service_on_a_core_that_it_was_not_given_is_marked(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    _change(run, service_cores=(0,))  # pidstat's fixture ran on core 1
-    assert measures.rows(run)[0].flags == ("off-cores",)
-
-
-def test_rule_10_answers_of_another_size_are_marked(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    samples = run.cell(1, SERIAL.id).samples
-    head, _, last = samples.read_text().rstrip("\n").rpartition("\n")
-    samples.write_text(f"{head.replace(',59,181,', ',159,181,', 500)}\n{last}\n")
-    assert measures.rows(run)[0].flags == ("bytes-vary",)
-
-
-def test_rule_10_a_warm_up_shorter_than_planned_is_marked(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    _change(run, warmup_s=3.0)
-    assert measures.rows(run)[0].flags == ("duration",)
-
-
-def test_rule_11_under_ten_milliseconds_the_mean_stands_also_as_users_over_throughput(
-    tmp_path: Path,
-) -> None:
-    row = row_of(tmp_path, Made(SERIAL, steady_load(users=10, elapsed_ms=4)))
-    assert row.flags == ("coarse-clock",)
-    assert row.value("littles_mean_ms") == pytest.approx(4)
-    assert row.value("compute_ms") == 2
-    assert row.value("network_ms") == pytest.approx(4 - 3.75)
-
-
-def test_rule_12_resources_are_cut_to_the_window(tmp_path: Path) -> None:
-    row = row_of(tmp_path, Made(SERIAL, LOAD))
-    assert row.value("machine_cpu_pct") == pytest.approx((50.25 + 50.5) / 2)
-    told = row.measurements[0].service_metrics
-    assert told is not None
-    assert (told.heap_peak_mib, told.gc_pause_ms) == (14 + 5, pytest.approx(30))
-
-
-@pytest.mark.parametrize(("foreign_pct", "flags"), [(5.0, ()), (5.1, ("foreign-load-before",))])
-def test_rule_12_load_of_others_before_the_run_marks_it(
-    tmp_path: Path, foreign_pct: float, flags: tuple[str, ...]
-) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    _change(run, before=Before(foreign_pct=foreign_pct, load1=0.3))
-    assert measures.rows(run)[0].flags == flags
-
-
-def test_rule_12_steal_in_the_window_marks_it(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    sar = run.cell(1, SERIAL.id).sar_json
-    recorded = json.loads(sar.read_text())
-    for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
-        sample["cpu-load"][0]["steal"] = 1.1
-    sar.write_text(json.dumps(recorded))
-    assert measures.rows(run)[0].flags == ("steal",)
-
-
-def _change(run: Run, **found: object) -> None:
-    record = run.cell(1, SERIAL.id).record
-    write_model(record, read_model(record, CellRun).model_copy(update=found))
 
 
 def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:

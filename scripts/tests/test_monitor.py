@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import pytest
-from stub_service import Stub
+from stub_service import Stub, serving
 
 from restbench import monitor, service
 from restbench.monitor import parse_metrics
@@ -36,11 +35,8 @@ def test_other_metrics_can_be_asked_for() -> None:
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
-    running = Stub("java", {})
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield running
-    running.shutdown()
-    running.server_close()
+    with serving(Stub("java", {})) as running:
+        yield running
 
 
 def test_what_a_service_does_not_count_is_unknown_and_not_zero(stub: Stub) -> None:

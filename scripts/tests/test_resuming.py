@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from stub_bench import Bench, recorded
 
 from restbench import begin, resuming, run_lock, sources, store, writing
 from restbench.begin import finish
@@ -22,7 +22,6 @@ from restbench.commands import ordering
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun
 from restbench.open_records import Walk
 from restbench.order import Order
-from restbench.records import CellRun
 from restbench.store import Run
 from restbench.writing import write_json, write_text
 
@@ -58,26 +57,10 @@ def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
     begin.begin(order, run)
     first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
-    writing.write_model(first.record, a_record(order))
+    writing.write_model(first.record, recorded(order, order.plan[0]))
     for each in (first, second):
         write_text(each.samples, "timeStamp\n")
     return run
-
-
-def a_record(order: Order) -> CellRun:
-    planned = order.plan[0]
-    return CellRun(
-        cell=planned.cell,
-        shape=order.experiment.shape(planned.cell.complexity),
-        test_ids=(),
-        block=planned.block,
-        order=planned.order,
-        status="measured",
-        warmup_s=0.3,
-        service_cores=(0,),
-        load_cores=(0,),
-        payload_seed=3,
-    )
 
 
 def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:

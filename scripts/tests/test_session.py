@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stub_service import Stub
+from stub_service import Stub, serving
 
 from restbench import service
 from restbench.cell import Cell
@@ -22,11 +21,8 @@ NEXT = PlannedCell(cell=CELL, block=1, order=2, test_ids=())
 
 @pytest.fixture
 def stub() -> Iterator[Stub]:
-    running = Stub("java", {})
-    threading.Thread(target=running.serve_forever, daemon=True).start()
-    yield running
-    running.shutdown()
-    running.server_close()
+    with serving(Stub("java", {})) as running:
+        yield running
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from restbench.open_step import Rate, Way
 from restbench.payload import ROWS, make_payload
 from restbench.placement import allowed_cores, core_list
 from restbench.service import Service
-from restbench.statistics import percentile
 from restbench.whole_lines import pieces
 
 pytestmark = pytest.mark.live
@@ -68,17 +67,17 @@ def test_open_load_shows_a_stall_at_its_analytic_size(tmp_path: Path) -> None:
     answered = open_samples.read(folder.samples, folder.arrivals, PHASES.window_ms)
     expected_ms = analytic_ms(folder)
     assert answered.unsent == answered.errors == 0
-    assert len(answered.correct_ms) == len(expected_ms) == 250
+    assert answered.correct_ms.size == len(expected_ms) == 250
     for percent in (90, 95, 99, 100):
-        shown, truth = (percentile(each, percent) for each in (answered.correct_ms, expected_ms))
+        shown, truth = answered.correct_ms.percentile(percent), np.percentile(expected_ms, percent)
         assert is_shown(shown, truth), f"p{percent}"
-    assert is_shown(answered.correct_ms.mean(), expected_ms.mean())
+    assert is_shown(answered.correct_ms.mean, expected_ms.mean())
     # What could not be sent in the stall, as every user waited, is told as late.
     in_stall = (expected_ms > DELAY_MS).sum()
-    assert (answered.lateness_ms > 50).sum() >= 0.8 * (in_stall - USERS)
+    assert answered.lateness_ms.above(50) >= 0.8 * (in_stall - USERS)
     # Counted from the moment of sending, the same load would have hidden the stall.
     sent_ms, intended_ms = (
-        percentile(each, 95) for each in (answered.from_sending_ms, answered.correct_ms)
+        each.percentile(95) for each in (answered.from_sending_ms, answered.correct_ms)
     )
     assert sent_ms < intended_ms / 2
 
@@ -112,7 +111,7 @@ def test_closed_load_hides_the_same_stall(tmp_path: Path) -> None:
         finally:
             jmeter.stop()
     assert is_shown(elapsed_ms.max(), STALL_S * 1000)
-    assert percentile(elapsed_ms, 90) < STALL_S * 1000 / 4
+    assert np.percentile(elapsed_ms, 90) < STALL_S * 1000 / 4
 
 
 def after_the_stall(folder: CellFolder) -> np.ndarray:

@@ -107,27 +107,6 @@ def test_paired_values_must_be_pairs() -> None:
         statistics.paired_ratio([1, 2, 3], [1, 2])
 
 
-@pytest.mark.parametrize(
-    ("percent", "expected"), [(5, 15), (30, 20), (40, 20), (50, 35), (100, 50)]
-)
-def test_percentiles_are_by_nearest_rank(percent: float, expected: float) -> None:
-    # The textbook example of the nearest-rank method: an observed value, never an interpolation.
-    assert statistics.percentile([15, 20, 35, 40, 50], percent) == expected
-
-
-def test_the_slowest_percent_counts() -> None:
-    fast_then_slow = [1.0] * 9_899 + [900.0] * 101
-    assert statistics.supported_percentile(fast_then_slow, 99) == 900
-
-
-@pytest.mark.parametrize(("percent", "needed"), [(50, 30), (90, 300), (95, 1_000), (99, 10_000)])
-def test_a_percentile_that_the_count_does_not_support_is_not_shown(
-    percent: float, needed: int
-) -> None:
-    assert statistics.supported_percentile([1.0] * (needed - 1), percent) is None
-    assert statistics.supported_percentile([1.0] * needed, percent) == 1.0
-
-
 def test_intervals_of_independent_runs_cover_as_often_as_they_say() -> None:
     generator = np.random.default_rng(2019)
     runs = generator.normal(100, 5, size=(2_000, 5))

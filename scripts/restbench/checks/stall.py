@@ -15,12 +15,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
 
-import numpy as np
-
 from restbench.arrivals import Phases
 from restbench.probe import Probe, window_of
 from restbench.records import CalibrationCheck
-from restbench.statistics import percentile
 from restbench.stub import Behaviour
 
 USERS = 10
@@ -116,9 +113,7 @@ def opened(
     phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
     with probe.stub(stall.behaviour) as stub:
         answered = probe.offer(stub, OPEN_USERS, RATE_PER_S, phases)
-    missing = np.full(answered.arrivals - answered.correct_ms.size, np.inf)
-    latency_ms = np.concatenate([answered.correct_ms, missing])
-    return {percent: percentile(latency_ms, percent) for percent in PERCENTS}
+    return {percent: answered.latency_ms.percentile(percent) for percent in PERCENTS}
 
 
 def judge_opened(found: Mapping[float, float], stall: Stall | None = None) -> CalibrationCheck:

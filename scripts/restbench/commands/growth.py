@@ -13,7 +13,7 @@ from rich.text import Text
 
 from restbench import growth, machine
 from restbench.audit import FOREIGN_LIMIT_PCT
-from restbench.commands.options import console
+from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
 from restbench.failures import CellsFailed, GrowsTooFast
 from restbench.growth import Growth
 from restbench.growth_fit import TOLERANCE, Fit
@@ -30,10 +30,8 @@ READING = (
 
 def bench_growth(
     profile: Annotated[str, typer.Option(metavar="NAME", help="quick, or smoke.")] = "quick",
-    service: Annotated[str, typer.Option(metavar="NAME", help="Only java, or only python.")] = "",
-    strategies: Annotated[
-        str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
-    ] = "",
+    service: OnlyServiceOption = "",
+    strategies: OnlyStrategiesOption = "",
 ) -> None:
     """See how time and memory grow with the sizes."""
     begun = time.monotonic()

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from restbench import microbench
-from restbench.commands.options import console
+from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
 from restbench.microbench_plan import PROFILES, plan_of
 from restbench.microbench_tables import terminal
 from restbench.progress import duration
@@ -18,10 +18,8 @@ def measure_parts(
     profile: Annotated[
         str, typer.Option(metavar="NAME", help=f"One of {', '.join(PROFILES)}.")
     ] = "quick",
-    service: Annotated[str, typer.Option(metavar="NAME", help="Only java, or only python.")] = "",
-    strategies: Annotated[
-        str, typer.Option(metavar="NAMES", help="Only these beside serial, with commas.")
-    ] = "",
+    service: OnlyServiceOption = "",
+    strategies: OnlyStrategiesOption = "",
 ) -> None:
     """Time a request's parts; find what size pays."""
     begun = time.monotonic()

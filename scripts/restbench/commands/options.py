@@ -33,6 +33,13 @@ CellsOption = Annotated[
         + ".",
     ),
 ]
+OnlyServiceOption = Annotated[
+    str, typer.Option("--service", metavar="NAME", help="Only java, or only python.")
+]
+OnlyStrategiesOption = Annotated[
+    str,
+    typer.Option("--strategies", metavar="NAMES", help="Only these beside serial, with commas."),
+]
 RESUME = "--resume"
 ResumeOption = Annotated[
     bool,

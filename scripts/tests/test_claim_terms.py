@@ -1,0 +1,147 @@
+"""What a claim may compare: ratios, gaps, losses, the best of several, kinds, numbers of users."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from stated_claims import BASE, claim, decided, part, rows, times
+from synthetic_rows import row
+
+from restbench.measurement import KindMeasurement
+from restbench.measures import Row
+
+NOISE = [0.065, -0.065, 0.0325, -0.0325, 0.0]
+
+
+def test_a_gap_that_closes_is_a_ratio_of_ratios() -> None:
+    file = claim(
+        'metric = "throughput_per_s"\nexpect = "less"\n'
+        'cells = { service = "java", strategy = "serial", users = 10 }\n'
+        'numerator = { complexity = "medium" }\ndenominator = { complexity = "low" }\n'
+        'per = { strategy = "pinned" }'
+    )
+    measured = [
+        *rows(times(2.0)),
+        row("java serial medium 10", times(0.55)),
+        row("java pinned medium 10", times(0.5, 0.006)),
+    ]
+    found = decided(file, measured)
+    assert found.verdict == "reproduced"
+    assert found.parts[0].comparison.estimate == pytest.approx(1.1 / 2, rel=0.01)
+    assert found.parts[0].label == ("(S medium 10u / AF medium 10u) / (S low 10u / AF low 10u)")
+    assert len(found.cells) == 4
+
+
+def test_a_loss_is_a_difference_in_requests_per_second() -> None:
+    file = claim(part("less", more='minus = { complexity = "medium" }'))
+    measured = [
+        *rows(times(0.3), BASE),
+        row("java serial medium 10", times(0.1)),
+        row("java pinned medium 10", times(0.2)),
+    ]
+    found = decided(file, measured)
+    assert found.parts[0].comparison.estimate == pytest.approx(0.2 / 0.8, rel=0.02)
+    assert found.verdict == "reproduced"
+    measured[2] = row("java serial medium 10", times(0.4))
+    gained = decided(file, measured)
+    assert gained.verdict == "not measured"
+    assert "not above 0" in gained.why
+
+
+def test_the_best_of_several_needs_them_all() -> None:
+    file = claim(
+        'metric = "throughput_per_s"\nexpect = "greater"\n'
+        'cells = { service = "java", complexity = "low", users = 10 }\n'
+        'numerator_best = { strategy = ["serial", "pinned"] }\n'
+        'denominator = { strategy = "thread-pool" }'
+    )
+    pool = row("java thread-pool low 10", times(0.5))
+    found = decided(file, [*rows(times(0.8)), pool])
+    assert found.parts[0].label.startswith("AF low 10u (best of S, AF) /")
+    assert found.verdict == "reproduced"
+    assert decided(file, [*rows([]), pool]).verdict == "not measured"
+
+
+def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None:
+    best = (
+        'metric = "throughput_per_s"\nexpect = "not less"\n'
+        'cells = { service = "java", complexity = "low", users = 10 }\n'
+        'numerator = { strategy = "serial" }\n'
+        'denominator_best = { strategy = ["pinned", "virtual-threads"] }\n'
+    )
+    absent = row("java virtual-threads low 10", (), ())
+    found = decided(claim(best), [*rows(times(1.2)), absent])
+    assert found.verdict == "not measured"
+    found = decided(claim(best), [*rows(times(1.2)), _not_offered("virtual-threads")])
+    assert found.verdict == "reproduced"
+    assert "best of AF" in found.why
+
+
+def _not_offered(strategy: str) -> Row:
+    failed = row(f"java {strategy} low 10", [None], ["not-offered", "failed"])
+    (only,) = failed.measurements
+    return replace(failed, measurements=(replace(only, window=None),))
+
+
+def test_latency_is_compared_as_latency() -> None:
+    file = claim(part("greater").replace("throughput_per_s", "mean_ms"))
+    measured = [
+        row("java serial low 10", BASE, mean_ms=times(3.0)),
+        row("java pinned low 10", times(3.0), mean_ms=BASE),
+    ]
+    assert decided(file, measured).verdict == "reproduced"
+
+
+def test_a_kind_of_a_mix_is_compared_with_its_level_alone() -> None:
+    one = (
+        'metric = "p95_ms"\nkind = "low"\nexpect = "not greater"\nmargin = 1.0\n'
+        'cells = { service = "java", strategy = "serial", users = 10 }\n'
+        'numerator = { complexity = "mix" }\ndenominator = { complexity = "low" }\n'
+    )
+    alone = row("java serial low 10", BASE, p95_ms=BASE)
+    for factor, verdict in ((1.9, "reproduced"), (2.2, "contradicted")):
+        found = decided(claim(one), [alone, _mixed(times(factor))])
+        assert found.verdict == verdict
+        assert "p95 S low in mix 10u / S low 10u" in found.why.replace("P95", "p95")
+
+
+def _mixed(p95_ms: Sequence[float]) -> Row:
+    """A mix with this p95 of its low requests, by block; that of all requests is another."""
+    mixed = row("java serial mix 10", BASE, p95_ms=times(50))
+    low = KindMeasurement(samples=1_000, throughput_per_s=9.0, mean_ms=1.0, p50_ms=1.0, p95_ms=None)
+    blocks = [
+        replace(each, kinds={"low": replace(low, p95_ms=value)})
+        for each, value in zip(mixed.measurements, p95_ms, strict=True)
+    ]
+    return replace(mixed, shape=None, measurements=tuple(blocks))
+
+
+@pytest.mark.parametrize("factor", [0.5, 1.0, 2.0])
+def test_numbers_of_users_are_not_compared_where_the_generator_was_the_limit(factor: float) -> None:
+    across = claim(
+        'metric = "throughput_per_s"\nexpect = "greater"\n'
+        'cells = { service = "java", strategy = "serial", complexity = "low" }\n'
+        "steps = { users = [10, 30] }\n"
+    )
+    few, many = row("java serial low 10", BASE), row("java serial low 30", times(factor))
+    bound = row("java serial low 30", times(factor), ("generator-bound",))
+    assert decided(across, [few, bound]).verdict == "not detected"
+    expected = {0.5: "contradicted", 1.0: "not detected", 2.0: "reproduced"}
+    assert decided(across, [few, many]).verdict == expected[factor]
+
+
+def test_a_ratio_that_two_parts_look_at_is_one_comparison() -> None:
+    """p = 0.03 stands alone at 5 %; counted twice, Holm would ask for 2.5 %."""
+    noisy = [0.93 * base * (1 + step) for base, step in zip(BASE, NOISE, strict=True)]
+    once = decided(claim(part("less", more="margin = 0.01")), rows(noisy))
+    twice = decided(
+        claim(part("less", more="margin = 0.01"), part("not less", more="margin = 0.25")),
+        rows(noisy),
+    )
+    p_value = once.parts[0].comparison.p_value
+    assert p_value is not None
+    assert 0.025 < p_value < 0.05
+    assert once.verdict == "reproduced"
+    assert [each.verdict for each in twice.parts] == ["reproduced", "reproduced"]
