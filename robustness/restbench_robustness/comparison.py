@@ -6,9 +6,10 @@ import json
 import re
 from typing import Any
 
+from .answer import Answer
 from .message import Message
 from .oracle import Verdict
-from .wire import Answer, NoAnswer
+from .wire import NoAnswer
 
 MOST_MESSAGE_CHARACTERS = 300
 MOST_ECHO_CHARACTERS = 40

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
+from restbench_robustness.answer import Answer
 from restbench_robustness.bodies.sources import SOURCES, Source
 from restbench_robustness.campaign import KERNELS, Campaign, Finding
 from restbench_robustness.findings import keep
 from restbench_robustness.message import Message, Route
 from restbench_robustness.oracle import Oracle, Verdict
 from restbench_robustness.trial import Outcome, Target
-from restbench_robustness.wire import Answer
 
 TARGETS = [
     Target("java", "127.0.0.1", 1, ("serial", "pinned", "pipeline")),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from restbench.cell import Shape
-from restbench_robustness.overload.answers import Answer, Verdict
+from restbench_robustness.answer import Answer
+from restbench_robustness.overload.answers import Verdict
 from restbench_robustness.overload.mix import Request, draw, invalid, ones, overload_mix, valid
 
 SMALL = Shape(rows=2, inner=3, columns=2)

@@ -80,7 +80,7 @@ class Stub(ThreadingHTTPServer):
 @contextmanager
 def serving(stub: Stub) -> Iterator[Stub]:
     """The stub at work in a thread of ours."""
-    threading.Thread(target=stub.serve_forever, daemon=True).start()
+    threading.Thread(target=stub.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield stub
     finally:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from restbench_robustness.answer import Answer
+
 
 class Verdict(StrEnum):
     """What became of one request."""
@@ -23,15 +25,6 @@ class Verdict(StrEnum):
     """No whole answer within the stated time."""
     WRONG = "wrong"
     """Anything else."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One response; the names of the headers are in lower case."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 @dataclass(frozen=True)

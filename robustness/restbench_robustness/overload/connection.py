@@ -7,7 +7,7 @@ import contextlib
 import socket
 from typing import Self
 
-from restbench_robustness.overload.answers import Answer
+from restbench_robustness.answer import Answer
 
 #: Larger than most answers, so that they come in one piece.
 RECEIVE_BYTES = 1 << 18

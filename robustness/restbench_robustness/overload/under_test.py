@@ -15,8 +15,9 @@ from restbench import service
 from restbench.cell import ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.service import Service
+from restbench_robustness.answer import Answer
 from restbench_robustness.overload import tree
-from restbench_robustness.overload.answers import Answer, Verdict
+from restbench_robustness.overload.answers import Verdict
 from restbench_robustness.overload.mix import LOW, Request, valid
 
 #: A normal request must be answered within this, even where clients misbehave meanwhile.
