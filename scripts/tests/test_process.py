@@ -81,7 +81,7 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
     burner = (
         "import threading, time\n"
         "def burn():\n"
-        "    end = time.thread_time() + 0.3\n"
+        "    end = time.thread_time() + 0.6\n"
         "    while time.thread_time() < end: pass\n"
         "t = threading.Thread(target=burn); t.start(); t.join()\n"
         "print('done', flush=True); time.sleep(600)"
@@ -91,7 +91,8 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
     try:
         while "done" not in log.read_text():
             time.sleep(0.02)
-        assert process.cpu_ms((started.pid,)) >= 280
+        # Far more than a start takes, and clear of what a guest's clocks leave out of stolen time.
+        assert process.cpu_ms((started.pid,)) >= 400
     finally:
         process.stop(started)
 
