@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
@@ -21,6 +22,7 @@ final class PipelineStrategy implements ExecutionStrategy {
     private final ParallelLoop inOrder = new InOrderLoop();
     private final List<BlockingQueue<PipelineJob<?, ?>>> queues;
     private final List<Thread> threads;
+    private final AtomicInteger entering = new AtomicInteger();
     private volatile boolean closed;
 
     /** @param queueBound requests that may wait before each stage, at least 1 */
@@ -85,13 +87,15 @@ final class PipelineStrategy implements ExecutionStrategy {
     @Override
     public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
         PipelineJob<I, O> job = new PipelineJob<>(workload, body, clock);
+        entering.incrementAndGet();
         try {
-            boolean entered = false;
-            while (!entered && !closed) {
-                entered = queues.get(0).offer(job, 1, TimeUnit.SECONDS);
+            if (!closed) {
+                queues.get(0).put(job); // without a limit in time: who tried again would lose its place in the row
             }
         } catch (InterruptedException interrupted) {
             throw Tasks.interrupted(interrupted);
+        } finally {
+            entering.decrementAndGet();
         }
         if (closed) { // read after the job is in the queue: either close() finds it there or it is given up here
             job.abandon();
@@ -111,6 +115,19 @@ final class PipelineStrategy implements ExecutionStrategy {
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
+        admitWaiting();
         queues.forEach(queue -> queue.forEach(PipelineJob::abandon));
+    }
+
+    /** Whoever waits to enter gets room, and sees then that there is nobody any more. */
+    private void admitWaiting() {
+        while (entering.get() > 0) {
+            PipelineJob<?, ?> job = queues.get(0).poll();
+            if (job == null) {
+                Thread.onSpinWait();
+            } else {
+                job.abandon();
+            }
+        }
     }
 }

@@ -7,10 +7,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicReference;
@@ -189,6 +192,53 @@ class WorkerStrategiesTest {
             }
         } finally {
             callers.shutdown();
+        }
+    }
+
+    @Test
+    void who_waits_long_before_a_full_pipeline_enters_before_who_came_later() throws Exception {
+        List<String> served = Collections.synchronizedList(new ArrayList<>());
+        PipelineStrategy pipeline = new PipelineStrategy(1);
+        CountDownLatch open = new CountDownLatch(1);
+        List<Thread> callers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 8; i++) { // three in the stages or between them, the rest before it or in its queue
+                String name = "caller-" + i;
+                LoopOnly request = new LoopOnly((from, to) -> {
+                    awaited(open);
+                    served.add(name);
+                });
+                Thread caller = new Thread(() -> pipeline.execute(request, new byte[0], new StageClock()), name);
+                callers.add(caller);
+                caller.start();
+                awaitWait(caller);
+                Thread.sleep(300); // so that they would have tried again at different times, if they did
+            }
+        } finally {
+            open.countDown();
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            pipeline.close();
+        }
+        assertThat(served.stream().distinct())
+                .containsExactlyElementsOf(callers.stream().map(Thread::getName).toList());
+    }
+
+    private static void awaited(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            throw new IllegalStateException(interrupted);
+        }
+    }
+
+    /** Until it waits for room, or for its answer: either lasts until the pipeline goes on. */
+    private static void awaitWait(Thread caller) throws InterruptedException {
+        while (Arrays.stream(caller.getStackTrace())
+                .noneMatch(frame -> frame.getClassName().endsWith("ConditionObject")
+                        || frame.getClassName().equals(CompletableFuture.class.getName()))) {
+            Thread.sleep(1);
         }
     }
 
