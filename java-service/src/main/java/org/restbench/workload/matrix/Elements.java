@@ -101,7 +101,8 @@ final class Elements {
             byte[] unescaped = cursor.readBytes();
             byte[] quoted = Arrays.copyOf(unescaped, unescaped.length + 1);
             quoted[unescaped.length] = '"';
-            if (addList(quoted, 0) != unescaped.length) {
+            if (addList(quoted, 0) != unescaped.length) { // a quote within: the last element is not all of it
+                truncate(size() - 1);
                 throw Irregular.FOUND;
             }
         }
