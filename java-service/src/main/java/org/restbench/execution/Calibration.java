@@ -88,12 +88,11 @@ public final class Calibration {
         return costs;
     }
 
-    /** For {@code /health}: the costs, what follows from them, and where they come from. */
+    /** For {@code /health}: the costs, what follows from them, and whether they were kept: the log says where. */
     public Map<String, Object> shown() {
         Costs known = costs();
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("calibration", source);
-        shown.put("calibrationFile", file.shown());
         shown.put("handoffMicros", known.handoffNanos() / 1e3);
         shown.put("helpFromMicros", known.helpFromNanos() / 1e3);
         shown.put("turnFromMicros", known.turnFromNanos() / 1e3);
@@ -118,7 +117,7 @@ public final class Calibration {
         forEachSample((factory, sample) -> measure(factory, sample, measured.rates()));
         long nanos = System.nanoTime() - start;
         double share = (double) (threads.getCurrentThreadCpuTime() - cpuStart) / nanos;
-        LOG.info("calibrated in {} ms: {}", TimeUnit.NANOSECONDS.toMillis(nanos), measured);
+        LOG.info("calibrated in {} ms, to be kept in {}: {}", TimeUnit.NANOSECONDS.toMillis(nanos), file, measured);
         if (share >= busy) {
             file.write(measured);
         } else {

@@ -43,9 +43,10 @@ public final class CalibrationFile {
         this.key = key;
     }
 
-    /** For {@code /health}. */
-    String shown() {
-        return path == null ? "none" : path.toString();
+    /** For the log: a path tells the name of a user, which no client needs to know. */
+    @Override
+    public String toString() {
+        return path == null ? "no file" : path.toString();
     }
 
     /** The costs of these kinds of work, if they are there and right. */
@@ -53,24 +54,36 @@ public final class CalibrationFile {
         if (path == null || !Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }
-        Properties kept = new Properties();
-        try (Reader text = Files.newBufferedReader(path)) {
+        try {
             requireOurs();
-            kept.load(text);
-            return Optional.of(costs(kept, kinds));
+            return Optional.of(costs(kept(), kinds));
         } catch (IOException | IllegalArgumentException unusable) {
             LOG.warn("the calibration in {} is not used: {}; measured anew", path, unusable.getMessage());
             return Optional.empty();
         }
     }
 
-    /** Whoever else may write where it lies could make this service choose badly. */
+    /**
+     * Whoever else may write where it lies could make this service choose badly, or with a pipe wait for ever. In a
+     * sticky folder nobody else can put another file in the place of ours afterwards.
+     */
     private void requireOurs() throws IOException {
+        if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+            throw new IllegalArgumentException("it is no file");
+        }
         String owner = Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).getName();
         String self = Files.getOwner(Path.of("/proc/self")).getName();
         if (!owner.equals(self) && !owner.equals("root")) {
             throw new IllegalArgumentException("it belongs to " + owner);
         }
+    }
+
+    private Properties kept() throws IOException {
+        Properties kept = new Properties();
+        try (Reader text = Files.newBufferedReader(path)) {
+            kept.load(text);
+        }
+        return kept;
     }
 
     private Costs costs(Properties kept, Set<String> kinds) {
