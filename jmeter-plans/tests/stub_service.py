@@ -5,7 +5,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 SERVER_TIMING = "queue;dur=0.012, parse;dur=1.234, compute;dur=1.234, serialize;dur=0.345"
@@ -47,12 +46,7 @@ class StubService:
             raise RuntimeError("the stub did not start to listen within 60 s")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(timeout=60)
 

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -84,33 +85,47 @@ def shared_memory() -> set[str]:
     return {name for name in names if name.startswith(("psm_", "sem.", "pymp", "restbench"))}
 
 
+@dataclass(frozen=True)
+class InFlight:
+    """Long requests of several users, while one process of their pool is killed."""
+
+    service: LiveService
+    users: ThreadPoolExecutor
+
+    def lose_one(self, strategy: str, name: str, requests: int) -> dict[str, int]:
+        """Of so many at once exactly one is lost with the process of this name, and others are
+        served; returns the pool as it was before."""
+        pool = self.service.pool(name.rstrip("0123456789"))
+        busy = computing([pool[name]])
+        answers = [
+            self.users.submit(post, self.service, strategy, LONG[0]) for _ in range(requests)
+        ]
+        wait_until(busy)
+        kill(pool[name])
+        assert len(failed(answers)) == 1
+        assert serves(self.service, strategy)
+        assert no_zombies(self.service)
+        return pool
+
+
+@pytest.fixture
+def in_flight(service: LiveService, users: ThreadPoolExecutor) -> InFlight:
+    return InFlight(service, users)
+
+
 def test_a_killed_process_takes_only_its_own_request_with_it(
-    service: LiveService, users: ThreadPoolExecutor
+    service: LiveService, in_flight: InFlight
 ) -> None:
-    pool = service.pool("restbench-PR-")
-    busy = computing([pool["restbench-PR-0"]])
-    answers = [users.submit(post, service, "process-per-request", LONG[0]) for _ in range(4)]
-    wait_until(busy)
-    kill(pool["restbench-PR-0"])
-    assert len(failed(answers)) == 1
-    assert serves(service, "process-per-request")
-    assert service.pool("restbench-PR-")["restbench-PR-0"] != pool["restbench-PR-0"]
+    before = in_flight.lose_one("process-per-request", "restbench-PR-0", requests=4)
+    assert service.pool("restbench-PR-")["restbench-PR-0"] != before["restbench-PR-0"]
     assert "request 'long' failed" in service.log.read_text()
-    assert no_zombies(service)
 
 
 def test_a_process_killed_in_a_loop_takes_only_that_loop_s_request_with_it(
-    service: LiveService, users: ThreadPoolExecutor
+    service: LiveService, in_flight: InFlight
 ) -> None:
-    pool = service.pool("restbench-PE-")
-    busy = computing([pool["restbench-PE-1"]])
-    answers = [users.submit(post, service, "process-per-element", LONG[0]) for _ in range(3)]
-    wait_until(busy)
-    kill(pool["restbench-PE-1"])
-    assert len(failed(answers)) == 1
-    assert serves(service, "process-per-element")
-    assert set(service.pool("restbench-PE-")) == set(pool)
-    assert no_zombies(service)
+    before = in_flight.lose_one("process-per-element", "restbench-PE-1", requests=3)
+    assert set(service.pool("restbench-PE-")) == set(before)
 
 
 def test_all_processes_killed_in_a_loop_are_replaced(
@@ -127,17 +142,10 @@ def test_all_processes_killed_in_a_loop_are_replaced(
 
 
 def test_a_process_killed_under_adaptive_takes_only_its_own_request_with_it(
-    service: LiveService, users: ThreadPoolExecutor
+    service: LiveService, in_flight: InFlight
 ) -> None:
-    pool = service.pool("restbench-PR-")
-    busy = computing([pool["restbench-PR-0"]])
-    answers = [users.submit(post, service, "adaptive", LONG[0]) for _ in range(4)]
-    wait_until(busy)
-    kill(pool["restbench-PR-0"])
-    assert len(failed(answers)) == 1
-    assert serves(service, "adaptive")
+    in_flight.lose_one("adaptive", "restbench-PR-0", requests=4)
     assert post(service, "adaptive", LONG[0]).body == LONG[1]
-    assert no_zombies(service)
 
 
 @pytest.mark.parametrize(

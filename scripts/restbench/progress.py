@@ -4,7 +4,6 @@ anywhere else."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console, RenderableType
@@ -44,12 +43,7 @@ class ProgressView:
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         """Take the bar away."""
         self._bar.show()
         self._bar.stop()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -211,16 +210,6 @@ def test_without_sar_the_machines_use_is_unknown_and_said(tmp_path: Path) -> Non
     (row,) = measures.rows(run)
     assert row.value("machine_cpu_pct") is None
     assert row.flags == ("no-sar",)
-
-
-def test_steal_is_said(tmp_path: Path) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    sar = run.cell(1, SERIAL.id).sar_json
-    recorded = json.loads(sar.read_text())
-    for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
-        sample["cpu-load"][0]["steal"] = 1.5
-    sar.write_text(json.dumps(recorded))
-    assert measures.rows(run)[0].flags == ("steal",)
 
 
 def test_the_services_own_metrics_are_cut_to_the_window(tmp_path: Path) -> None:

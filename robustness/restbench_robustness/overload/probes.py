@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from restbench_robustness.overload.answers import Verdict
@@ -44,12 +43,7 @@ class Probes:
         self._clock.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_raised: object) -> None:
         """Ask no more; all answers are in `seen` then."""
         self._stop.set()
         self._clock.join()
