@@ -21,7 +21,7 @@ from restbench import machine_lock
 machine_lock.take()
 machine_lock.take()
 print("held", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 

@@ -224,7 +224,7 @@ from restbench.run_lock import held
 from restbench.store import Run
 with held(Run(Path(sys.argv[1]))):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

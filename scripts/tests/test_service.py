@@ -73,7 +73,7 @@ def test_a_service_that_dies_at_once_shows_the_end_of_its_log(
 def test_a_service_that_never_answers_is_given_up_and_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mute = [sys.executable, "-c", "import time; time.sleep(60)"]
+    mute = [sys.executable, "-c", "import time; time.sleep(600)"]
     monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: mute)
     monkeypatch.setattr(service, "READY_TIMEOUT_S", 0.5)
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
