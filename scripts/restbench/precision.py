@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from scipy import special
+import scipy  # its parts are loaded when they are first used
 
 from restbench.statistics import CONFIDENCE, t_quantile
 from restbench.stopping import largest_half_width
@@ -56,7 +56,9 @@ def upper_spread(spread: float, blocks: int) -> float:
     """The upper end of the one-sided interval, at level CAUTION, of a spread from so many blocks of
     normal values: spread x sqrt((n-1) / chi2[1-CAUTION; n-1])."""
     half_freedom = (blocks - 1) / 2
-    return spread * math.sqrt(half_freedom / float(special.gammaincinv(half_freedom, 1 - CAUTION)))
+    return spread * math.sqrt(
+        half_freedom / float(scipy.special.gammaincinv(half_freedom, 1 - CAUTION))
+    )
 
 
 def need(cell_id: str, values: Sequence[float], precision: float) -> Need:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy  # its parts are loaded when they are first used
 
 Numbers: TypeAlias = Sequence[float] | npt.NDArray[Any]
 
@@ -194,14 +194,14 @@ def mser(values: Numbers) -> WarmUpCut:
 
 def t_tail(t: float, degrees_of_freedom: float) -> float:
     """The probability that Student's t exceeds a value."""
-    return float(special.stdtr(degrees_of_freedom, -t))
+    return float(scipy.special.stdtr(degrees_of_freedom, -t))
 
 
 def t_quantile(probability: float, degrees_of_freedom: float) -> float:
     """The value that Student's t does not exceed with this probability."""
     if math.isinf(degrees_of_freedom):
-        return float(special.ndtri(probability))
-    return float(special.stdtrit(degrees_of_freedom, probability))
+        return float(scipy.special.ndtri(probability))
+    return float(scipy.special.stdtrit(degrees_of_freedom, probability))
 
 
 def _t_quantile(degrees_of_freedom: float, confidence: float) -> float:
