@@ -6,17 +6,14 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from stub_bench import Bench, recorded
 
-from restbench import begin, resuming, run_lock, sources, store, writing
+from restbench import begin, resuming, sources, store, writing
 from restbench.begin import finish
 from restbench.commands import ordering
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun
@@ -217,34 +214,6 @@ def test_what_is_not_as_it_was_is_refused_with_its_name(
         resuming.require_same_surroundings(run)
 
 
-HOLDER = """
-import sys, time
-from pathlib import Path
-from restbench.run_lock import held
-from restbench.store import Run
-with held(Run(Path(sys.argv[1]))):
-    print("held", flush=True)
-    time.sleep(600)
-"""
-
-
-def test_a_run_that_another_process_measures_is_refused_until_that_is_killed(run: Run) -> None:
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(run.path)], stdout=subprocess.PIPE, text=True
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
-    with (
-        pytest.raises(EnvironmentProblem, match="another process is measuring this run"),
-        run_lock.held(run),
-    ):
-        pass
-    os.kill(holder.pid, signal.SIGKILL)
-    holder.communicate()
-    with run_lock.held(run) as is_held:
-        assert is_held
-
-
 def test_a_file_is_called_by_its_name_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,36 +228,3 @@ def test_a_file_is_called_by_its_name_when_it_is_whole(
         write_json(path, {"new": True})
     assert json.loads(path.read_text()) == {"old": True}
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Path) -> None:
-    def jar(name: str, code: str, built: str) -> Path:
-        path = tmp_path / name
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("BOOT-INF/classes/Serial.class", code)
-            archive.writestr("META-INF/build-info.properties", built)
-        return path
-
-    first = sources.of_jar(jar("a.jar", "loops", "Monday"))
-    assert sources.of_jar(jar("b.jar", "loops", "Tuesday")) == first
-    assert sources.of_jar(jar("c.jar", "other", "Monday")) != first
-    assert sources.of_jar(tmp_path / "none.jar") == sources.ABSENT
-
-
-def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = sources.settings()
-    monkeypatch.setenv("RESTBENCH_LOCK", "another")
-    monkeypatch.setenv("RESTBENCH_HARNESS", "another")
-    assert sources.settings() == before
-    monkeypatch.setenv("RESTBENCH_PROCESSES", "7")
-    monkeypatch.setenv("JAVA_OPTIONS", "-Xint")
-    assert sources.settings() == before | {"RESTBENCH_PROCESSES": "7", "JAVA_OPTIONS": "-Xint"}
-
-
-def test_every_part_that_is_measured_has_a_fingerprint() -> None:
-    found = sources.fingerprints()
-    assert set(found) == {"java service", "python service", "load plans"}
-    assert len(set(found.values())) == 3
-    assert sources.fingerprints() == found

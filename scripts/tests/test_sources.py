@@ -1,0 +1,43 @@
+"""What is measured is known by what it is made of."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from restbench import sources
+
+
+def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Path) -> None:
+    def jar(name: str, code: str, built: str) -> Path:
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("BOOT-INF/classes/Serial.class", code)
+            archive.writestr("META-INF/build-info.properties", built)
+        return path
+
+    first = sources.of_jar(jar("a.jar", "loops", "Monday"))
+    assert sources.of_jar(jar("b.jar", "loops", "Tuesday")) == first
+    assert sources.of_jar(jar("c.jar", "other", "Monday")) != first
+    assert sources.of_jar(tmp_path / "none.jar") == sources.ABSENT
+
+
+def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = sources.settings()
+    monkeypatch.setenv("RESTBENCH_LOCK", "another")
+    monkeypatch.setenv("RESTBENCH_HARNESS", "another")
+    assert sources.settings() == before
+    monkeypatch.setenv("RESTBENCH_PROCESSES", "7")
+    monkeypatch.setenv("JAVA_OPTIONS", "-Xint")
+    assert sources.settings() == before | {"RESTBENCH_PROCESSES": "7", "JAVA_OPTIONS": "-Xint"}
+
+
+def test_every_part_that_is_measured_has_a_fingerprint() -> None:
+    found = sources.fingerprints()
+    assert set(found) == {"java service", "python service", "load plans"}
+    assert len(set(found.values())) == 3
+    assert sources.fingerprints() == found
