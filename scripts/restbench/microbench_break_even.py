@@ -8,6 +8,7 @@ under every strategy. HTTP, parsing and writing are the same under every strateg
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +29,7 @@ MARGIN = 1.05
 LARGEST_ROWS = 64 * 2**20 // (STUDY_INNER * 3 + 12)
 #: Which end of an interval, as places in a Span.
 LOW, MIDDLE, HIGH = 0, 1, 2
+COSTS_MORE = "to hand a row out costs more than it saves"
 
 
 class Span(NamedTuple):
@@ -70,8 +72,9 @@ class Rivals:
     strategy: Dispatch
     operation_us: float
     """In order."""
-    faster: Ratio
-    """Computing in order over computing so, dispatch apart."""
+    faster: Ratio | None
+    """Computing in order over computing so, dispatch apart; None where nothing was left of a
+    process' time without its dispatch."""
 
     def break_even(self, faster: float, strategy_end: int = MIDDLE) -> float | None:
         """The rows from which on the strategy stays ahead; None if it never does.
@@ -130,8 +133,9 @@ def _rivals(
             shape = shapes[name]
             times = [_computing(score, own, shape.rows), _computing(rival, other, shape.rows)]
             operations = shape.rows * shape.inner * shape.columns
-            operation_us = t_interval(times[1]).mean / operations
-            faster = log_welch_ratio(times[1], times[0])
+            operation_us = max(0.0, t_interval(times[1]).mean) / operations
+            left = min(map(min, times)) > 0
+            faster = log_welch_ratio(times[1], times[0]) if left else None
             yield strategy, kernel, Rivals(other, own, operation_us, faster)
 
 
@@ -152,9 +156,9 @@ def _largest(computed: Mapping[_Key, Score], shapes: Mapping[str, Shape]) -> dic
 
 
 def _computing(score: Score, dispatch: Dispatch, rows: int) -> list[float]:
-    """Each process' time without the dispatch. An empty loop can by luck have taken longer than
-    the whole: then a hundredth of the whole is taken, since no ratio is made of nothing."""
-    return [max(each - dispatch.at(rows), each / 100) for each in score.runs_us]
+    """Each process' time without the dispatch; not above 0 where an empty loop has by luck taken
+    as long as the whole."""
+    return [each - dispatch.at(rows) for each in score.runs_us]
 
 
 def _dispatch(scores: Sequence[Score], strategy: str) -> Dispatch:
@@ -170,28 +174,30 @@ def span(score: Score) -> Span:
 
 
 def _judge(service: ServiceName, strategy: str, kernel: Kernel, rivals: Rivals) -> BreakEven:
-    faster, rows = rivals.faster, rivals.break_even(rivals.faster.estimate)
-    verdict, why = _verdict(rivals, rows)
+    faster = rivals.faster
+    rows = rivals.break_even(faster.estimate) if faster else None
+    verdict, why = _verdict(rivals, faster, rows) if faster else _without_ratio(rivals)
     found = BreakEven(
         service=service,
         strategy=strategy,
         kernel=kernel,
         verdict=verdict,
-        faster=faster.estimate,
-        faster_low=faster.low,
-        faster_high=faster.high,
+        faster=faster.estimate if faster else None,
+        faster_low=faster.low if faster else None,
+        faster_high=faster.high if faster else None,
         why=why,
     )
-    return found.model_copy(update=_ends(rivals, rows)) if rows and verdict == "from" else found
+    if faster and rows and verdict == "from":
+        return found.model_copy(update=_ends(rivals, faster, rows))
+    return found
 
 
-def _verdict(rivals: Rivals, rows: float | None) -> tuple[Verdict, str]:
+def _verdict(rivals: Rivals, faster: Ratio, rows: float | None) -> tuple[Verdict, str]:
     """With the reason, where there is no size to be told."""
-    faster = rivals.faster
-    if faster.high <= MARGIN or faster.estimate <= 1:
+    if faster.high <= MARGIN:
         return "never", "computes no faster than in order"
     if rivals.break_even(faster.high, strategy_end=LOW) is None:
-        return "never", "to hand a row out costs more than it saves"
+        return "never", COSTS_MORE
     if faster.low <= MARGIN:
         return "unclear", "the times do not tell whether it computes faster"
     if rows is None:
@@ -201,11 +207,19 @@ def _verdict(rivals: Rivals, rows: float | None) -> tuple[Verdict, str]:
     return "from", ""
 
 
-def _ends(rivals: Rivals, rows: float) -> dict[str, float | None]:
-    low = rivals.break_even(rivals.faster.high, strategy_end=LOW)
+def _without_ratio(rivals: Rivals) -> tuple[Verdict, str]:
+    """No ratio is made of nothing; but what costs more than computing in no time at all would
+    save is never ahead."""
+    if rivals.operation_us > 0 and rivals.break_even(math.inf, strategy_end=LOW) is None:
+        return "never", COSTS_MORE
+    return "unclear", "to hand it out takes all of the time"
+
+
+def _ends(rivals: Rivals, faster: Ratio, rows: float) -> dict[str, float | None]:
+    low = rivals.break_even(faster.high, strategy_end=LOW)
     return {
         "rows": rows,
         "rows_low": min(rows, low or rows),
-        "rows_high": rivals.break_even(rivals.faster.low, strategy_end=HIGH),
+        "rows_high": rivals.break_even(faster.low, strategy_end=HIGH),
         "operations": rows * OPERATIONS_A_ROW,
     }

@@ -43,10 +43,11 @@ class BreakEven(Record):
     """None beside a known `rows`: it may be never."""
     operations: float | None = None
     """Multiplications with an addition, of so many rows."""
-    faster: float
-    """Computing in order over computing so, dispatch apart; with the ends of its interval."""
-    faster_low: float
-    faster_high: float
+    faster: float | None
+    """Computing in order over computing so, dispatch apart; with the ends of its interval. None
+    where dispatch took all of the time."""
+    faster_low: float | None
+    faster_high: float | None
     why: str
 
 

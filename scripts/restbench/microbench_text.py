@@ -30,10 +30,18 @@ def break_even_lines(found: Sequence[BreakEven]) -> list[list[str]]:
             each.kernel,
             beats_serial(each),
             "" if each.operations is None else f"{each.operations:,.0f}",
-            f"{readable(each.faster)} [{readable(each.faster_low)}, {readable(each.faster_high)}]",
+            _faster(each),
         ]
         for each in found
     ]
+
+
+def _faster(found: BreakEven) -> str:
+    """`1.93 [1.80, 2.00]`; nothing where there is no ratio."""
+    if found.faster is None:
+        return ""
+    ends = f"[{readable(found.faster_low)}, {readable(found.faster_high)}]"
+    return f"{readable(found.faster)} {ends}"
 
 
 def beats_serial(found: BreakEven) -> str:

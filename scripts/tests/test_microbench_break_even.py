@@ -7,6 +7,7 @@ import pytest
 from restbench.cell import Shape
 from restbench.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
 from restbench.microbench_records import BreakEven, Score
+from restbench.microbench_text import break_even_lines
 
 MEDIUM = {"medium": Shape(rows=1000, inner=50, columns=20)}
 OPERATION_US = 0.001  # so a row of 1000 operations takes a microsecond
@@ -70,6 +71,13 @@ def test_times_that_scatter_leave_it_open() -> None:
     assert found.rows is None
 
 
+def test_an_estimate_that_is_a_little_slower_leaves_it_as_open_as_one_a_little_faster() -> None:
+    cheap = [empty("pipeline", rows, 2.0) for rows in (1, 100, 1000)]
+    for us in (990.0, 1010.0):
+        found = judged(*cheap, computed("pipeline", us, (0.7, 1.0, 1.3)))
+        assert found.verdict == "unclear", f"{found.faster}: {found.why}"
+
+
 def test_a_size_that_no_body_reaches_is_never_and_is_told() -> None:
     dear = [empty("shared-pool", rows, 40_000.0) for rows in (1, 100, 1000)]
     found = judged(*dear, computed("shared-pool", 40_000.0 + 926.0, (1.0, 1.0, 1.0)))
@@ -105,7 +113,16 @@ def test_without_a_measurement_in_order_nothing_is_said() -> None:
 def test_an_empty_loop_that_took_longer_than_the_whole_is_no_gain_without_end() -> None:
     slow = [empty("process-per-element", rows, 100.0 * rows) for rows in (1, 100, 1000)]
     found = judged(*slow, computed("process-per-element", 99_000.0))
-    assert found.verdict == "never"
+    assert (found.verdict, found.faster) == ("never", None)
+
+
+def test_where_dispatch_is_all_of_the_time_no_speed_up_is_made_up() -> None:
+    cheap = [empty("process-per-request", rows, 100.0) for rows in (1, 100, 1000)]
+    found = judged(*cheap, computed("process-per-request", 99.9, (0.99, 1.0, 1.2)))
+    assert (found.verdict, found.why) == ("unclear", "to hand it out takes all of the time")
+    assert (found.faster, found.faster_low, found.faster_high) == (None, None, None)
+    (line,) = break_even_lines([found])
+    assert line[-3:] == ["not to be told: to hand it out takes all of the time", "", ""]
 
 
 def test_of_several_shapes_the_largest_of_the_studys_kind_decides() -> None:
