@@ -51,7 +51,7 @@ def reading(figure: Figure) -> tuple[str, str]:
 
 
 def figure(chart: Chart) -> dict[str, Any]:
-    """A figure of the study: its panels with lines of [x, y, half width, doubtful, cell]."""
+    """A figure of the study: its panels with lines of [x, y, [low, high], doubtful, cell]."""
     return {
         "log": chart.log_y,
         "x_label": chart.x_label,
@@ -68,14 +68,13 @@ def figure(chart: Chart) -> dict[str, Any]:
 
 
 def _line(line: Line) -> dict[str, Any]:
-    points = [
-        [p.x, _rounded(p.y), _rounded(_half_width(p)), int(p.doubtful), p.cell] for p in line.points
-    ]
+    points = [[p.x, _rounded(p.y), _interval(p), int(p.doubtful), p.cell] for p in line.points]
     return {"label": line.label, "colour": line.colour, "points": points}
 
 
-def _half_width(point: Point) -> float | None:
-    return (point.ends[1] - point.ends[0]) / 2 if point.interval else None
+def _interval(point: Point) -> list[float | int | None] | None:
+    """Both ends, as that of a ratio reaches further up than down; None for a single block."""
+    return _numbers(point.interval) if point.interval else None
 
 
 def cells(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:

@@ -38,6 +38,7 @@ _DARK = {
     _PAPER: "#16191d",
     "#0072b2": "#4aa3df",
     "#4d4d4d": "#a6adb5",
+    "#882255": "#d9548a",
 }
 _WIDTH_IN, _PANEL_IN = 7.0, 2.35
 _TITLE_IN, _LEGEND_IN, _PANEL_TITLE_IN, _X_AXIS_IN, _LINE_IN = 0.42, 0.28, 0.2, 0.6, 0.165

@@ -136,12 +136,12 @@ def test_a_figure_has_its_points_with_their_cells(run: Run) -> None:
     ]
 
 
-def test_a_point_of_several_blocks_has_its_half_width(tmp_path: Path) -> None:
+def test_a_point_of_several_blocks_has_both_ends_of_its_interval(tmp_path: Path) -> None:
     serial = cell("java serial low 10")
     blocks = [Made(serial, steady_load(10, 50)), Made(serial, steady_load(10, 40), block=2)]
     data = data_of(page_of(build(tmp_path / "run", blocks)))
     point = data["figures"]["15"]["panels"][0]["lines"][0]["points"][0]
-    assert point == [10, 225, 317.7, 0, "java-serial-unbound-low-10u"]
+    assert point == [10, 225, [-92.66, 542.7], 0, "java-serial-unbound-low-10u"]
     assert [told["block"] for told in data["timelines"]["java-serial-unbound-low-10u"]] == [1, 2]
 
 

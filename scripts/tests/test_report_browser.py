@@ -12,6 +12,7 @@ from jtl_lines import error
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from restbench import figures, report, tables
+from restbench.drawing import COLOURS, MARKERS
 from restbench.records import Calibration, CalibrationCheck
 from restbench.store import EXPERIMENTS, Run
 from restbench.writing import write_model
@@ -255,6 +256,30 @@ def test_a_doubtful_point_is_hollow_and_its_cell_is_told_under_the_pointer(page:
         ".data.map((point) => point.itemStyle.color === css('--paper'))"
     )
     assert hollow == [False, True]
+
+
+def test_a_bar_has_the_ends_of_its_interval_and_not_as_much_above_as_below(page: Page) -> None:
+    ratio = "{ label: 'low', points: [[10, 0.97, [0.64, 1.5], 0, Object.keys(data.cells)[0]]] }"
+    bars = page.evaluate(f"() => intervalBars({ratio}, '#000', 0).data")
+    assert bars == [[10, 0.64, 1.5]]
+    figure = f"{{ panels: [{{ metric: 'share', lines: [{ratio}] }}] }}"
+    assert page.evaluate(f"() => scaleOf({figure}, 'share', false).max") == 2
+    assert page.evaluate(f"() => scaleOf({figure}, 'share', true).min") == pytest.approx(0.64 / 1.4)
+    told = page.evaluate(f"() => pointTip('low', {ratio}.points[0], 'Share')")
+    assert "<b>0.970</b> [0.640, 1.50] (95 %" in told
+
+
+def test_every_colour_of_the_figures_is_one_of_the_pages_with_a_symbol_of_its_own(
+    page: Page,
+) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        colours = page.evaluate("() => css('--series').split(' ')")
+        assert len(set(colours)) == len(colours) == len(COLOURS)
+    numbers = list(range(len(COLOURS)))
+    symbols = page.evaluate("numbers => numbers.map(symbolOf)", numbers)
+    markers = page.evaluate("numbers => numbers.map((n) => markerIcon(n, '').innerHTML)", numbers)
+    assert len(set(symbols)) == len(set(markers)) == len(MARKERS) == len(COLOURS)
 
 
 def test_the_stages_of_another_size_are_chosen_and_shown_as_shares(page: Page) -> None:

@@ -8,7 +8,7 @@ const seriesColour = (n) => { const all = css("--series").split(" "); return all
 const stageColour = (n) => css("--stages").split(" ")[n];
 
 const SYMBOLS = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,9Z",
-  "path://M3,0L7,0L7,3L10,3L10,7L7,7L7,10L3,10L3,7L0,7L0,3L3,3Z", "roundRect"];
+  "path://M3,0L7,0L7,3L10,3L10,7L7,7L7,10L3,10L3,7L0,7L0,3L3,3Z", "roundRect", "path://M6,0L7.5,4.2L11.9,4.2L8.4,6.9L9.7,11.2L6,8.6L2.3,11.2L3.6,6.9L0.1,4.2L4.5,4.2Z"];
 const symbolOf = (n) => SYMBOLS[n % SYMBOLS.length];
 
 function escaped(text) {

@@ -2,17 +2,17 @@
 function markerIcon(n, colour) {
   const shapes = ['<circle cx="6" cy="6" r="4"/>', '<path d="M2 2h8v8h-8z"/>', '<path d="M6 1.5l5 9h-10z"/>',
     '<path d="M6 1l5 5-5 5-5-5z"/>', '<path d="M1 2h10l-5 9z"/>', '<path d="M4 1h4v3h3v4h-3v3h-4v-3h-3v-4h3z"/>',
-    '<rect x="2" y="2" width="8" height="8" rx="3"/>'];
+    '<rect x="2" y="2" width="8" height="8" rx="3"/>', '<path d="M6 0l1.5 4.2h4.4l-3.5 2.7 1.3 4.3L6 8.6l-3.7 2.6 1.3-4.3L.1 4.2h4.4z"/>'];
   const icon = element("span");
   icon.innerHTML = `<svg width="12" height="12" fill="${colour}" aria-hidden="true">${shapes[n % shapes.length]}</svg>`;
   return icon.firstChild;
 }
 
 function pointTip(line, point, metric) {
-  const [, y, half, , id] = point;
+  const [, y, interval, , id] = point;
   const cell = data.cells[id];
   const flags = cell.flags.map(([flag, doubt]) => `<span class="flag${doubt ? " doubt" : ""}">${escaped(flag)}</span>`);
-  const sure = half === null ? "one block: no interval" : `± ${readable(half)} (95 %, ${cell.blocks} blocks)`;
+  const sure = interval ? `[${interval.map(readable).join(", ")}] (95 %, ${cell.blocks} blocks)` : "one block: no interval";
   return `<b>${escaped(cell.name)}</b><br>${escaped(metric)} <b>${readable(y)}</b> ${sure}<br>${flags.join(" ")}`;
 }
 
@@ -33,8 +33,8 @@ function logTicks(low, high) {
 function scaleOf(figure, metric, log) {
   const points = figure.panels.filter((panel) => panel.metric === metric)
     .flatMap((panel) => panel.lines).flatMap((line) => line.points).filter(([, y]) => y !== null);
-  const high = Math.max(0, ...points.map(([, y, half]) => y + (half ?? 0)));
-  const lows = points.flatMap(([, y, half]) => [y, y - (half ?? 0)]).filter((value) => value > 0);
+  const drawn = points.flatMap(([, y, interval]) => [y, ...(interval ?? [])]);
+  const [high, lows] = [Math.max(0, ...drawn), drawn.filter((value) => value > 0)];
   if (!log || !lows.length) return { type: "value", min: 0, max: above(high || 1) };
   const [low, top] = [Math.min(...lows) / 1.4, high * 1.4];
   const ticks = logTicks(low, top);
@@ -44,8 +44,8 @@ function scaleOf(figure, metric, log) {
 function intervalBars(line, colour, floor) {
   return {
     type: "custom", name: line.label, silent: true, clip: true, z: 3, tooltip: { show: false },
-    data: line.points.filter(([, y, half]) => y !== null && half !== null)
-      .map(([x, y, half]) => [x, Math.max(y - half, floor), y + half]),
+    data: line.points.filter(([, y, interval]) => y !== null && interval)
+      .map(([x, , [low, high]]) => [x, Math.max(low, floor), high]),
     renderItem: (_, api) => {
       const [low, high] = [api.coord([api.value(0), api.value(1)]), api.coord([api.value(0), api.value(2)])];
       const bar = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style: { stroke: colour, lineWidth: 1.3 } });
