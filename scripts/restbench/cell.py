@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -38,14 +38,6 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
 OPTIONAL = frozenset({("java", "virtual-threads")})
 
 FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel")
-
-#: The allowed levels of the factors whose levels do not depend on the experiment.
-FIXED_LEVELS: dict[str, tuple[str, ...]] = {
-    "service": get_args(ServiceName),
-    "placement": get_args(Placement),
-    "front": get_args(Front),
-    "kernel": get_args(Kernel),
-}
 
 
 class Shape(BaseModel):

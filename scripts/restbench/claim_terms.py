@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from restbench.cell import Cell
 from restbench.claim import Term
-from restbench.comparison import Series, combine, part_series
+from restbench.comparison import Series, combine, in_common_blocks, part_series
 from restbench.measures import Row
 from restbench.statistics import geometric_mean
 
@@ -67,5 +67,6 @@ def _best(
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
     sign = 1 if metric == "throughput_per_s" else -1
-    best = max(here, key=lambda cell: sign * geometric_mean(list(values[cell].values.values())))
+    means = {cell: geometric_mean(each) for cell, each in in_common_blocks(values).items()}
+    best = max(here, key=lambda cell: sign * means[cell])
     return f"{_named(best, kind)} ({name})", values[best]

@@ -3,11 +3,12 @@ rule 7): pure functions on rows, no files and no printing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Literal, TypeAlias
 
+from restbench.cell import Cell
 from restbench.measures import Row
 from restbench.statistics import Ratio, holm_levels, log_welch_ratio, paired_ratio
 
@@ -84,6 +85,16 @@ def combine(first: Series, second: Series, of: Callable[[float, float], float]) 
     if not common:
         return Series(lack="no block has measured both cells")
     return Series({block: of(first.values[block], second.values[block]) for block in common})
+
+
+def in_common_blocks(known: Mapping[Cell, Series]) -> dict[Cell, list[float]]:
+    """Each cell's values in the blocks that all have, so that none is ranked by a better hour; all
+    its values where there is no such block."""
+    common = set.intersection(*(set(each.values) for each in known.values()))
+    return {
+        cell: [value for block, value in each.values.items() if block in common or not common]
+        for cell, each in known.items()
+    }
 
 
 def paired(first: Series, second: Series, margin: float = MARGIN) -> Comparison:

@@ -9,13 +9,13 @@ against the best of the other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from restbench import audit
 from restbench.cell import Cell
-from restbench.comparison import Comparison, Series, judge, paired, series
+from restbench.comparison import Comparison, in_common_blocks, judge, paired, series
 from restbench.measures import Row
 from restbench.statistics import geometric_mean, holm_levels
 
@@ -123,7 +123,8 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     if not measured:
         return None
     sign = 1 if metric == "throughput_per_s" else -1
-    mean = {row.cell: geometric_mean(each) for row, each in in_common_blocks(measured, values)}
+    known = {row.cell: values[row.cell] for row in measured}
+    mean = {cell: geometric_mean(each) for cell, each in in_common_blocks(known).items()}
     best, *others = sorted(measured, key=lambda row: -sign * mean[row.cell])
     compared = []
     for row in others:
@@ -132,18 +133,6 @@ def _standing(group: Sequence[Row], metric: Metric) -> _Standing | None:
     return _Standing(
         tuple(group), best, tuple(compared), tuple(row for row in group if row not in measured)
     )
-
-
-def in_common_blocks(
-    rows: Sequence[Row], values: Mapping[Cell, Series]
-) -> list[tuple[Row, list[float]]]:
-    """Each row's values in the blocks that all have, so that none is ranked by a better hour; all
-    its values where there is no such block."""
-    common = set.intersection(*(set(values[row.cell].values) for row in rows))
-    return [
-        (row, [v for block, v in values[row.cell].values.items() if block in common or not common])
-        for row in rows
-    ]
 
 
 def _usable(values: Sequence[float]) -> bool:

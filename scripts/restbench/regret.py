@@ -13,15 +13,15 @@ from typing import Literal, TypeAlias
 
 from restbench import audit
 from restbench.cell import Cell
-from restbench.comparison import Comparison, Series, paired, part_series
-from restbench.leader import in_common_blocks
+from restbench.comparison import Comparison, Series, in_common_blocks, paired, part_series
+from restbench.decisions import STRATEGY as CHOOSING
 from restbench.measures import Row
 from restbench.statistics import geometric_mean
 
-CHOOSING = "adaptive"
-#: So much less than the best fixed strategy is as good as it.
+#: So much less than the best fixed strategy is as good as it; the margin of claims/adaptive.toml.
 TOLERANCE = 0.03
-#: A kind's p95 in the mix over its p95 alone, at most: small requests do not wait for huge ones.
+#: A kind's p95 in the mix over its p95 alone, at most: small requests do not wait for huge ones
+#: (F1-stuck in claims/adaptive.toml).
 STUCK_ABOVE = 2.0
 
 Metric: TypeAlias = Literal["throughput_per_s", "p95_ms"]
@@ -67,8 +67,8 @@ class Share:
 
     @property
     def is_better(self) -> bool:
-        """Whether the first is better for sure, or in the one run."""
-        return self.comparison.estimate is not None and min(self._ends) > 1
+        """Whether the first is better by more than the tolerance, for sure or in the one run."""
+        return self.comparison.estimate is not None and min(self._ends) * (1 - TOLERANCE) > 1
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -159,8 +159,8 @@ def _share_of_best(choosing: Row, fixed: Sequence[Row], metric: Metric, part: st
 
 def _best(rows: Sequence[Row], values: Mapping[Cell, Series], metric: Metric) -> Row:
     sign = 1 if metric == "throughput_per_s" else -1
-    means = [(row, geometric_mean(each)) for row, each in in_common_blocks(rows, values)]
-    return max(means, key=lambda pair: sign * pair[1])[0]
+    known = in_common_blocks({row.cell: values[row.cell] for row in rows})
+    return max(rows, key=lambda row: sign * geometric_mean(known[row.cell]))
 
 
 def _share(choosing: Row, other: Row, metric: Metric, part: str) -> Share:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from restbench import drawing
 from restbench.chart import Chart, Line, Panel, Point
-from restbench.regret import CHOOSING, TOLERANCE, Share
+from restbench.decisions import STRATEGY as CHOOSING
+from restbench.regret import TOLERANCE, Share
 from restbench.regret_text import complexity
 from restbench.store import Run
 from restbench.writing import write_text

@@ -27,6 +27,7 @@ COLUMNS = (
     "verdict",
     "blocks",
     "doubtful",
+    "one_run",
 )
 _DECIMALS = 4
 
@@ -64,6 +65,7 @@ def _record(share: Share, best: str) -> list[object]:
         share.verdict,
         share.comparison.blocks,
         "yes" if share.doubtful else "",
+        "yes" if share.once else "",
     ]
 
 

@@ -10,6 +10,7 @@ from restbench import regret
 from restbench.cell import Cell
 from restbench.claim_parts import WORDS, ratio_text
 from restbench.comparison import Comparison
+from restbench.decisions import STRATEGY as CHOOSING
 from restbench.measures import Row
 from restbench.regret import STUCK_ABOVE, TOLERANCE, Share, Slowdown
 
@@ -90,7 +91,7 @@ def _cells(service: str, metric: str, shares: Sequence[Share]) -> str:
     counts = Counter(each.verdict for each in shares)
     measured = [each for each in shares if each.regret is not None]
     text = (
-        f"{service.capitalize()}, {regret.CHOOSING} over the best fixed strategy, {WORDS[metric]}: "
+        f"{service.capitalize()}, {CHOOSING} over the best fixed strategy, {WORDS[metric]}: "
         f"within {TOLERANCE:.0%} in {counts['within']} of {len(shares)} "
         f"{'cells and kinds' if any(each.part for each in shares) else 'cells'}"
     )
@@ -127,15 +128,16 @@ def _mix(cell: Cell, duels: Sequence[Share]) -> str:
         f"{each.other.key if each.other else ''} {ratio_text(each.comparison) or 'no number'}"
         for each in duels
     )
+    once = " One run, no interval." if any(each.once for each in duels) else ""
     return (
         f"{cell.service.capitalize()}, {cell.complexity} with {cell.users} users: throughput above "
-        f"{better} of {len(duels)} fixed strategies ({found})."
+        f"{better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found}).{once}"
     )
 
 
 def _not_stuck(slowdowns: Sequence[Slowdown]) -> list[str]:
     """The smallest requests' p95 in the mix over their p95 alone."""
-    known = [each for each in slowdowns if each.mixed.strategy == regret.CHOOSING]
+    known = [each for each in slowdowns if each.mixed.strategy == CHOOSING]
     return [
         f"{each.mixed.service.capitalize()}, {each.mixed.users} users: p95 of {each.kind} in "
         f"{each.mixed.complexity} over its p95 alone {_judged(each.comparison)}."

@@ -8,6 +8,7 @@ from restbench import claim_file, experiment
 from restbench.cell import STRATEGIES
 from restbench.experiment import Experiment
 from restbench.plan import plan
+from restbench.regret import STUCK_ABOVE, TOLERANCE
 from restbench.selection import Where
 from restbench.store import EXPERIMENTS
 
@@ -71,6 +72,13 @@ def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Expe
             if each != choosing and each.model_copy(update={"strategy": "adaptive"}) == choosing
         }
         assert set(question.denominator.candidates) == beside
+
+
+def test_the_tables_tolerances_are_the_claims_own() -> None:
+    claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
+    assert claims.margin == pytest.approx(1 / (1 - TOLERANCE) - 1, abs=5e-5)
+    (stuck,) = (each for each in claims.entries if each.id == "F1-stuck")
+    assert [1 + (part.margin or 0) for part in stuck.parts] == [STUCK_ABOVE]
 
 
 def test_the_quick_profile_has_the_mix_with_every_number_of_users(adaptive: Experiment) -> None:

@@ -62,6 +62,8 @@ def test_the_best_of_several_needs_them_all() -> None:
     assert found.parts[0].label.startswith("AF low 10u (best of S, AF) /")
     assert found.verdict == "reproduced"
     assert decided(file, [*rows([]), pool]).verdict == "not measured"
+    better_hour = decided(file, [*rows([*times(0.8)[:3], 300, 310], times(1.0)[:3]), pool])
+    assert better_hour.parts[0].label.startswith("AF low"), "by the blocks that both have"
 
 
 def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None:

@@ -143,6 +143,28 @@ def test_on_the_mix_choosing_stands_against_every_fixed_strategy() -> None:
     assert "Java, mix with 10 users: throughput above 2 of 2 fixed strategies" in told
 
 
+def test_better_is_what_is_better_by_more_than_the_tolerance() -> None:
+    rows = [mixed("adaptive", 1.02, 3.0, 900.0), *MIXED[1:]]
+    duels = [each for each in regret.duels(rows) if each.metric == "throughput_per_s"]
+    assert [each.is_better for each in duels] == [False, True]
+    assert "throughput above 1 of 2 fixed strategies by more than 3%" in " ".join(
+        regret_text.choosing(rows).summary()
+    )
+
+
+def test_a_mix_of_one_block_says_so_in_its_sentence_and_in_the_csv() -> None:
+    once = [replace(each, measurements=each.measurements[:1]) for each in MIXED]
+    found = regret_text.choosing(once)
+    (told,) = (each for each in found.summary() if "throughput above" in each)
+    assert told.endswith("One run, no interval.")
+    lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
+    assert {line["one_run"] for line in lines} == {"yes"}
+    several = regret_text.choosing(MIXED)
+    assert not any("One run" in each for each in several.summary())
+    lines = list(csv.DictReader(regret_report.as_csv(several).splitlines()))
+    assert {line["one_run"] for line in lines} == {""}
+
+
 @pytest.mark.parametrize(
     ("low_ms", "verdict"), [(3.0, "kept"), (5.0, "not kept"), (4.0, "undecided")]
 )
