@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,7 @@ class Fit:
     """What became of a series."""
 
     series: Series
+    """Of the sizes that the exponent is of; of all where there is none."""
     exponent: Interval | None
     """Over the rounds; None where too little could be measured."""
 
@@ -64,9 +65,12 @@ def fit(series: Series, smallest: float = 0.0) -> Fit:
     ]
     if len(told) < FEWEST_SIZES:
         return Fit(series, None)
-    sizes = [series.sizes[column] for column in told]
-    exponents = [exponent(sizes, [values[column] for column in told]) for values in series.rounds]
-    return Fit(series, t_interval(exponents))
+    used = replace(
+        series,
+        sizes=tuple(series.sizes[column] for column in told),
+        rounds=tuple(tuple(values[column] for column in told) for values in series.rounds),
+    )
+    return Fit(used, t_interval([exponent(used.sizes, values) for values in used.rounds]))
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:

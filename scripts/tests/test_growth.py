@@ -66,6 +66,8 @@ def test_times_below_the_clocks_steps_are_left_out() -> None:
     found = fit(made, smallest=0.02)
     assert found.exponent is not None
     assert found.exponent.mean == pytest.approx(1.0)
+    assert found.series.sizes == (4, 8, 16), "no other size is said to have been fitted"
+    assert found.series.rounds == (values[2:], values[2:])
 
 
 def test_too_few_sizes_make_no_verdict() -> None:

@@ -21,7 +21,8 @@ from restbench.growth_plan import plan_of
 from restbench.progress import duration
 
 READING = (
-    "First, last: the least value at the ends, in ms or MiB. Exponent b of value = a * size^b: "
+    "Over: the sizes that were fitted, without those too fast for the clock. First, last: the "
+    "least value at the ends, in ms or MiB. Exponent b of value = a * size^b: "
     "least squares on logarithms in each round, 95 % t interval over rounds. It grows faster where "
     f"the whole interval is above the allowed exponent by more than {TOLERANCE:g}: caches that "
     "end, not algorithms, stay below that."
