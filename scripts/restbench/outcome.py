@@ -6,26 +6,28 @@ from collections.abc import Sequence
 
 from restbench import steady
 from restbench.failures import CellsFailed, Failure, NotSteady, WrongAnswers
+from restbench.measurement import Measurement
 from restbench.measures import Row
 from restbench.npb_results import NpbRow
 from restbench.open_results import WalkResult
 from restbench.profile import Profile
+from restbench.records import Window
 
 #: Flags that say that a window was not steady. `warm-up-late` is none of them: MSER's cut reaches
 #: into the windows of steady loads too often (4 % where neighbouring bins hang together).
 UNSTEADY = ("not-steady", "drift")
-#: The rule's bins are a second wide, and so many are needed (method, rule 3; `steady`): the load of
-#: a cell that is shorter is flagged all the same, but does not decide how the run has ended.
+#: The rule's bins are a second wide, and so many are needed (method, rule 3; `steady`): a load that
+#: is shorter is flagged all the same, but does not decide how the run has ended.
 JUDGED_FROM_S = steady.FEWEST_BINS * steady.MOST_BIN_MS / 1000
 
 
 def judge(rows: Sequence[Row], profile: Profile) -> None:
     """Raise what a run of closed load has to end with; nothing where all cells were measured, and
-    were steady if that can be judged under this profile."""
+    those were steady whose loads, with this profile's warm-up, are long enough to tell."""
     wrong = _with("wrong-answers", rows)
     absent = _with("not-offered", rows)
     failed = [each for each in _with("failed", rows) if each not in (*wrong, *absent)]
-    _end(wrong, failed, unsteady(rows) if is_judged(profile) else [])
+    _end(wrong, failed, unsteady(rows, profile))
 
 
 def judge_walks(results: Sequence[WalkResult]) -> None:
@@ -56,20 +58,26 @@ def _end(wrong: Sequence[str], failed: Sequence[str], not_steady: Sequence[str])
         raise raised[0][0]("; ".join(told for _, told in raised))
 
 
-def is_judged(profile: Profile) -> bool:
-    """Whether every load of a profile is long enough to be called steady or not."""
-    return profile.warmup_s + profile.window_min_s >= JUDGED_FROM_S
+def unsteady(rows: Sequence[Row], profile: Profile) -> list[str]:
+    """The cells that were not steady in most of those of their blocks that are long enough: a
+    steady load is flagged now and then by chance, and a run has hundreds."""
+    return [
+        row.cell.id
+        for row in rows
+        if _are_unsteady([each for each in row.measured if _is_judged(each.window, profile)])
+    ]
 
 
-def unsteady(rows: Sequence[Row]) -> list[str]:
-    """The cells that were not steady in most of their measured blocks: a steady load is flagged
-    now and then by chance, and a run has hundreds."""
-    return [row.cell.id for row in rows if _is_unsteady(row)]
+def _is_judged(window: Window | None, profile: Profile) -> bool:
+    """Whether a load is long enough to be called steady or not. Its warm-up lasted as planned, or
+    longer; its window, whose two ends are of a clock that is adjusted, at least as planned."""
+    window_s = max(window.seconds, profile.window_min_s) if window else 0.0
+    return profile.warmup_s + window_s >= JUDGED_FROM_S
 
 
-def _is_unsteady(row: Row) -> bool:
-    flagged = sum(any(flag in each.flags for flag in UNSTEADY) for each in row.measured)
-    return flagged > len(row.measured) / 2
+def _are_unsteady(blocks: Sequence[Measurement]) -> bool:
+    flagged = sum(any(flag in each.flags for flag in UNSTEADY) for each in blocks)
+    return flagged > len(blocks) / 2
 
 
 def _with(flag: str, rows: Sequence[Row]) -> list[str]:

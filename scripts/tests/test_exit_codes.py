@@ -7,6 +7,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from restbench.profile import Profile
 from restbench.records import Window
 from restbench.store import experiment_file
 
-WINDOW = Window(start_ms=0, end_ms=30_000, ended="enough")
+WINDOW = Window(start_ms=0, end_ms=20_000, ended="enough")
 
 
 @pytest.fixture
@@ -183,6 +184,18 @@ def test_a_block_that_is_flagged_by_chance_does_not_decide() -> None:
 def test_steadiness_is_judged_where_a_load_has_bins_enough_of_a_second(
     name: str, judged: bool
 ) -> None:
-    assert outcome.is_judged(profile(name)) == judged
+    assert bool(outcome.unsteady([UNSTEADY], profile(name))) == judged
     if not judged:
         outcome.judge([UNSTEADY], profile(name))
+
+
+def test_a_cell_whose_windows_are_long_is_judged_under_a_profile_of_short_ones() -> None:
+    short = experiment.load(experiment_file("adaptive")).profile("full")
+    long = Window(start_ms=0, end_ms=int(1000 * (30 - short.warmup_s)), ended="enough")
+    slow = replace(
+        UNSTEADY, measurements=tuple(replace(m, window=long) for m in UNSTEADY.measurements)
+    )
+    assert outcome.unsteady([UNSTEADY], short) == []
+    assert outcome.unsteady([slow], short) == ["java-thread-pool-unbound-low-10u"]
+    mixed = replace(slow, measurements=(*slow.measurements[:1], *UNSTEADY.measurements[1:]))
+    assert outcome.unsteady([mixed], short) == [slow.cell.id], "by the blocks that are long"
