@@ -9,6 +9,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from restbench import toml_file
+from restbench.cell import Cell
 from restbench.claim import Expectation, Margin
 from restbench.claim_parts import Asked, PartDecision, judge_together
 from restbench.claims import Decision, sum_up
@@ -28,7 +29,7 @@ class NpbClaim(Strict):
     denominator: str
     expect: Expectation
     decides: Where
-    """The cells that decide; all others are shown beside them."""
+    """The cells of the profile that decide; all others are shown beside them."""
     published: bool = False
     """Whether the study has published this very ratio."""
 
@@ -61,19 +62,31 @@ def load(path: Path) -> NpbClaims:
     return toml_file.read(path, NpbClaims)
 
 
-def decide(claims: NpbClaims, rows: Sequence[NpbRow], published: Published) -> list[Decision]:
-    """A decision for each claim, from the rows that were measured in the service as well."""
-    served = [row for row in rows if row.work.cores is None]
-    return [_decide(claim, served, published, claims.margin) for claim in claims.claims]
+def decide(
+    claims: NpbClaims, rows: Sequence[NpbRow], published: Published, expected: Sequence[Cell]
+) -> list[Decision]:
+    """A decision for each claim, from the rows that were measured in the service as well.
+
+    `expected` are the cells of the experiment's profile. Those that were to decide and are in no
+    row were left out of the run: without them nothing is decided.
+    """
+    known = {row.cell for row in rows}
+    absent = [NpbRow(cell, ()) for cell in expected if cell not in known]
+    served, left_out = ([row for row in each if row.work.cores is None] for each in (rows, absent))
+    return [_decide(claim, served, left_out, published, claims.margin) for claim in claims.claims]
 
 
 def _decide(
-    claim: NpbClaim, rows: Sequence[NpbRow], published: Published, margin: float
+    claim: NpbClaim,
+    rows: Sequence[NpbRow],
+    absent: Sequence[NpbRow],
+    published: Published,
+    margin: float,
 ) -> Decision:
-    deciding = [row for row in rows if claim.decides.matches(row.cell)]
+    deciding = [row for row in (*rows, *absent) if claim.decides.matches(row.cell)]
     beside = [row for row in rows if not claim.decides.matches(row.cell)]
     parts, others = (_parts(claim, chosen, published, margin) for chosen in (deciding, beside))
-    marks = {row.cell.id: ", ".join(row.flags) for row in deciding if row.flags}
+    marks = {row.cell.id: ", ".join(row.flags) for row in deciding if row.rounds and row.flags}
     return sum_up(claim, parts, others, marks)
 
 

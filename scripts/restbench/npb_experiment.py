@@ -148,6 +148,10 @@ class NpbExperiment(Strict):
             if work_of(cell.complexity).npb_class in used
         ]
 
+    def cells_of(self, profile: NpbProfile) -> list[Cell]:
+        """Those that a profile measures."""
+        return [cell for cell in self.all_cells() if profile.rounds(work_of(cell.complexity))]
+
 
 def load(path: Path) -> NpbExperiment:
     """Read the file; BadConfiguration names it, the key and what is wrong with it."""

@@ -38,7 +38,7 @@ def plan(
 ) -> tuple[PlannedCell, ...]:
     """Each round measures every cell that it has once: those of a service process together, groups
     and cells in an order from the experiment's seed (method, rule 2)."""
-    chosen = [cell for cell in experiment.all_cells() if selection.matches(cell)]
+    chosen = [cell for cell in experiment.cells_of(profile) if selection.matches(cell)]
     rounds = {cell: profile.rounds(work_of(cell.complexity)) for cell in chosen}
     shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     planned = [

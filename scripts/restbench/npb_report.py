@@ -7,7 +7,7 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from restbench import markdown, npb_claims, npb_published, npb_ratios, study
+from restbench import markdown, npb_claims, npb_experiment, npb_published, npb_ratios, study
 from restbench.cell import Cell
 from restbench.claims import Decision
 from restbench.columns import readable
@@ -56,8 +56,10 @@ class Findings:
 def findings(run: Run, rows: Sequence[NpbRow]) -> Findings:
     """The rows with the claims that were fixed before the run, and the study's table."""
     published = npb_published.load(run.published_file)
-    decisions = npb_claims.decide(npb_claims.load(run.claims_file), rows, published)
-    return Findings(rows, decisions, published)
+    experiment = npb_experiment.load(run.experiment_file)
+    expected = experiment.cells_of(experiment.profile(run.manifest().profile))
+    claims = npb_claims.load(run.claims_file)
+    return Findings(rows, npb_claims.decide(claims, rows, published, expected), published)
 
 
 def write(run: Run, found: Findings) -> None:

@@ -105,6 +105,8 @@ class NpbRow:
     @property
     def flags(self) -> tuple[str, ...]:
         """What to know before believing it (`audit.explain`), each once."""
+        if not self.rounds:
+            return ("not-measured",)
         noted = [flag for each in self.rounds for flag in each.flags]
         noted += ["failed" for each in self.rounds if each.status == "failed"]
         loads = [each.before.foreign_pct for each in self.rounds if each.before]
@@ -118,10 +120,12 @@ class NpbRow:
             return "NO"
         if any(each.status == "measured" for each in self.rounds):
             return "yes"
-        return self.rounds[0].status
+        return self.rounds[0].status if self.rounds else "not measured"
 
     def series(self, column: str) -> Series:
         """A column's values by round; none where an answer was not verified."""
+        if not self.rounds:
+            return Series(lack=f"{self.cell.id} was not measured in this run")
         if "wrong-answers" in self.flags:
             return Series(lack=f"{self.cell.id} was not verified", void=True)
         values = {
@@ -143,12 +147,13 @@ class NpbRow:
 
 
 def results(run: Run) -> list[NpbRow]:
-    """Every cell of the plan that has a record, by service, technique, kernel and class."""
+    """Every cell of the plan, by service, technique, kernel and class; without rounds where the run
+    ended before it."""
     found: dict[Cell, list[NpbRun]] = {}
     for planned in run.manifest().plan:
-        path = run.cell(planned.block, planned.cell.id).npb_record
-        if path.exists():
-            found.setdefault(planned.cell, []).append(_record(run, planned))
+        rounds = found.setdefault(planned.cell, [])
+        if run.cell(planned.block, planned.cell.id).npb_record.exists():
+            rounds.append(_record(run, planned))
     rows = [NpbRow(cell, tuple(rounds)) for cell, rounds in found.items()]
     return sorted(rows, key=lambda row: (row.cell.service, row.cell.strategy, row.work.rank))
 

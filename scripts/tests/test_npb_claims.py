@@ -8,6 +8,7 @@ import pytest
 from npb_rows import CALL_S, GENERATE_S, cell, measurement, row
 
 from restbench import npb_claims, npb_published, npb_ratios, store
+from restbench.cell import Cell
 from restbench.claims import Decision
 from restbench.npb_results import NpbRow, failures
 
@@ -23,8 +24,8 @@ SLOWER = [(fresh, warm, 2.6 * served) for fresh, warm, served in WARMING]
 NOISY = [(2.0, 1.0, 1.5), (1.0, 2.0, 0.8), (3.0, 1.0, 2.9), (1.5, 0.7, 1.4)]
 
 
-def decided(rows: Sequence[NpbRow]) -> dict[str, Decision]:
-    return {each.id: each for each in npb_claims.decide(CLAIMS, rows, PUBLISHED)}
+def decided(rows: Sequence[NpbRow], expected: Sequence[Cell] = ()) -> dict[str, Decision]:
+    return {each.id: each for each in npb_claims.decide(CLAIMS, rows, PUBLISHED, expected)}
 
 
 def test_the_first_run_is_fresh_and_only_the_last_ones_are_warm() -> None:
@@ -98,6 +99,23 @@ def test_without_a_cell_that_decides_nothing_is_measured() -> None:
     found = decided([row(cell(service="python"), WARMING)])["N1"]
     assert (found.verdict, found.headline) == ("not measured", "not measured")
     assert "no cell that decides" in found.why
+
+
+def test_a_part_of_the_cells_that_decide_never_decides() -> None:
+    expected = [cell("CG-A"), cell("IS-A"), cell(service="python"), cell("CG-A-on-2")]
+    chosen = decided([row(cell("CG-A"), WARMING)], expected)["N1"]
+    assert chosen.headline == "not measured (part: S IS-A service / fresh)"
+    assert "java-serial-unbound-IS-A-1u was not measured in this run" in chosen.why
+    assert [part.verdict for part in chosen.parts] == ["reproduced", "not measured"]
+    whole = [row(cell("CG-A"), WARMING), row(cell("IS-A"), WARMING)]
+    assert decided(whole, expected)["N1"].verdict == "reproduced"
+
+
+def test_a_planned_cell_that_was_never_reached_is_a_row_without_numbers() -> None:
+    never = NpbRow(cell("IS-A"), ())
+    assert (never.flags, never.verified) == (("not-measured",), "not measured")
+    assert (never.median("service_s"), never.interval("warm_s")) == (None, None)
+    assert decided([row(cell(), WARMING), never])["N1"].verdict == "not measured"
 
 
 def test_an_answer_that_is_not_verified_voids_the_cell() -> None:

@@ -27,7 +27,7 @@ ROUNDS = [(2.0, 1.0, 1.0), (2.2, 1.0, 1.1), (1.9, 1.0, 0.9)]
 
 def found_of(rows: list[NpbRow]) -> Findings:
     claims = npb_claims.load(store.EXPERIMENTS / "claims" / "npb.toml")
-    decisions: list[Decision] = npb_claims.decide(claims, rows, PUBLISHED)
+    decisions: list[Decision] = npb_claims.decide(claims, rows, PUBLISHED, ())
     return Findings(rows, decisions, PUBLISHED)
 
 
@@ -84,6 +84,14 @@ def test_a_refused_class_is_said_to_be_refused_and_why(run: Run) -> None:
     line = line_of(page, "FT", "B")
     assert line[2:9] == ["", "", "", "", "", "", "refused"]
     assert "round 1: refused: class: FT needs 1077 MiB, the limit is 900 MiB" in page
+
+
+def test_a_cell_that_was_not_reached_is_told_and_drawn_nowhere(run: Run) -> None:
+    rows = [row(cell("CG-A"), ROUNDS), NpbRow(cell("IS-A"), ()), NpbRow(cell("CG-A-on-1"), ())]
+    page = npb_report.document(run, found_of(rows))
+    assert line_of(page, "IS", "A")[2:9] == ["", "", "", "", "", "", "not measured"]
+    assert "**not-measured**: Planned, but" in page
+    assert npb_figure.time_chart(rows) is None
 
 
 def test_the_terminal_shows_every_row_and_the_claims_last() -> None:

@@ -167,6 +167,8 @@ def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) 
     found = {row["strategy"]: row for row in table(ran.run)}
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""
+    page = ran.run.npb_markdown.read_text()
+    assert "not measured (part: S IS-S service / fresh)" in page, "left out by --cells"
     assert bench.left_running() == []
 
 
@@ -177,6 +179,7 @@ def test_a_run_that_was_interrupted_goes_on_with_what_lacks(tmp_path: Path) -> N
     kept = {each.key: written(run, each.block, each.cell.id) for each in run.manifest().plan[1:]}
     run.npb_csv.unlink()
     run.cell(first.block, first.cell.id).npb_record.unlink()
+    assert first.cell in {row.cell for row in results(run) if not row.rounds}
     interrupted = run.manifest().model_copy(update={"status": "interrupted"})
     run.manifest_file.write_text(interrupted.model_dump_json())
     again = run_kernels(ran.bench, "--resume")
