@@ -98,6 +98,7 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "littles-law": _breaks_littles_law(evidence) and not _is_generator_time(evidence),
         "generator-time": _breaks_littles_law(evidence) and _is_generator_time(evidence),
         "generator-bound": _is_generator_bound(evidence),
+        "generator-busy": not _is_generator_bound(evidence) and _may_be_generator_bound(evidence),
         "percentile-order": list(evidence.percentiles_ms) != sorted(evidence.percentiles_ms),
         "bytes-vary": (evidence.bytes_spread or 0) > BYTES_TOLERANCE,
         "duration": _is_not_as_long_as_planned(evidence),
@@ -126,14 +127,23 @@ def _counts_differ(evidence: Evidence) -> bool:
 
 
 def _is_generator_bound(evidence: Evidence) -> bool:
-    window_ms = 1000 * evidence.window_s
     rate_per_s = evidence.completed / evidence.window_s
     ceiling_per_s = evidence.ceiling_per_s
     near_its_ceiling = ceiling_per_s is not None and rate_per_s > CEILING_SHARE * ceiling_per_s
+    return near_its_ceiling or _share_of_load_cores(evidence) > LOAD_CORES_SHARE
+
+
+def _may_be_generator_bound(evidence: Evidence) -> bool:
+    """Where no ceiling is known: a fifth of it takes at most a fifth of the cores' time."""
+    unknown = evidence.ceiling_per_s is None
+    return unknown and _share_of_load_cores(evidence) > CEILING_SHARE
+
+
+def _share_of_load_cores(evidence: Evidence) -> float:
+    """How much of its cores' time the load generator took; 0 where that is not known."""
     if evidence.load_cpu_ms is None or evidence.load_cores is None:
-        return near_its_ceiling
-    busy = evidence.load_cpu_ms / (window_ms * evidence.load_cores)
-    return near_its_ceiling or busy > LOAD_CORES_SHARE
+        return 0.0
+    return evidence.load_cpu_ms / (1000 * evidence.window_s * evidence.load_cores)
 
 
 def _is_not_as_long_as_planned(evidence: Evidence) -> bool:

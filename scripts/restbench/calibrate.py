@@ -61,11 +61,12 @@ def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:
     """The calibration of this machine, now, with these checks."""
-    ceilings = [each.values.get("ceiling_per_s") for each in checks]
+    values = {name: value for each in checks for name, value in each.values.items()}
     return Calibration(
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
         machine=machine.identity(machine.describe()),
         git_commit=machine.git_commit()[0],
         checks=tuple(checks),
-        ceiling_per_s=next((each for each in ceilings if each is not None), None),
+        ceiling_per_s=values.get("ceiling_per_s"),
+        streaming_ceiling_per_s=values.get("streaming_ceiling_per_s"),
     )

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from restbench.cell import Cell
 from restbench.claim import Expectation, Part, Term
+from restbench.claim_limit import ACROSS_USERS, limit
 from restbench.claim_terms import side
 from restbench.columns import readable
 from restbench.comparison import Comparison, judge, paired
@@ -24,11 +25,6 @@ Verdict: TypeAlias = Literal[
 ]
 Direction: TypeAlias = Literal["greater", "less", "none"]
 
-#: The audit's flag of a cell where the load generator was the limit.
-GENERATOR_BOUND = "generator-bound"
-#: What it may have done to a ratio.
-ACROSS_USERS = "the load generator was the limit, which depends on the number of users"
-ALIKE = "the load generator was the limit, which makes techniques look alike"
 #: Which real difference contradicts an expectation.
 AGAINST: dict[Expectation, tuple[Direction, ...]] = {
     "greater": ("less",),
@@ -144,17 +140,7 @@ def _ask_one(part: Part, top: Term, bottom: Term, rows: Mapping[Cell, Row], marg
     cells = dict.fromkeys(cell.id for term in (top, bottom) for cell in term.cells)
     named = [cell for term in (top, bottom) for cell in term.cells]
     found = paired(first, second, margin)
-    return Asked(part, f"{one} / {two}", tuple(cells), found, _limit(part, named, rows))
-
-
-def _limit(part: Part, cells: Sequence[Cell], rows: Mapping[Cell, Row]) -> str:
-    """A generator at its end makes techniques look alike, and numbers of users look different; a
-    difference that stands at one number of users in spite of it is larger than shown."""
-    bound = [each for each in cells if each in rows and GENERATOR_BOUND in rows[each].flags]
-    across_users = len({each.users for each in cells}) > 1
-    if bound and across_users:
-        return ACROSS_USERS
-    return ALIKE if bound and part.expect in ("same", "not greater", "not less") else ""
+    return Asked(part, f"{one} / {two}", tuple(cells), found, limit(part, named, rows))
 
 
 def _decide(asked: Asked, comparison: Comparison) -> PartDecision:

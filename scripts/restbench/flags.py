@@ -53,6 +53,11 @@ FLAGS: dict[str, Flag] = {
         "over 80 % of its cores: differences between techniques are larger than shown.",
         True,
     ),
+    "generator-busy": Flag(
+        "JMeter used over a fifth of its cores, and what it can send at all with this sampler is "
+        "not known (make calibrate): techniques may differ by more than is shown.",
+        False,
+    ),
     "percentile-order": Flag(
         "Percentiles are not in their order: the samples are not sound.", True
     ),

@@ -95,11 +95,9 @@ def rows(run: Run) -> list[Row]:
     definition = experiment.load(run.experiment_file)
     manifest, calibration = run.manifest(), run.calibration()
     planned = {each.cell: each.test_ids for each in manifest.plan}
-    # The ceiling was measured with JMeter's own sampler: of another one it says nothing.
-    calibrated = calibration if definition.client == "http-sampler" else None
     known = Known(
         definition.profiles.get(manifest.profile),
-        calibrated.ceiling_per_s if calibrated else None,
+        calibration.ceiling_of(definition.client) if calibration else None,
     )
     blocks: dict[Cell, list[Measurement]] = {}
     for record, folder in run.cell_runs():

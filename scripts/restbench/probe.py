@@ -14,7 +14,7 @@ from pathlib import Path
 
 from restbench import jtl, measures, open_samples, ports, process, service
 from restbench.arrivals import Phases
-from restbench.cell import Cell, Shape
+from restbench.cell import Cell, Client, Shape
 from restbench.cell_folder import CellFolder
 from restbench.counted import Counted
 from restbench.failures import EnvironmentProblem
@@ -71,6 +71,7 @@ class Probe:
         users: int,
         profile: Profile,
         watch: Callable[[Live], None] | None = None,
+        client: Client = "http-sampler",
     ) -> Measured:
         """One measurement of a service under a closed load, from its check to its numbers."""
         folder = self.next_folder(users)
@@ -81,6 +82,7 @@ class Probe:
             requests=Requests({COMPLEXITY: self.payload}),
             payload_seed=SEED,
             cores=self.cores,
+            client=client,
         )
         record = measure(target, task, self.run, watch)
         if record.before is not None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.cell import Cell, Kind, Shape
+from restbench.cell import Cell, Client, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
 SCHEMA_VERSION = 3
@@ -192,4 +192,10 @@ class Calibration(Record):
     git_commit: str
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
-    """Requests per second of the load generator against a stub that answers at once."""
+    """Requests per second of JMeter's own sampler against a stub that answers at once."""
+    streaming_ceiling_per_s: float | None = None
+    """The same of the streaming sampler; None in calibrations of a time when nobody looked."""
+
+    def ceiling_of(self, client: Client) -> float | None:
+        """Of what sends the requests of a run: of another sampler it says nothing."""
+        return self.ceiling_per_s if client == "http-sampler" else self.streaming_ceiling_per_s

@@ -55,6 +55,8 @@ def test_a_sound_measurement_has_no_flag() -> None:
         # 200/s are over a fifth of 999/s; 3.3 s of CPU time are over 80 % of two cores for 2 s.
         ({"ceiling_per_s": 999.0}, "generator-bound"),
         ({"load_cpu_ms": 3_300.0, "load_cores": 2}, "generator-bound"),
+        # Over a fifth of two cores for 2 s; with a ceiling it is the ceiling that tells.
+        ({"load_cpu_ms": 801.0, "load_cores": 2}, "generator-busy"),
         ({"percentiles_ms": (50.0, 90.0, 89.0, 120.0)}, "percentile-order"),
         ({"bytes_spread": 65}, "bytes-vary"),
         ({"warmed_s": 0.4, "planned_warmup_s": 1.0}, "duration"),
@@ -82,7 +84,8 @@ def test_each_check_raises_its_flag(change: dict[str, Any], flag: str) -> None:
         {"mean_of_all_ms": 10.0, "completed": 2000},
         {"foreign_pct": None},
         {"ceiling_per_s": 1_000.0},
-        {"load_cpu_ms": 3_200.0, "load_cores": 2},
+        {"load_cpu_ms": 3_200.0, "load_cores": 2, "ceiling_per_s": 1_000.0},
+        {"load_cpu_ms": 800.0, "load_cores": 2},
         {"percentiles_ms": (50.0, 50.0, 120.0)},
         {"bytes_spread": 64},
         {"warmed_s": 0.5, "planned_warmup_s": 1.0},

@@ -44,13 +44,20 @@ def test_a_p99_of_too_few_responses_shows_nothing_and_fails() -> None:
 
 
 def test_the_ceiling_is_the_highest_load_and_must_be_five_times_the_fastest_cell() -> None:
-    loads = [ceiling.Load(10, 4_000, 20, 90), ceiling.Load(30, 5_000, 25, 95)]
+    loads = [
+        ceiling.Load("http-sampler", 10, 4_000, 20, 90),
+        ceiling.Load("http-sampler", 30, 5_000, 25, 95),
+        ceiling.Load("streaming", 10, 9_000, 40, 90),
+        ceiling.Load("streaming", 30, 8_000, 40, 95),
+    ]
     assert ceiling.judge(loads, fastest_per_s=1_000).passed
     check = ceiling.judge(loads, fastest_per_s=1_001)
     assert not check.passed
     assert check.values["ceiling_per_s"] == 5_000
     assert "above 1000/s are marked generator-bound" in check.measured
     assert "the stub used 25 % of a core" in check.measured
+    assert check.values["streaming_ceiling_per_s"] == 9_000
+    assert "The streaming sampler sends 9000/s: above 1800/s" in check.measured
 
 
 # --- A/A ----------------------------------------------------------------------------------------
@@ -184,10 +191,12 @@ def a_check(name: str, *, passed: bool, **values: float) -> CalibrationCheck:
     )
 
 
-def test_the_record_names_this_machine_and_carries_the_ceiling() -> None:
-    made = record([a_check("one", passed=True), a_check("two", passed=False, ceiling_per_s=7.0)])
+def test_the_record_names_this_machine_and_carries_the_ceiling_of_each_sampler() -> None:
+    found = {"ceiling_per_s": 7.0, "streaming_ceiling_per_s": 9.0}
+    made = record([a_check("one", passed=True), a_check("two", passed=False, **found)])
     assert made.machine == machine.identity(machine.describe())
-    assert made.ceiling_per_s == 7.0
+    assert (made.ceiling_of("http-sampler"), made.ceiling_of("streaming")) == (7.0, 9.0)
+    assert record([a_check("one", passed=True)]).ceiling_of("streaming") is None
 
 
 def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:

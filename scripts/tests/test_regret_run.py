@@ -98,9 +98,15 @@ def test_the_page_has_the_figure_its_table_and_links_to_the_rest(run: Run) -> No
     assert points == pytest.approx({"low": 0.9, "mix": 1.25}, abs=0.02)
 
 
-def test_a_ceiling_that_was_measured_with_another_sampler_marks_no_cell(tmp_path: Path) -> None:
+@pytest.mark.parametrize("known", ["http-sampler", "streaming"])
+def test_a_ceiling_marks_the_cells_of_its_own_sampler_alone(tmp_path: Path, known: str) -> None:
     ceiling = Calibration(
-        made="2026-11-21T01:00:00+00:00", machine={}, git_commit="0", checks=(), ceiling_per_s=1.0
+        made="2026-11-21T01:00:00+00:00",
+        machine={},
+        git_commit="0",
+        checks=(),
+        ceiling_per_s=1.0 if known == "http-sampler" else None,
+        streaming_ceiling_per_s=1.0 if known == "streaming" else None,
     )
     marked = {}
     for client in ("http-sampler", "streaming"):
@@ -110,7 +116,7 @@ def test_a_ceiling_that_was_measured_with_another_sampler_marks_no_cell(tmp_path
         write_model(run.calibration_file, ceiling)
         (row,) = measures.rows(run)
         marked[client] = "generator-bound" in row.flags
-    assert marked == {"http-sampler": True, "streaming": False}
+    assert marked == {client: client == known for client in marked}
 
 
 def test_the_terminal_says_it_in_short_and_a_run_in_which_nothing_chooses_says_nothing(
