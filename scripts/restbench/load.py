@@ -30,6 +30,8 @@ MIXED_PLAN = PLANS / "mixed-load.jmx"
 PLANS_OF: dict[Client, Path] = {"http-sampler": PLAN, "streaming": MIXED_PLAN}
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
+#: The sampler of mixed loads, and what makes many dashboards in one JVM.
+PROGRAMS = HOME / "lib" / "ext" / "restbench-programs.jar"
 START_TIMEOUT_S = 60.0
 POLL_S = 0.02
 #: JMeter's own log says this when its users begin to send.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from restbench import guardian, machine_lock, watch
-from restbench.load import PLANS
+from restbench.load import PLANS, PROGRAMS
 from restbench.programs import JAR, PYTHON_SERVICE
 from restbench.store import ROOT
 
@@ -46,9 +46,10 @@ def fingerprints() -> dict[str, str]:
         *PLANS.glob("log4j2.xml"),
     ]
     return {
-        "java service": of_jar(JAR),
+        "java service": of_jar(JAR, "BOOT-INF/"),
         "python service": of_files([*python, *PYTHON_SERVICE.glob("apache/*.conf")]),
         "load plans": of_files(plans),
+        "load programs": of_jar(PROGRAMS, "restbench/"),
     }
 
 
@@ -61,15 +62,16 @@ def settings() -> dict[str, str]:
     }
 
 
-def of_jar(jar: Path) -> str:
-    """Of its classes and libraries: a build puts its time and its commit beside them."""
+def of_jar(jar: Path, inside: str) -> str:
+    """Of its classes and libraries, which are in this folder of it: a build puts its time and its
+    commit beside them."""
     if not jar.exists():
         return ABSENT
     with zipfile.ZipFile(jar) as archive:
         parts = [
             f"{each.filename} {each.CRC}"
             for each in archive.infolist()
-            if each.filename.startswith("BOOT-INF/")
+            if each.filename.startswith(inside)
         ]
     return _digest("\n".join(sorted(parts)).encode())
 

@@ -18,10 +18,28 @@ def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Pa
             archive.writestr("META-INF/build-info.properties", built)
         return path
 
-    first = sources.of_jar(jar("a.jar", "loops", "Monday"))
-    assert sources.of_jar(jar("b.jar", "loops", "Tuesday")) == first
-    assert sources.of_jar(jar("c.jar", "other", "Monday")) != first
-    assert sources.of_jar(tmp_path / "none.jar") == sources.ABSENT
+    first = sources.of_jar(jar("a.jar", "loops", "Monday"), "BOOT-INF/")
+    assert sources.of_jar(jar("b.jar", "loops", "Tuesday"), "BOOT-INF/") == first
+    assert sources.of_jar(jar("c.jar", "other", "Monday"), "BOOT-INF/") != first
+    assert sources.of_jar(tmp_path / "none.jar", "BOOT-INF/") == sources.ABSENT
+
+
+def test_a_load_is_known_by_the_sampler_that_sends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "programs.jar"
+
+    def build(sampler: str, built: str) -> dict[str, str]:
+        with zipfile.ZipFile(programs, "w") as archive:
+            archive.writestr("META-INF/MANIFEST.MF", built)
+            archive.writestr("restbench/streaming/StreamingSampler.class", sampler)
+        return sources.fingerprints()
+
+    assert sources.PROGRAMS.exists()
+    monkeypatch.setattr(sources, "PROGRAMS", programs)
+    first = build("sends", "Monday")
+    assert build("sends", "Tuesday") == first
+    assert build("sends otherwise", "Tuesday") != first
 
 
 def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
@@ -38,6 +56,6 @@ def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
 
 def test_every_part_that_is_measured_has_a_fingerprint() -> None:
     found = sources.fingerprints()
-    assert set(found) == {"java service", "python service", "load plans"}
-    assert len(set(found.values())) == 3
+    assert set(found) == {"java service", "python service", "load plans", "load programs"}
+    assert len(set(found.values())) == 4
     assert sources.fingerprints() == found
