@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from restbench import machine_findings, store
+from restbench.machine_findings import Note
 from restbench.records import Calibration
 from restbench.store import Run
 
 
 def newest_for(
-    identity: Mapping[str, str | int], folder: Path = store.CALIBRATIONS
+    identity: Mapping[str, str | int], note: Note, folder: Path = store.CALIBRATIONS
 ) -> Calibration | None:
     """See machine_findings.newest_for."""
-    return machine_findings.newest_for(Calibration, identity, folder)
+    return machine_findings.newest_for(Calibration, identity, folder, note)
 
 
-def adopt(run: Run, folder: Path = store.CALIBRATIONS) -> None:
+def adopt(run: Run, note: Note, folder: Path = store.CALIBRATIONS) -> None:
     """See machine_findings.adopt."""
-    machine_findings.adopt(Calibration, run, run.calibration_file, folder)
+    machine_findings.adopt(Calibration, run, run.calibration_file, folder, note)
 
 
 def keep(calibration: Calibration, folder: Path = store.CALIBRATIONS) -> Path:

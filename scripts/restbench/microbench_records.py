@@ -65,8 +65,9 @@ class Microbench(Record):
     profile: str
     whole: bool
     """Every service and strategy, in a profile whose numbers mean something."""
-    foreign_pct: float
-    """What others used of the machine, percent: the most of looks around each service."""
+    foreign_pct: float | None = None
+    """What others used of the machine, percent: the most of looks around each service. None in
+    those of a time when nobody looked."""
     shapes: dict[str, Shape]
     scores: tuple[Score, ...]
     break_evens: tuple[BreakEven, ...]

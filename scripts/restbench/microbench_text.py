@@ -74,11 +74,14 @@ def made_of(made: Microbench) -> str:
     processes = max(len(each.runs_us) for each in made.scores)
     return (
         f"Profile {made.profile}, {processes} processes a part (JMH, pyperf), made {made.made} "
-        f"by commit {made.git_commit[:12]} on {made.described}; others used up to "
-        f"{made.foreign_pct:.0f} % of the machine{_busy(made)}."
+        f"by commit {made.git_commit[:12]} on {made.described}; {_beside(made)}."
     )
 
 
-def _busy(made: Microbench) -> str:
+def _beside(made: Microbench) -> str:
+    """What others did on the machine meanwhile."""
+    if made.foreign_pct is None:
+        return "what others used of the machine is not known"
     busy = made.foreign_pct > FOREIGN_LIMIT_PCT
-    return ", too much for these numbers to be believed" if busy else ""
+    doubt = ", too much for these numbers to be believed" if busy else ""
+    return f"others used up to {made.foreign_pct:.0f} % of the machine{doubt}"

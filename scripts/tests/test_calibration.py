@@ -199,6 +199,10 @@ def test_the_record_names_this_machine_and_carries_the_ceiling_of_each_sampler()
     assert record([a_check("one", passed=True)]).ceiling_of("streaming") is None
 
 
+def unheard(note: str) -> None:
+    raise AssertionError(note)
+
+
 def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
     made = record([a_check("one", passed=True)])
     older = made.model_copy(update={"made": "2020-01-01T00:00:00+00:00"})
@@ -207,8 +211,8 @@ def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
     )
     for each in (older, made, other):
         calibration.keep(each, tmp_path)
-    assert calibration.newest_for(made.machine, tmp_path) == made
-    assert calibration.newest_for({"processor": "a third"}, tmp_path) is None
+    assert calibration.newest_for(made.machine, unheard, tmp_path) == made
+    assert calibration.newest_for({"processor": "a third"}, unheard, tmp_path) is None
 
 
 def test_a_run_gets_the_newest_calibration_of_its_own_machine_and_keeps_it_elsewhere(
@@ -216,13 +220,13 @@ def test_a_run_gets_the_newest_calibration_of_its_own_machine_and_keeps_it_elsew
 ) -> None:
     run = Run(tmp_path / "run")
     write_json(run.machine_file, machine.describe())
-    calibration.adopt(run, tmp_path)
+    calibration.adopt(run, unheard, tmp_path)
     assert run.calibration() is None
     made = record([a_check("one", passed=True)])
     calibration.keep(made, tmp_path)
-    calibration.adopt(run, tmp_path)
+    calibration.adopt(run, unheard, tmp_path)
     assert run.calibration() == made
-    calibration.adopt(run, tmp_path / "of another machine")
+    calibration.adopt(run, unheard, tmp_path / "of another machine")
     assert run.calibration() == made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -93,22 +94,41 @@ def made(when: str, processor: str = "one", *, whole: bool = True) -> Microbench
     )
 
 
+def unheard(note: str) -> None:
+    raise AssertionError(note)
+
+
 def test_what_is_kept_is_found_again_for_its_machine_alone(tmp_path: Path) -> None:
     older, newer = made("2026-11-20T10:00:00+00:00"), made("2026-11-21T10:00:00+00:00")
     for each in (newer, older, made("2026-11-22T10:00:00+00:00", "two")):
         assert keep(each, tmp_path).read_text() == document(each)
-    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path) == newer
+    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard) == newer
 
 
 def test_a_part_is_kept_and_never_quoted(tmp_path: Path) -> None:
     assert keep(made("2026-11-20T10:00:00+00:00", whole=False), tmp_path).exists()
-    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path) is None
+    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard) is None
 
 
-def test_a_broken_one_is_named_with_the_mend(tmp_path: Path) -> None:
-    write_json(tmp_path / "x.json", {"schema_version": 2})
-    with pytest.raises(Unreadable, match=r"x\.json: .*make another with 'make microbench'"):
-        machine_findings.newest_for(Microbench, MACHINE, tmp_path)
+@pytest.mark.parametrize("broken", ['{"schema_version": 2}', '{"schema_version": 99}', "{", ""])
+def test_a_broken_one_is_named_with_the_mend_and_the_others_hold(
+    tmp_path: Path, broken: str
+) -> None:
+    whole = made("2026-11-20T10:00:00+00:00")
+    keep(whole, tmp_path)
+    (tmp_path / "x.json").write_text(broken)
+    notes: list[str] = []
+    assert machine_findings.newest_for(Microbench, MACHINE, tmp_path, notes.append) == whole
+    assert len(notes) == 1
+    assert re.search(r"x\.json: .*(make another with 'make microbench'|read it with)", notes[0])
+
+
+def test_one_from_before_anybody_looked_what_others_do_says_so(tmp_path: Path) -> None:
+    older = made("2026-11-20T10:00:00+00:00").model_dump(exclude={"foreign_pct"}, mode="json")
+    write_json(tmp_path / "older.json", older)
+    found = machine_findings.newest_for(Microbench, MACHINE, tmp_path, unheard)
+    assert found is not None
+    assert made_of(found).endswith("what others used of the machine is not known.")
 
 
 @pytest.fixture
@@ -121,7 +141,7 @@ def test_the_report_quotes_the_microbenchmark_of_its_machine(a_run: Run, tmp_pat
         update={"machine": machine.identity(a_run.machine())}
     )
     keep(ours, tmp_path / "kept")
-    machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept")
+    machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", unheard)
     page = report.write(a_run).read_text()
     table = markdown.document(a_run, measures.rows(a_run))
     for text in (page, table):

@@ -81,16 +81,20 @@ def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
         dashboards.write_study(run)
     except Failure as error:
         failure = error
-        console.print(f"note   no dashboards: {error}", markup=False, soft_wrap=True)
+        _note(f"no dashboards: {error}")
     return Presented(_analyse(run, before_page), failure)
+
+
+def _note(text: str) -> None:
+    console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
 def _analyse(
     run: store.Run, before_page: Callable[[], None] = lambda: None
 ) -> Sequence[measures.Row]:
     with phases.spent_on("tables and figures"):
-        calibration.adopt(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES)
+        calibration.adopt(run, _note)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
         rows = measures.rows(run)
         tables.write(run, rows)
         drawn = figures.write(run, rows)
