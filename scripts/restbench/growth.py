@@ -6,8 +6,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from restbench import (
     growth_stages,
@@ -31,6 +33,7 @@ from restbench.service import Service
 SMALLEST_MS = 0.02
 
 Tell = Callable[[str], None]
+Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,14 @@ class _Work:
     def look(self, running: Service) -> None:
         """See what others do while nothing of ours should be at work."""
         self.foreign_pct.append(quiet.look(running.pids()).foreign_pct)
+
+    def tried(self, measured: Callable[[], Measured]) -> Measured | CellsFailed:
+        """What was measured, or why it could not be: the other parts have their turn."""
+        try:
+            return measured()
+        except CellsFailed as failure:
+            self.tell(f"FAILED  {failure}")
+            return failure
 
 
 def measure(plan: Plan, tell: Tell) -> Growth:
@@ -84,12 +95,12 @@ def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
             for sweep in plan.sweeps[name]:
                 work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
                 asked = _server(running, "serial", sweep.kernel)
-                yield growth_stages.measure(asked, sweep, plan.rounds)
+                yield work.tried(partial(growth_stages.measure, asked, sweep, plan.rounds))
             for strategy in plan.choice.of(running.strategies()):
                 work.look(running)
                 yield from _strategy(work, running, strategy)
     if "python" in plan.choice.services:
-        yield _processes(work)
+        yield from _processes(work)
 
 
 def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Series] | CellsFailed]:
@@ -97,32 +108,30 @@ def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Ser
     asked = _server(running, strategy, plan.dispatched.kernel)
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
     work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
-    yield growth_stages.measure(asked, plan.dispatched, plan.rounds)
+    yield work.tried(partial(growth_stages.measure, asked, plan.dispatched, plan.rounds))
     client = Client(work.folder / "users.json", placement.allowed_cores()[-1], work.folder)
-    try:
-        yield growth_users.measure(asked, client, plan)
-    except CellsFailed as failure:
-        work.tell(f"FAILED  {failure}")
-        yield failure
+    yield work.tried(partial(growth_users.measure, asked, client, plan))
 
 
-def _processes(work: _Work) -> list[Series]:
+def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
     """The pools of the Python service, with more and more processes in them."""
     plan = work.plan
     work.tell(f"python  pools of {_listed(plan.processes)} processes")
-    by_strategy: dict[str, list[list[float]]] = {}
+    by_strategy: dict[str, list[list[float] | CellsFailed]] = {}
     for count in plan.processes:
         place = work.folder / f"processes-{count}"
         with _started("python", place, {"RESTBENCH_PROCESSES": str(count)}) as running:
             for strategy in plan.choice.of(running.strategies()):
                 asked = _server(running, strategy, plan.dispatched.kernel)
                 shape = plan.dispatched.shapes[-1]
-                taken_ms = growth_stages.dispatch_ms(asked, shape, plan.rounds)
-                by_strategy.setdefault(strategy, []).append(taken_ms)
-    return [
-        growth_stages.over_processes(f"python {name}", plan.processes, by_count)
-        for name, by_count in by_strategy.items()
-    ]
+                dispatch_ms = partial(growth_stages.dispatch_ms, asked, shape, plan.rounds)
+                by_strategy.setdefault(strategy, []).append(work.tried(dispatch_ms))
+    for name, by_count in by_strategy.items():
+        failures = [each for each in by_count if isinstance(each, CellsFailed)]
+        taken_ms = [each for each in by_count if not isinstance(each, CellsFailed)]
+        yield from failures
+        if not failures:
+            yield [growth_stages.over_processes(f"python {name}", plan.processes, taken_ms)]
 
 
 @contextmanager

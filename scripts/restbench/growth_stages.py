@@ -20,7 +20,7 @@ WARMUP_REQUESTS, WARMUP_OPERATIONS = 50, 50_000_000
 
 def measure(server: Server, sweep: Sweep, rounds: int) -> list[Series]:
     """A series a stage, in milliseconds. Rounds go through all sizes: what drifts does so for all
-    alike. WrongAnswers."""
+    alike. WrongAnswers, CellsFailed."""
     payloads = [payload(shape) for shape in sweep.shapes]
     for each in payloads:
         warm_up(server, each)
@@ -42,7 +42,7 @@ def measure(server: Server, sweep: Sweep, rounds: int) -> list[Series]:
 
 
 def dispatch_ms(server: Server, shape: Shape, rounds: int) -> list[float]:
-    """The time that a request waits and computes, in each round. WrongAnswers."""
+    """The time that a request waits and computes, in each round. WrongAnswers, CellsFailed."""
     asked = payload(shape)
     warm_up(server, asked)
     told = [limit_servers.stages_ms(server, asked, REQUESTS) for _ in range(rounds)]

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx
 
 from restbench import ports, process, programs, service
-from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
 from restbench.payload import Payload
 
 LIMIT = "limit"
@@ -70,15 +70,17 @@ def servers(program: Path, core: int, folder: Path) -> Iterator[list[Server]]:
 
 
 def require_right(server: Server, payload: Payload) -> None:
-    """WrongAnswers unless the server's answer is the product, byte for byte."""
+    """WrongAnswers unless the server's answer is the product, byte for byte. CellsFailed where
+    there is no answer."""
     with _client() as client:
         answer = _post(client, server, payload)
     if answer.content != payload.answer(REQUEST_ID):
-        raise WrongAnswers(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
+        raise WrongAnswers(f"{server.name}: answered {answer.text[:80]!r}")
 
 
 def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, float]:
-    """The medians of what `Server-Timing` tells, one request after the other; empty without it."""
+    """The medians of what `Server-Timing` tells, one request after the other; empty without it.
+    CellsFailed where one of them is not answered."""
     told: dict[str, list[float]] = {}
     with _client() as client:
         for _ in range(requests):
@@ -93,6 +95,17 @@ def _client() -> httpx.Client:
 
 
 def _post(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
+    """Its answer. CellsFailed where there is none in time, or one with another status than 200."""
+    try:
+        answer = _once_up(client, server, payload)
+    except httpx.HTTPError as error:
+        raise CellsFailed(f"{server.name}: no answer: {error or type(error).__name__}") from error
+    if answer.status_code != httpx.codes.OK:
+        raise CellsFailed(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
+    return answer
+
+
+def _once_up(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
     headers = {"Content-Type": "application/json"}
     deadline = time.monotonic() + READY_TIMEOUT_S
     while True:

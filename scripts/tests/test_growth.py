@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import subprocess
-from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -30,6 +30,9 @@ def series(power: float, expected: float, noise: float = 0.02, rounds: int = 5) 
         for _ in range(rounds)
     )
     return Series("java serial", "compute", "n", expected, SIZES, made)
+
+
+MADE = series(1.0, expected=1.0)
 
 
 def test_the_exponent_of_a_power_is_found() -> None:
@@ -100,26 +103,51 @@ def test_what_could_not_be_measured_is_told_before_all_else() -> None:
         judge(Growth((bad,), ("java pinned: Socket errors: read 3",)))
 
 
-def test_one_strategy_that_answers_nothing_leaves_the_others_measured(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    made = series(1.0, expected=1.0)
+def measured_where_whole(server: Server, *_: object) -> list[Series]:
+    """As any measurement: of a strategy that answers nothing there is none."""
+    if server.name.endswith("broken"):
+        raise CellsFailed(f"{server.name}: answered 503")
+    return [MADE]
 
-    def measured(server: Server, _client: object, _plan: object) -> list[Series]:
-        if server.name.endswith("broken"):
-            raise CellsFailed(f"{server.name}: Non-2xx or 3xx responses: 4")
-        return [made]
 
+@pytest.fixture
+def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A service with one that answers and one that does not; nothing is started."""
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
     monkeypatch.setattr(growth, "_started", lambda *_: contextlib.nullcontext(running))
     monkeypatch.setattr(growth_stages, "measure", lambda *_: [])
-    monkeypatch.setattr(growth_users, "measure", measured)
+    monkeypatch.setattr(growth_users, "measure", lambda *_: [])
+    monkeypatch.setattr(growth_stages, "dispatch_ms", lambda *_: [1.0, 1.1])
+
+
+@pytest.mark.parametrize("part", [growth_stages, growth_users])
+def test_one_strategy_that_answers_nothing_leaves_the_others_measured(
+    part: ModuleType, two_strategies: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part, "measure", measured_where_whole)
     lines: list[str] = []
     found = growth.measure(plan_of("smoke", "java", ""), lines.append)
-    assert [each.series for each in found.fits] == [made]
-    assert found.failures == ("java broken: Non-2xx or 3xx responses: 4",)
-    assert "FAILED  java broken: Non-2xx or 3xx responses: 4" in lines
+    assert MADE in [each.series for each in found.fits]
+    assert found.failures == ("java broken: answered 503",)
+    assert "FAILED  java broken: answered 503" in lines
+
+
+def test_a_pool_that_answers_nothing_at_one_size_leaves_the_others_measured(
+    two_strategies: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def dispatched(server: Server, *_: object) -> list[float]:
+        asked.append(server.name)
+        if server.name.endswith("broken") and asked.count(server.name) == 2:
+            raise CellsFailed(f"{server.name}: answered 503")
+        return [1.0, 1.1]
+
+    monkeypatch.setattr(growth_stages, "dispatch_ms", dispatched)
+    found = growth.measure(plan_of("smoke", "python", ""), lambda _: None)
+    assert [each.series.server for each in found.fits] == ["python whole"]
+    assert found.failures == ("java broken: answered 503",)
 
 
 def test_what_is_allowed_follows_from_the_operations_and_the_elements() -> None:

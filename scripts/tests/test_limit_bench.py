@@ -122,15 +122,28 @@ def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answeri
 
 
 def test_a_wrong_product_is_never_timed(answering) -> None:
-    with pytest.raises(WrongAnswers, match="java: answered 200 "):
+    with pytest.raises(WrongAnswers, match=r"java: answered .*requestId"):
         limit_servers.require_right(answering(200, b'{"requestId":"2019"}'), PAYLOAD)
 
 
 def test_a_refused_request_is_no_measurement(tmp_path: Path, answering) -> None:
     server = answering(503, b"{}")
-    limit_servers.stages_ms(server, PAYLOAD, 1)  # it is up
+    refused = r"^java: answered 503 '\{\}'$"
+    with pytest.raises(CellsFailed, match=refused):
+        limit_servers.require_right(server, PAYLOAD)
+    with pytest.raises(CellsFailed, match=refused):
+        limit_servers.stages_ms(server, PAYLOAD, 1)
     with pytest.raises(CellsFailed, match="Non-2xx"):
         client(tmp_path).load(server, 1.0)
+
+
+def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None:
+    server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
+    limit_servers.require_right(server, PAYLOAD)
+    process.stop(server.running)
+    monkeypatch.setattr(limit_servers, "READY_TIMEOUT_S", 0.0)
+    with pytest.raises(CellsFailed, match=r"^java: no answer: .*refused"):
+        limit_servers.stages_ms(server, PAYLOAD, 1)
 
 
 def test_without_the_source_it_is_skipped_and_says_so(tmp_path: Path) -> None:
