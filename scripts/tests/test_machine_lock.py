@@ -101,7 +101,16 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
 
 
 @pytest.mark.parametrize(
-    "command", [("run",), ("calibrate",), ("bench-analysis",), ("bench-limit", "LIMIT")]
+    "command",
+    [
+        ("run",),
+        ("calibrate",),
+        ("bench-analysis",),
+        ("bench-limit", "LIMIT"),
+        ("bench-growth",),
+        ("microbench",),
+        ("npb", "IS", "S"),
+    ],
 )
 def test_what_measures_needs_the_machine_for_itself(
     tmp_path: Path, name: str, command: tuple[str, ...]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import npb_direct, watch
+from restbench import machine_lock, npb_direct, watch
 from restbench.cell import STRATEGIES, ServiceName
 from restbench.commands.options import console
 from restbench.failures import BadConfiguration
@@ -39,6 +39,7 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
 ) -> None:
     """Run a NAS kernel without HTTP, under any technique."""
     name = _checked(kernel, npb_class, language, strategy)
+    machine_lock.take()
     program = Program(name, strategy, Work(kernel, npb_class), repeat, cores or None)
     with tempfile.TemporaryDirectory(dir=watch.begin()) as folder:
         answers = npb_direct.run(program, Path(folder) / "direct.log", RUN_MAX_S)
