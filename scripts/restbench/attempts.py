@@ -54,7 +54,8 @@ class Failed:
     final: bool = False
     """Whether a second attempt could not end otherwise, or may not be asked for."""
     flags: tuple[str, ...] = ()
-    """What was to be said of the service, which is said once: the second attempt says it too."""
+    """What was to be said of the service, which is said once: the second attempt and the record
+    say it too."""
 
 
 def measure_cell(
@@ -73,7 +74,8 @@ def measure_cell(
     try:
         second = _attempt(group, planned, session, watch, first)
     except NoService as error:
-        _keep(group, planned, session.cores, Failed(why(error)), first.reason)
+        lost = Failed(why(error), flags=first.flags)
+        _keep(group, planned, session.cores, lost, first.reason)
         raise
     if isinstance(second, CellRun):
         return second
@@ -116,7 +118,8 @@ def _attempt(
     try:
         _make_ready(group, planned, session)
         if reason := session.unfit.get(planned.cell.strategy):
-            return Failed(reason, final=True, absent=_is_absent(planned.cell, session))
+            absent = _is_absent(planned.cell, session)
+            return Failed(reason, final=True, absent=absent, flags=flags)
         flags = tuple(dict.fromkeys((*flags, *session.take_flags())))
         task = _task(group, planned, session.cores, first.reason if first else None, flags)
         record = measure(session.service, task, group.run, watch)
@@ -173,7 +176,7 @@ def _task(
 def _keep(
     group: Group, planned: PlannedCell, cores: Cores, failed: Failed, first_failure: str | None
 ) -> CellRun:
-    task = _task(group, planned, cores, first_failure)
+    task = _task(group, planned, cores, first_failure, failed.flags)
     marks = {"wrong-answers": failed.wrong, "not-offered": failed.absent}
     flags = (*task.flags, *(flag for flag, holds in marks.items() if holds))
     record = task.record("failed", reason=failed.reason, flags=flags)
