@@ -116,8 +116,7 @@ def _attempt(
 ) -> CellRun | Failed:
     flags = first.flags if first else ()
     try:
-        _make_ready(group, planned, session)
-        if reason := session.unfit.get(planned.cell.strategy):
+        if reason := _made_ready(group, planned, session):
             absent = _is_absent(planned.cell, session)
             return Failed(reason, final=True, absent=absent, flags=flags)
         flags = tuple(dict.fromkeys((*flags, *session.take_flags())))
@@ -147,11 +146,15 @@ def worse(error: Exception, samples: Iterable[Path]) -> Exception:
     return WrongAnswers(f"{wrong} answers were wrong; then: {why(error)}")
 
 
-def _make_ready(group: Group, planned: PlannedCell, session: Session) -> None:
-    """A service that is as it was for the first cell, where the last one left it otherwise."""
-    renew_if_spent(group.run, planned, session)
-    if session.restarted:
-        warm_all(group.order, group.run, group.cells, session)
+def _made_ready(group: Group, planned: PlannedCell, session: Session) -> str | None:
+    """A service that is as it was for the first cell, where the last one left it otherwise; or why
+    the cell cannot be measured on any, which needs none."""
+    strategy = planned.cell.strategy
+    if strategy not in session.unfit:
+        renew_if_spent(group.run, planned, session)
+        if session.cold:
+            warm_all(group.order, group.run, group.cells, session)
+    return session.unfit.get(strategy)
 
 
 def _task(

@@ -35,6 +35,8 @@ class Session:
     """Whether the cell before failed, or left work behind: no next cell on this process."""
     restarted: bool = False
     """Whether the process is new because the one before was spent."""
+    cold: bool = True
+    """Whether nothing has warmed the process up yet."""
     resumed: bool = False
     """Whether cells of its group were measured on another process, before an interruption."""
     unfit: dict[str, str] = field(default_factory=dict)
@@ -175,4 +177,4 @@ def renew_if_spent(run: Run, next_cell: PlannedCell, session: Session) -> None:
         return
     session.service.stop(signal.SIGKILL)
     session.service = _own(run, next_cell, session.settings).service
-    session.restarted = True
+    session.restarted = session.cold = True

@@ -27,7 +27,9 @@ def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Sess
     more of the way is compiled when the first window opens.
 
     A strategy that a service dies of twice is unfit; the others are warmed up on another process.
+    A spent process is replaced first: it would be warmed up for nothing.
     """
+    renew_if_spent(run, group[0], session)
     died: set[str] = set()
     while (strategy := _dies_of(order, group, session)) is not None:
         if strategy in died:
@@ -35,6 +37,7 @@ def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Sess
         died.add(strategy)
         session.spent = True
         renew_if_spent(run, group[0], session)
+    session.cold = False
 
 
 def _dies_of(order: Order, group: Sequence[PlannedCell], session: Session) -> str | None:
