@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from restbench import jtl, load, open_step, proof, walk
+from restbench import jtl, load, open_step, proof, proofs, walk
 from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
@@ -19,7 +19,6 @@ from restbench.placement import core_list
 from restbench.records import PlannedCell, Window
 from restbench.session import Session, renew_if_spent
 from restbench.store import Run
-from restbench.writing import write_json
 
 #: JMeter's own bound on the closed load, beyond what is planned: it ends even if nobody stops it.
 SPARE_S = 60.0
@@ -61,10 +60,7 @@ class Walker:
                 f"{session.runtime}; it offers {', '.join(session.offered)}"
             )
         proven = proof.prove(session.service, cell.strategy, cell.placement, session.cores.service)
-        write_json(
-            self._run.proofs_file,
-            [each.model_dump() for each in (*self._run.proofs(), proven)],
-        )
+        proofs.keep(self._run, proven)
 
     def _closed_load(self) -> float:
         """Warm the service up with a few users; the correct responses per second of the

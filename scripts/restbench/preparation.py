@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from restbench import proof
+from restbench import proof, proofs
 from restbench.attempts import Group, why
 from restbench.cell import Cell
 from restbench.failures import EnvironmentProblem, NoService
 from restbench.phases import spent_on
 from restbench.records import Proof
 from restbench.session import Session, end_of_log, renew_if_spent
-from restbench.store import Run
 from restbench.warming import warm_all
-from restbench.writing import write_json
 
 
 def prepare(group: Group, session: Session, proven: Callable[[Proof], None]) -> None:
@@ -42,7 +40,7 @@ def _prove(group: Group, cell: Cell, session: Session, proven: Callable[[Proof],
     if isinstance(found, str):
         session.unfit[cell.strategy] = found
         return
-    _keep(group.run, found)
+    proofs.keep(group.run, found)
     proven(found)
 
 
@@ -59,15 +57,6 @@ def _look(group: Group, cell: Cell, session: Session) -> Proof | str:
         session.spent = True
         return f"could not be looked at while it served: {why(error)}"
     return found
-
-
-def _keep(run: Run, proven: Proof) -> None:
-    """One proof a service, strategy and placement: of several blocks the first that denies it."""
-    kept = {(each.service, each.strategy, each.placement): each for each in run.proofs()}
-    known = kept.get((proven.service, proven.strategy, proven.placement))
-    if known is None or known.does is not False:
-        kept[proven.service, proven.strategy, proven.placement] = proven
-    write_json(run.proofs_file, [each.model_dump() for each in kept.values()])
 
 
 def _not_offered(cell: Cell, session: Session) -> str:

@@ -38,7 +38,7 @@ class Services:
         monkeypatch.setattr(Service, "stop", lambda *_: None)
         monkeypatch.setattr(Service, "attached", False)
         monkeypatch.setattr(attempts, "is_spent", lambda _: False)
-        monkeypatch.setattr(preparation, "_keep", lambda *_: None)
+        monkeypatch.setattr(preparation.proofs, "keep", lambda *_: None)
         monkeypatch.setattr(attempts, "measure", lambda _service, task, *_: measured(task))
 
     def new(self) -> Session:
