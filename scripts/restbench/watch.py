@@ -62,8 +62,9 @@ class Watch:
             self._tell(order)
 
     def _tell(self, order: str) -> None:
-        # A guardian that was killed just now is replaced, and told, before anything is started.
-        if self.process and self.process.stdin:
+        # A guardian that was killed just now is replaced, and told, before anything is started; one
+        # that is still at its work when we end was told everything.
+        if self.process and self.process.stdin and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.write(f"{order}\n".encode())
                 self.process.stdin.flush()

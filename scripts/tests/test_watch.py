@@ -226,6 +226,19 @@ def test_a_guardian_that_was_killed_is_replaced_before_anything_else_is_started(
     assert await_true(lambda: not harness.left()), harness.left()
 
 
+def test_a_guardian_that_takes_too_long_is_waited_for_again_and_no_error_of_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow = subprocess.Popen(["sleep", "600"], stdin=subprocess.PIPE)
+    monkeypatch.setattr(watch, "END_TIMEOUT_S", 0.01)
+    try:
+        watch.Watch("a mark", process=slow).end()
+        assert slow.poll() is None
+    finally:
+        slow.kill()
+        slow.wait()
+
+
 def test_what_is_left_when_the_guardian_was_killed_too_is_ended_by_the_next_harness(
     harness: Harness,
 ) -> None:
