@@ -15,9 +15,10 @@ from pathlib import Path
 
 import psutil
 import pytest
+from stub_bench import Bench
 
-from restbench import watch
-from restbench.commands import running
+from restbench import resuming, store, watch
+from restbench.commands import ordering, running
 from restbench.store import Run
 from restbench.writing import write_text
 
@@ -264,15 +265,18 @@ def test_what_a_harness_of_another_machine_left_is_not_ours_to_end(
     assert harness.ended_by(watch.end_leftovers())
 
 
-def test_a_run_that_goes_on_is_never_given_to_the_guardian(
+def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[Path] = []
-    monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
     new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
-    new.path.mkdir()
-    write_text(begun.manifest_file, "{}")
-    for each in (new, begun):
-        with running.kept(each):
-            pass
+    monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
+    monkeypatch.setattr(store, "create_run", lambda _name: new)
+    monkeypatch.setattr(resuming, "require_same_surroundings", lambda _run: None)
+    order = ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
+    assert running.run_for(order, None) == new
     assert given == [new.path]
+    assert running.run_for(order, begun) == begun
+    write_text(begun.manifest_file, "{}")
+    with running.kept(begun):
+        assert given == [new.path]

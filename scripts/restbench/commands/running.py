@@ -36,6 +36,7 @@ def to_measure(run: Run | None, plan: Sequence[PlannedCell]) -> list[PlannedCell
 
 def run_for(order: Ordered, unfinished_run: Run | None) -> Run:
     """The folder of the run: of one to go on with, or of one that begins now, named by its time.
+    Killed before it has begun the latter leaves no folder; one that goes on is never taken away.
 
     EnvironmentProblem where what is measured is not as it was.
     """
@@ -44,7 +45,9 @@ def run_for(order: Ordered, unfinished_run: Run | None) -> Run:
         resuming.require_same_surroundings(unfinished_run)
         return unfinished_run
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
-    return store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
+    begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
+    watch.unless(begun.path, *BEGUN)  # at once: whatever is next may end us
+    return begun
 
 
 def _note(text: str) -> None:
@@ -53,8 +56,7 @@ def _note(text: str) -> None:
 
 @contextmanager
 def kept(run: Run) -> Iterator[None]:
-    """Nobody else goes on with it meanwhile; who interrupts it is told where it lies. Killed before
-    it has begun it leaves no folder."""
+    """Nobody else goes on with it meanwhile; who interrupts it is told where it lies."""
     with run_lock.held(run) as is_held, _followed(run):
         if not is_held:
             _note("no locks on this file system: resume no run that still goes on")
@@ -65,8 +67,6 @@ def kept(run: Run) -> Iterator[None]:
 
 @contextmanager
 def _followed(run: Run) -> Iterator[None]:
-    if not run.manifest_file.exists():  # one that goes on is never ours to take away
-        watch.unless(run.path, *BEGUN)
     watch.tidy(run.path)
     watch.remove(storage.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
