@@ -73,6 +73,7 @@ class RunFolder:
             self.manifest_file,
             self.experiment_file,
             self.claims_file,
+            self.published_file,
             self.machine_file,
             self.calibration_file,
             self.microbench_file,

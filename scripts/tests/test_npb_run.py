@@ -13,6 +13,7 @@ from stub_bench import Bench
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
 from restbench import store
+from restbench.commands.results import keep_run
 from restbench.npb_results import results
 from restbench.store import Run
 
@@ -133,9 +134,21 @@ def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
 
 
 def test_other_commands_say_that_the_run_is_of_another_kind(ran: Ran) -> None:
-    done = ran.bench.restbench("keep", str(ran.run.path), "kept")
+    done = ran.bench.restbench("dashboard", str(ran.run.path), "a-cell")
     assert done.returncode == 2
     assert "a run of kind 'npb'" in done.stderr
+
+
+def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_raw(
+    ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, kept = ran.run, Run(tmp_path / "kept")
+    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    keep_run(str(run.path), "kept")
+    for file in ("npb_csv", "npb_markdown", "claims_file", "published_file", "machine_file"):
+        assert getattr(kept, file).read_bytes() == getattr(run, file).read_bytes()
+    assert kept.npb_figure("time").read_bytes() == run.npb_figure("time").read_bytes()
+    assert not kept.has_raw_data
 
 
 @pytest.mark.parametrize("fault", ["unverified", "unverified-direct"])

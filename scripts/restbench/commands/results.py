@@ -15,6 +15,7 @@ from restbench import (
     keep,
     machine_findings,
     measures,
+    npb_results,
     phases,
     report,
     store,
@@ -57,11 +58,14 @@ def keep_run(
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
-    run = with_raw_data(closed_run(name))
+    run = with_raw_data(store.open_run(name))
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data:
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    keep.keep(run, measures.rows(run), target)
+    if is_npb(run.experiment_file):
+        keep.keep_kernels(run, npb_results.results(run), target)
+    else:
+        keep.keep(closed_run(name), measures.rows(run), target)
     console.print(str(target.path), soft_wrap=True)
 
 
