@@ -92,7 +92,7 @@ class Regression(Failure):
 
 
 class GrowsTooFast(Failure):
-    """Something takes more time or memory for a larger size than it should."""
+    """Something takes more time for a larger size than it should."""
 
     exit_code = ExitCode.REGRESSION
 

@@ -1,14 +1,15 @@
-"""How a strategy bears more users: their latency, the throughput, and the service's memory."""
+"""How a strategy bears more users: their latency and the throughput.
+
+Not the memory: a JVM of a fixed heap and a Python that keeps what it has freed give nothing back,
+so that after the first load of the most users every later one sees the same.
+"""
 
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import psutil
-
-from restbench import experiment, process, store
+from restbench import experiment, store
 from restbench.failures import CellsFailed
 from restbench.growth_fit import Series
 from restbench.growth_plan import Plan
@@ -31,17 +32,14 @@ class Looked:
     """Mean."""
     per_request_ms: float
     """Of the wall clock: one over the throughput."""
-    memory_mib: float
-    """Resident, of all processes of the service, at the end of the load."""
 
 
 #: The largest exponent of each that is right, over the users of a closed loop: latency in
-#: proportion to them, the throughput flat, and no more memory a user the more there are.
-EXPECTED = {"latency_ms": 1.0, "per_request_ms": 0.0, "memory_mib": 1.0}
+#: proportion to them, the throughput flat.
+EXPECTED = {"latency_ms": 1.0, "per_request_ms": 0.0}
 WORDS = {
     "latency_ms": "latency",
     "per_request_ms": "1/throughput",
-    "memory_mib": "memory",
 }
 
 
@@ -74,7 +72,7 @@ def _look(server: Server, client: Client, seconds: float) -> Looked:
         seconds *= 2
         told = client.told(server, seconds)
     per_request_ms = told_ms("requests in", told) / answered(server.name, told)
-    return Looked(told_ms("Latency", told), per_request_ms, _memory_mib(server))
+    return Looked(told_ms("Latency", told), per_request_ms)
 
 
 def requests_in(told: str) -> int:
@@ -92,11 +90,3 @@ def told_ms(words: str, told: str) -> float:
     if not found:
         raise CellsFailed(f"no {words} was told: {told.strip()[:200]}")
     return float(found[1]) * _UNITS_MS[found[2]]
-
-
-def _memory_mib(server: Server) -> float:
-    total = 0
-    for pid in process.tree(server.running.pid):
-        with suppress(psutil.NoSuchProcess):
-            total += psutil.Process(pid).memory_info().rss
-    return total / 2**20

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 import subprocess
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -17,6 +18,7 @@ from restbench.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from restbench.growth_plan import cubes, dispatch, plan_of, study_rows
 from restbench.growth_stages import over_processes
 from restbench.growth_users import requests_in, told_ms
+from restbench.limit_bench import Client
 from restbench.limit_servers import Server
 from restbench.service import Service
 
@@ -190,3 +192,24 @@ def test_a_wrong_profile_or_service_is_named() -> None:
     with pytest.raises(BadConfiguration, match="--profile: 'fast' is not one of smoke, quick"):
         plan_of("fast", "", "")
     assert plan_of("quick", "python", "").choice.services == ("python",)
+
+
+def test_over_users_the_first_round_warms_up_and_only_times_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def told(client: Client, _server: Server, _seconds: float) -> str:
+        asked.append(client.connections)
+        warming_up = len(asked) <= len(plan.users)
+        latency_ms = 1000 if warming_up else 2 * client.connections
+        return f"    Latency   {latency_ms}.00ms\n  1000 requests in 1.00s, 1MB read\n"
+
+    monkeypatch.setattr(Client, "told", told)
+    plan = plan_of("smoke", "java", "")
+    server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
+    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0, tmp_path), plan)
+    assert asked == list(plan.users) * (1 + plan.user_rounds)
+    assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
+    assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)
+    assert fit(latency).verdict == fit(per_request).verdict == "as expected"

@@ -22,7 +22,7 @@ from restbench.progress import duration
 
 READING = (
     "Over: the sizes that were fitted, without those too fast for the clock. First, last: the "
-    "least value at the ends, in ms or MiB. Exponent b of value = a * size^b: "
+    "least value at the ends, in ms. Exponent b of value = a * size^b: "
     "least squares on logarithms in each round, 95 % t interval over rounds. It grows faster where "
     f"the whole interval is above the allowed exponent by more than {TOLERANCE:g}: caches that "
     "end, not algorithms, stay below that."
@@ -34,7 +34,7 @@ def bench_growth(
     service: OnlyServiceOption = "",
     strategies: OnlyStrategiesOption = "",
 ) -> None:
-    """See how time and memory grow with the sizes."""
+    """See how time grows with the sizes."""
     begun = time.monotonic()
     found = growth.measure(
         plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
@@ -93,7 +93,7 @@ def _table(server: str, fits: Sequence[Fit]) -> Table:
 
 
 def _line(fit: Fit) -> tuple[str, ...]:
-    """The values at the ends are the least of all rounds, in milliseconds or MiB."""
+    """The values at the ends are the least of all rounds, in milliseconds."""
     series, exponent = fit.series, fit.exponent
     first, last = (min(values[end] for values in series.rounds) for end in (0, -1))
     return (
