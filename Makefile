@@ -59,12 +59,12 @@ test: setup $(STAMPS)/dev $(STAMPS)/audit $(BENCHMARKS) chromium wrk lint ## eve
 # Side by side, each told in one piece when it is over: whole runs of the harness mostly wait, for windows to pass; what only
 # computes gives way to them. Each remembers for itself what failed.
 test-waiting:
-	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache/live)
+	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache_live)
 test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
-	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache/beside)
+	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
 
 lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
