@@ -68,6 +68,11 @@ class ComputeOnly:
     def request_id(self, body: bytes) -> None:
         """See Workload."""
 
+    @property
+    def needs_memory(self) -> bool:
+        """See Workload."""
+        return False
+
     def working_bytes(self, body: bytes) -> int:  # noqa: ARG002 - as the matrix workload
         """See Workload."""
         return 0
@@ -103,6 +108,11 @@ class NothingToDo:
 
     def request_id(self, body: bytes) -> None:
         """See Workload."""
+
+    @property
+    def needs_memory(self) -> bool:
+        """See Workload."""
+        return False
 
     def working_bytes(self, body: bytes) -> int:  # noqa: ARG002 - none
         """See Workload."""

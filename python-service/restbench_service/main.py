@@ -2,6 +2,7 @@
 
 import logging
 import os
+from hashlib import sha256
 from typing import Any
 
 from flask import Flask
@@ -30,12 +31,18 @@ def application() -> Flask:
 
 
 def _start(settings: Settings) -> Start:
-    versions = {"service": VERSION, "blasThreads": str(settings.blas_threads)}
+    samples = tuple(catalogue.samples(limits_of(settings)))
+    bodies = b"".join(sample.body for sample in samples)
+    versions = {
+        "service": VERSION,
+        "blasThreads": str(settings.blas_threads),
+        "samples": sha256(bodies).hexdigest(),
+    }
     return Start(
         settings.processes,
         settings.running,
         PRELOADED,
-        tuple(catalogue.samples(limits_of(settings))),
+        samples,
         CalibrationFile(settings.calibration_path, versions),
     )
 

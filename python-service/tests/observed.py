@@ -69,6 +69,10 @@ class Observed:
     def request_id(self, body: bytes) -> str | int | None:
         return body.decode()
 
+    @property
+    def needs_memory(self) -> bool:
+        return False
+
     def working_bytes(self, body: bytes) -> int:  # noqa: ARG002
         return 0
 

@@ -49,6 +49,7 @@ def test_the_workloads_of_the_service_are_all_calibrated(pool: ProcessPool) -> N
     assert list(kinds) == ["matrix loops", "matrix native", *npb]
     loops, native = (kinds[f"matrix {kernel}"].ns_per_operation for kernel in ("loops", "native"))
     assert loops > 10 * native > 0
+    assert all(kinds[kind].ns_per_byte > 0 for kind in npb), "or a long body is read by anybody"
     assert found.costs.trip_ns > 0
 
 

@@ -64,6 +64,10 @@ class Workload(Protocol[Input, Output]):
     def request_id(self, body: bytes) -> str | int | None:
         """The id for the answer and the log when a stage failed by a fault of the service."""
 
+    @property
+    def needs_memory(self) -> bool:
+        """Whether working_bytes is ever more than 0, without which it need not be asked."""
+
     def working_bytes(self, body: bytes) -> int:
         """What computing needs beside what lies in proportion to the body and the answer.
 

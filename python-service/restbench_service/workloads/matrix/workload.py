@@ -69,6 +69,11 @@ class MatrixWorkload:
         """For the log and the answer to a fault."""
         return readable_id(body)
 
+    @property
+    def needs_memory(self) -> bool:
+        """See Workload."""
+        return False
+
     def working_bytes(self, body: bytes) -> int:  # noqa: ARG002 - whatever the body
         """Operands and product are in proportion to body and answer."""
         return 0

@@ -97,6 +97,11 @@ class NpbWorkload:
         """For the log and the answer to a fault."""
         return readable_id(body)
 
+    @property
+    def needs_memory(self) -> bool:
+        """See Workload."""
+        return True
+
     def working_bytes(self, body: bytes) -> int:
         """What compute holds at its peak; 0 where parse will refuse the body."""
         try:
