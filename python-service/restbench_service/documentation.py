@@ -11,7 +11,8 @@ from flask import Flask, Response, send_from_directory
 from . import security_headers
 
 CONTRACT = Path(__file__).parents[2] / "contract" / "openapi.yaml"
-OUR_FILES = Path(__file__).parent / "docs"
+OURS = Path(__file__).parent / "docs"
+OUR_FILES = frozenset({"index.html", "start.js"})
 """The page and its script: those of flask-swagger-ui stand in one file, which would need a
 Content-Security-Policy that runs scripts from anywhere in a page."""
 SWAGGER_UI = Path(flask_swagger_ui.__file__).parent / "dist"
@@ -35,7 +36,6 @@ def _contract() -> str:
 
 
 def _file(name: str) -> Response:
-    folder = OUR_FILES if (OUR_FILES / name).exists() else SWAGGER_UI
-    response = send_from_directory(folder, name)
+    response = send_from_directory(OURS if name in OUR_FILES else SWAGGER_UI, name)
     response.headers.update(security_headers.PAGE)
     return response

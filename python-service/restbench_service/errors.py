@@ -82,9 +82,12 @@ def _http(error: HTTPException) -> Response:
         response = _response(405, "009", f"wrong method; this path has {allowed}")
         response.headers["Allow"] = allowed
         return response
-    if error.code is not None and error.code < 400:
+    if error.code is None or error.code >= 500:
+        return _unforeseen(error)
+    if error.code < 400:
         return Response(error.get_body(), error.code, dict(error.get_headers()))
-    return _unforeseen(error)
+    code = "007" if error.code == STATUS_OF_CODE["007"] else "002"
+    return _response(error.code, code, f"the request is refused with status {error.code}")
 
 
 def _unforeseen(error: Exception) -> Response:

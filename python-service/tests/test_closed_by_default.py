@@ -32,6 +32,7 @@ REQUESTS = [
     ("GET", "/docs/no-such", b"", 404),
     ("GET", "/docs/%2e%2e/settings.py", b"", 404),
     ("GET", "/docs/%00", b"", 404),
+    ("GET", "/docs/" + "a" * 300, b"", 404),
     ("GET", "/no-such", b"", 404),
 ]
 
@@ -58,6 +59,23 @@ def test_every_response_has_the_security_headers_and_no_banner(
 def test_the_page_of_the_contract_has_no_script_in_it(service: LiveService) -> None:
     page = service.request("GET", "/docs/").body
     assert page.count(b"<script") == page.count(b"></script>") == page.count(b"<script src=") > 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "headers", "status"),
+    [
+        ("POST", "/matrix/serial", {"Host": "a..b"}, 400),
+        ("POST", "/matrix/serial", {"Host": "a" * 64}, 400),
+        ("GET", "/docs/start.js", {"Range": "bytes=99999999-"}, 416),
+    ],
+)
+def test_a_header_that_cannot_be_followed_is_a_client_s_error(
+    service: LiveService, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    answer = service.request(method, path, SMALL[0], {**JSON, **headers})
+    assert answer.status == status
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.body.startswith(b'{"requestId":null,"errorCode":"002","errorMessage":"the re')
 
 
 NOT_HTTP = [
