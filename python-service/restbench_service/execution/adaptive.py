@@ -73,7 +73,8 @@ class Adaptive:
         self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
         self._costs: Costs | None = None
         self._limits: Mapping[str, Limits] = {}
-        if (kept := file.read()) is not None:
+        kinds = {sample.workload.kind for sample in samples}
+        if (kept := file.read(kinds)) is not None:
             self._decide_by(kept)
         self._calibration: Thread | None = None
 
