@@ -19,12 +19,15 @@ class RequestThreads:
         self._threads: list[Thread] = []
 
     def run(self, task: Task, busy: int) -> None:
-        """Give a task, which must not raise, to a thread; so many are busy, this one included."""
-        self._tasks.put(task)
+        """Give a task, which must not raise, to a thread; so many are busy, this one included.
+
+        Raises RuntimeError, and has not taken the task, where a thread more cannot be started.
+        """
         if busy > len(self._threads):
-            name = f"request-{len(self._threads)}"
-            self._threads.append(Thread(target=self._serve, name=name))
-            self._threads[-1].start()
+            thread = Thread(target=self._serve, name=f"request-{len(self._threads)}")
+            thread.start()
+            self._threads.append(thread)
+        self._tasks.put(task)
 
     def shutdown(self, wait: bool = True) -> None:
         """Let each thread end when it has finished what it has."""

@@ -148,8 +148,12 @@ class BoundedWorker(ThreadWorker):
         if self._busy_threads >= self.cfg.threads:
             self._refuse(connection, refusal.busy(f"all {self.cfg.threads} threads are busy"))
             return
-        self._busy_threads += 1
-        self.tpool.run(partial(self._serve, connection), self._busy_threads)
+        try:
+            self.tpool.run(partial(self._serve, connection), self._busy_threads + 1)
+        except RuntimeError:
+            self._refuse(connection, refusal.busy("no more threads can be started"))
+        else:
+            self._busy_threads += 1
 
     def finish_request(self, connection: Connection, head: Head | None) -> None:
         """What its thread has left: a connection to go on with, or None, to end it."""
