@@ -44,6 +44,14 @@ async def refused(_: asyncio.StreamReader, writer: asyncio.StreamWriter, body: b
     writer.write(answer(503, b'{"errorCode":"008"}', "Retry-After: 1"))
 
 
+async def not_http(_: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes) -> None:
+    writer.write(b"HTTP/1.1 abc\r\nContent-Length: 0\r\n\r\n")
+
+
+async def no_length(_: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n")
+
+
 async def cut_off(_: asyncio.StreamReader, writer: asyncio.StreamWriter, body: bytes) -> None:
     writer.write(answer(200, b'{"requestId":"1"}')[:-5])
     writer.close()

@@ -55,6 +55,8 @@ def test_an_honest_server_is_right_each_time(tmp_path: Path) -> None:
     [
         (stub_server.wrong, Verdict.WRONG),
         (stub_server.refused_without_a_time, Verdict.WRONG),
+        (stub_server.not_http, Verdict.WRONG),
+        (stub_server.no_length, Verdict.WRONG),
         (stub_server.refused, Verdict.REFUSED),
         (stub_server.cut_off, Verdict.LOST),
         (stub_server.closed, Verdict.LOST),
@@ -68,6 +70,14 @@ def test_a_planted_fault_is_found(behaviour: Behaviour, verdict: Verdict, tmp_pa
     assert outcome.sent >= 4
     assert set(outcome.counts) == {verdict}
     assert bool(outcome.examples) == (verdict is not Verdict.REFUSED)
+
+
+def test_what_is_not_http_is_found_in_an_open_load_as_well(tmp_path: Path) -> None:
+    with serving(stub_server.not_http) as address:
+        outcome = loads.carried_out(plan(address, PER_S), tmp_path)
+    assert outcome.sent > 0
+    assert outcome.counts == {Verdict.WRONG: outcome.sent}
+    assert "not HTTP" in outcome.examples[0]
 
 
 def test_a_server_that_is_not_there_loses_every_request(tmp_path: Path) -> None:

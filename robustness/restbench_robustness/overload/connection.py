@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 from typing import Self
 
@@ -11,10 +12,16 @@ from restbench_robustness.answer import Answer
 
 #: Larger than most answers, so that they come in one piece.
 RECEIVE_BYTES = 1 << 18
+STATUS_LINE = re.compile(r"HTTP/1\.[01] ([1-9][0-9]{2})(?: |$)")
+LENGTH = re.compile("[0-9]{1,18}")
 
 
 class LostError(Exception):
     """The connection ended before a whole answer had come."""
+
+
+class NotHttpError(Exception):
+    """What came is no head of an answer."""
 
 
 class Connection:
@@ -51,7 +58,10 @@ class Connection:
             raise LostError(f"not connected: {error}") from error
 
     async def exchange(self, request: bytes) -> Answer:
-        """The answer to a request. Raises LostError; cancelled, it closes the connection."""
+        """The answer to a request. Raises LostError, NotHttpError.
+
+        When it raises, or is cancelled, the connection is closed.
+        """
         await self.open()
         try:
             self._send(request)
@@ -109,18 +119,26 @@ class Connection:
     async def _receive(self) -> Answer:
         while (end := self._received.find(b"\r\n\r\n")) < 0:
             await self._more()
-        lines = self._received[:end].decode("latin-1").split("\r\n")
-        pairs = (line.partition(":") for line in lines[1:])
-        headers = {name.lower(): value.strip() for name, _, value in pairs}
-        length = int(headers.get("content-length", "0"))
+        status, length, headers = _head(self._received[:end].decode("latin-1"))
         while len(self._received) < end + 4 + length:
             await self._more()
         body = bytes(self._received[end + 4 : end + 4 + length])
         del self._received[: end + 4 + length]
-        return Answer(int(lines[0].split()[1]), headers, body)
+        return Answer(status, headers, body)
 
     async def _more(self) -> None:
         data = await asyncio.get_running_loop().sock_recv(self._stream, RECEIVE_BYTES)
         if not data:
             raise LostError(f"closed after {len(self._received)} bytes of an answer")
         self._received += data
+
+
+def _head(text: str) -> tuple[int, int, dict[str, str]]:
+    """Status, length of the body, and all headers by their names in lower case."""
+    first, *lines = text.split("\r\n")
+    pairs = (line.partition(":") for line in lines)
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    found = STATUS_LINE.match(first), LENGTH.fullmatch(headers.get("content-length", "0"))
+    if found[0] is None or found[1] is None:
+        raise NotHttpError(f"not HTTP: {text[:100]!r}")
+    return int(found[0][1]), int(found[1][0]), headers

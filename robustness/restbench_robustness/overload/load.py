@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from restbench_robustness.overload.answers import Verdict
-from restbench_robustness.overload.connection import Connection, LostError
+from restbench_robustness.overload.connection import Connection, LostError, NotHttpError
 from restbench_robustness.overload.mix import WORK, Request, draw, overload_mix, work_mix
 from restbench_robustness.overload.outcome import Outcome
 
@@ -153,6 +153,8 @@ class Load:
             return Verdict.HUNG, "no whole answer"
         except LostError as error:
             return Verdict.LOST, str(error)
+        except NotHttpError as error:
+            return Verdict.WRONG, str(error)
         return request.right(answer), f"{answer.status} {answer.body[:100]!r}"
 
 
