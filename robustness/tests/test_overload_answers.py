@@ -59,7 +59,10 @@ def test_an_invalid_body_deserves_its_own_error_and_no_other() -> None:
     assert judged(kinds["unequal"], 400, unequal) is Verdict.WRONG
     assert judged(kinds["unequal"], 422, unequal.replace(b"7", b"8")) is Verdict.WRONG
     assert judged(kinds["letters"], 422, unequal) is Verdict.WRONG
-    assert judged(kinds["cut off"], 400, unequal.replace(b"001", b"002")) is Verdict.RIGHT
+    malformed = b'{"requestId":null,"errorCode":"002","errorMessage":"no"}'
+    assert judged(kinds["cut off"], 400, malformed) is Verdict.RIGHT
+    assert judged(kinds["cut off"], 400, malformed.replace(b"null", b"7")) is Verdict.WRONG
+    assert judged(kinds["cut off"], 400, b'{"errorCode":"002"}') is Verdict.WRONG
 
 
 def test_the_same_seed_draws_the_same_requests_of_every_kind() -> None:

@@ -50,11 +50,9 @@ class Right:
         if self.rows:
             head = b'{"requestId":"%d","rows":' % self.request_id
             return answer.body == b"".join((head, self.rows, b"}"))
+        echoed = None if self.code == "002" else self.request_id
         told = _told(answer)
-        return told.get("errorCode") == self.code and told.get("requestId") in (
-            self.request_id,
-            None if self.code == "002" else self.request_id,
-        )
+        return (told.get("errorCode"), told.get("requestId", "missing")) == (self.code, echoed)
 
 
 def _refused(answer: Answer) -> bool:
