@@ -14,8 +14,14 @@ class ToolFailed(Exception):
 
 
 def run(*command: str, allowed: tuple[int, ...] = (0,)) -> str:
-    """What the command printed. Raises ToolFailed for any other exit code than those allowed."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """What the command printed.
+
+    Raises ToolFailed for any other exit code than those allowed, and where it cannot be started.
+    """
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ToolFailed(f"{command[0]} cannot be started: {error.strerror}") from error
     if done.returncode not in allowed:
         raise ToolFailed(f"{command[0]} ended with {done.returncode}: {last_words(done)}")
     return done.stdout

@@ -27,6 +27,11 @@ def test_a_tool_that_fails_says_why() -> None:
         run("ls", "no-such-file")
 
 
+def test_a_tool_that_is_not_installed_is_named() -> None:
+    with pytest.raises(ToolFailed, match=r"^no-such-tool cannot be started: No such file"):
+        run("no-such-tool")
+
+
 def test_writes_a_document_of_every_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "OUTPUT", tmp_path)
     sboms.write_all()
