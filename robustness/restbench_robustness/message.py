@@ -36,6 +36,8 @@ class Message:
     number above 0: the last chunk does not come."""
     is_http: bool = True
     """False: HTTP itself forbids it or has it refused, so the contract says nothing of it."""
+    host: str | None = None
+    """None: the service's own. A Host among the headers is a second one."""
 
     def __repr__(self) -> str:
         """Short: a body may have megabytes."""
@@ -43,7 +45,7 @@ class Message:
 
     def identity(self) -> bytes:
         """Equal for equal messages."""
-        around = (self.method, self.path, self.query, self.headers)
+        around = (self.method, self.path, self.query, self.host, self.headers)
         return repr((*around, self.chunk_bytes, self.missing_bytes)).encode() + self.body
 
     def target(self, route: Route) -> str:
@@ -52,8 +54,9 @@ class Message:
         path = self.path.replace(STRATEGY, route.strategy)
         return f"{path}?{query}" if query else path
 
-    def head(self, route: Route, host: str) -> bytes:
+    def head(self, route: Route, own_host: str) -> bytes:
         """The request line and the headers."""
+        host = own_host if self.host is None else self.host
         lines = [f"{self.method} {self.target(route)} HTTP/1.1", f"Host: {host}"]
         lines += [f"{name}: {value}" for name, value in self.headers]
         if self.chunk_bytes is not None:

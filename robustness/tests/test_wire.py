@@ -71,6 +71,12 @@ def test_a_query_of_its_own_replaces_the_kernel_and_headers_are_sent_as_they_are
     )
 
 
+def test_a_host_of_its_own_replaces_that_of_the_service() -> None:
+    head = Message(b"", host="a..b").head(ROUTE, "127.0.0.1")
+    hosts = [line for line in head.split(b"\r\n") if line.startswith(b"Host:")]
+    assert hosts == [b"Host: a..b"]
+
+
 def test_chunks_are_of_the_size_asked_for_and_the_last_can_be_lost() -> None:
     chunked = Message(b"abc", chunk_bytes=2)
     whole, cut = b"chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n", b"1\r\nc\r\n"

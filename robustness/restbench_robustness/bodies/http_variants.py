@@ -11,6 +11,7 @@ from restbench_robustness.message import JSON_TYPE, Message
 from .document import encode, write
 from .http_tables import (
     BAD_CHUNKS,
+    BAD_HOSTS,
     BAD_METHODS,
     BAD_PATHS,
     CONTENT_TYPES,
@@ -73,11 +74,13 @@ def query_messages(draw: st.DrawFn) -> Message:
 def broken_messages(draw: st.DrawFn) -> Message:
     """What is not HTTP, or what HTTP has refused."""
     body = draw(bodies)
-    match draw(st.sampled_from(["header", "chunk", "path", "method"])):
+    match draw(st.sampled_from(["header", "host", "chunk", "path", "method"])):
         case "header":
             return Message(
                 body, headers=JSON_TYPE + draw(st.sampled_from(FORBIDDEN)), is_http=False
             )
+        case "host":
+            return Message(body, host=draw(st.sampled_from(BAD_HOSTS)), is_http=False)
         case "chunk":
             return Message(draw(st.sampled_from(BAD_CHUNKS)), chunk_bytes=0, is_http=False)
         case "path":
