@@ -100,31 +100,31 @@ class AdaptiveStrategyTest {
     }
 
     @Test
-    void one_caller_more_than_cores_computes_at_once_and_the_others_in_the_order_they_came() throws Exception {
+    void two_callers_more_than_cores_compute_at_once_and_the_others_in_the_order_they_came() throws Exception {
         List<Observed> all = new ArrayList<>();
         List<CompletableFuture<byte[]>> answers = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 9; i++) {
             Observed next = new Observed(1, 1, 2, i % 2 == 0 ? WORTH_A_TURN : SMALL);
             byte[] body = new byte[i % 2 == 0 ? 0 : BODY_WORTH_A_TURN_BYTES];
             all.add(next);
             answers.add(CompletableFuture.supplyAsync(() -> adaptive.execute(next, body, new StageClock()), callers));
-            int before = Math.max(0, i - 3);
+            int before = Math.max(0, i - 4);
             await(() -> adaptive.waiting() == before && (before > 0 || !next.pieces.isEmpty()));
         }
         assertThat(all.get(7).stages).containsOnlyKeys("parse");
         assertThat(new Observed(12, 1, 1, SMALL).under(adaptive))
                 .as("small ones need no turn")
                 .containsExactly(1);
-        for (int i = 0; i < 8; i++) {
-            for (int later = i + 4; later < 8; later++) {
+        for (int i = 0; i < 9; i++) {
+            for (int later = i + 5; later < 9; later++) {
                 assertThat(all.get(later).stages).doesNotContainKey("compute");
             }
             all.get(i).release();
             assertThat(answers.get(i).get()).containsExactly(1);
-            int last = Math.min(7, i + 4);
+            int last = Math.min(8, i + 5);
             await(() -> !all.get(last).pieces.isEmpty());
         }
-        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(9);
+        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(10);
     }
 
     @Test
