@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from observed import Busy, Observed
 
 from restbench_service.execution import calibration
-from restbench_service.execution.calibration import calibrate
+from restbench_service.execution.calibration import Run, calibrate, timing_of
 from restbench_service.execution.calibration_file import MOST_NS, CalibrationFile
 from restbench_service.execution.costs import Costs, KindCosts
 from restbench_service.execution.pool.pool import ProcessPool
@@ -173,3 +174,43 @@ def test_a_sample_that_takes_long_is_sent_again_all_the_same() -> None:
     while calibration.is_to_be_repeated(sent):
         sent.append(long_ns)
     assert len(sent) == 1 + calibration.LEAST_REPEATS, "the first, with cold memory, is not counted"
+
+
+RIGHT = Run({"queue": 0, "parse": 100, "compute": 1000, "serialize": 50}, 70)
+NOTHING = Run(dict.fromkeys(RIGHT.stages_ns, 0), 0)
+STOLEN_AROUND = Run(RIGHT.stages_ns, -1150)
+COLD = Run({stage: 9 * ns for stage, ns in RIGHT.stages_ns.items()}, 700)
+
+
+@pytest.mark.parametrize("wrong", [NOTHING, STOLEN_AROUND, COLD])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_one_run_whose_clock_said_too_little_or_too_much_changes_nothing(
+    wrong: Run, place: int
+) -> None:
+    runs = [RIGHT, RIGHT]
+    runs.insert(place, wrong)
+    found = timing_of(Sample(Observed(), b"5"), runs)
+    assert (found.text_ns, found.compute_ns, found.trip_ns) == (150, 1000, 70)
+
+
+def test_a_sample_whose_trips_took_no_time_does_not_make_all_trips_free(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = calibration._run
+
+    def run(pool: ProcessPool, channel: Any, sample: Sample) -> Run:
+        found = right(pool, channel, sample)
+        return found._replace(around_ns=-1 if sample.body == b"1" else 70)
+
+    monkeypatch.setattr(calibration, "_run", run)
+    found = calibrate(pool, [Sample(Observed(), b"1"), Sample(Observed(), b"20")])
+    assert found.costs.trip_ns == 70
+
+
+def test_where_no_clock_counts_every_trip_is_free_and_no_cost_is_negative(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calibration, "_run", lambda *_: NOTHING)
+    found = calibrate(pool, [Sample(Observed(), b"1"), Sample(Observed(), b"20")])
+    assert (found.costs.trip_ns, found.costs.trip_ns_per_byte) == (0, 0)
+    assert found.costs.kinds["observed"] == KindCosts(0, 0, 0)

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from socket import socket
+from statistics import median
 from time import perf_counter_ns, thread_time_ns
+from typing import NamedTuple
 
 from ..workloads.workload import Sample
 from .clock import StageClock
@@ -25,9 +27,16 @@ MOST_WAITING = 0.1
 higher than they are."""
 
 
+class Run(NamedTuple):
+    """A sample once: each stage, and what both sides have done around them."""
+
+    stages_ns: dict[str, int]
+    around_ns: int
+
+
 @dataclass(frozen=True)
 class Timing:
-    """Of a sample: the fastest stages, and the least that both sides have done around them."""
+    """Of a sample: the stages, and what both sides have done around them."""
 
     kind: str
     body_bytes: int
@@ -53,7 +62,7 @@ def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
     if not timings:
         return Calibration(Costs({}, 0.0, 0.0), False)
     waited_ns = pool.core_time().waited_ns - before.waited_ns
-    trip_ns = min(timing.trip_ns for timing in timings)
+    trip_ns = _least_trip_ns(timings)
     largest = max(timings, key=lambda timing: timing.body_bytes)
     _, trip_ns_per_byte = _line([(0, trip_ns), (largest.body_bytes, largest.trip_ns)])
     kinds = groupby(timings, key=lambda timing: timing.kind)
@@ -62,20 +71,35 @@ def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
 
 
 def _timed(pool: ProcessPool, sample: Sample) -> Timing:
-    workload, body = sample
     with pool.one(StageClock()) as channel:
         runs = [_run(pool, channel, sample)]  # with cold caches, and whatever happens only once
-        while is_to_be_repeated([sum(stages.values()) for stages, _ in runs]):
+        while is_to_be_repeated([sum(run.stages_ns.values()) for run in runs]):
             runs.append(_run(pool, channel, sample))
-    stages, trips = zip(*runs[1:], strict=True)
+    return timing_of(sample, runs[1:])
+
+
+def timing_of(sample: Sample, runs: Sequence[Run]) -> Timing:
+    """The median of each time.
+
+    A clock of CPU time may say too little, even nothing, where a hypervisor takes cores away and
+    the kernel takes that off; a cold cache makes it say too much. What befalls less than half of
+    the runs does not move the median, on either side.
+    """
+    workload, body = sample
+    stages = [run.stages_ns for run in runs]
     return Timing(
         kind=workload.kind,
         body_bytes=len(body),
         operations=workload.operations(workload.parse(body)),
-        text_ns=min(each["parse"] + each["serialize"] for each in stages),
-        compute_ns=min(each["compute"] for each in stages),
-        trip_ns=min(trips),
+        text_ns=median(each["parse"] + each["serialize"] for each in stages),
+        compute_ns=median(each["compute"] for each in stages),
+        trip_ns=max(0.0, median(run.around_ns for run in runs)),
     )
+
+
+def _least_trip_ns(timings: Sequence[Timing]) -> float:
+    """Of the trips that took time: after long work caches are cold, and a trip takes longer."""
+    return min((timing.trip_ns for timing in timings if timing.trip_ns > 0), default=0.0)
 
 
 def is_to_be_repeated(times_ns: Sequence[int]) -> bool:
@@ -84,13 +108,12 @@ def is_to_be_repeated(times_ns: Sequence[int]) -> bool:
     return repeats < LEAST_REPEATS or (repeats < MOST_REPEATS and sum(times_ns) < REPEAT_NS)
 
 
-def _run(pool: ProcessPool, channel: socket, sample: Sample) -> tuple[dict[str, int], int]:
-    """The stages, and what both sides have done around them."""
+def _run(pool: ProcessPool, channel: socket, sample: Sample) -> Run:
     clock, used_ns, own_ns = StageClock(), pool.core_time().used_ns, thread_time_ns()
     ask(channel, Errand(sample.workload, counts_cpu_time=True), sample.body, clock)
     own_ns = thread_time_ns() - own_ns
     used_ns = pool.core_time().used_ns - used_ns
-    return clock.elapsed_ns, max(0, own_ns + used_ns - sum(clock.elapsed_ns.values()))
+    return Run(clock.elapsed_ns, own_ns + used_ns - sum(clock.elapsed_ns.values()))
 
 
 def _costs(timings: Sequence[Timing]) -> KindCosts:
