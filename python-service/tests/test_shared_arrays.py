@@ -26,6 +26,7 @@ class ManyLoops(Observed):
     """Adds one to each number of an array in each of several loops."""
 
     dies_before: int = -1
+    alternates: bool = False
 
     def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
         numbers, weight = loop.array((value["units"],), np.int64), loop.array((1,), np.int64)
@@ -33,12 +34,17 @@ class ManyLoops(Observed):
         for number in range(LOOPS):
             if number == self.dies_before:
                 kill_one()
-            loop.for_each(value["units"], 1, add, weight, numbers, weight)
+            body = add_too if self.alternates and number % 2 else add
+            loop.for_each(value["units"], 1, body, weight, numbers, weight)
         return {"numbers": numbers.tolist(), "mapped": mapped()}
 
 
 def add(start: int, stop: int, weight: Any, numbers: Any, _same: Any) -> None:
     numbers[start:stop] += weight[0]
+
+
+def add_too(start: int, stop: int, *arrays: Any) -> None:
+    add(start, stop, *arrays)
 
 
 def pool() -> list[int]:
@@ -59,7 +65,7 @@ def mapped() -> list[int]:
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How many arrays went to each process with each loop."""
+    """How many arrays went to each process with each loop that it was told of."""
     counts: list[int] = []
     show = SharedArrays.show
 
@@ -85,7 +91,14 @@ def test_a_process_is_shown_an_array_once_for_all_loops(
     answer = run(strategies, ManyLoops())
     assert answer["numbers"] == [LOOPS] * 40
     assert answer["mapped"] == [2, 2]
-    assert shown == [2, 2] + [0, 0] * (LOOPS - 1)
+    assert shown == [2, 2]
+
+
+def test_a_process_is_not_shown_an_array_again_with_another_loop(
+    strategies: Table, shown: list[int]
+) -> None:
+    assert run(strategies, ManyLoops(alternates=True))["numbers"] == [LOOPS] * 40
+    assert shown == [2, 2, 0, 0]
 
 
 def test_the_processes_let_go_of_the_arrays_after_the_request(strategies: Table) -> None:

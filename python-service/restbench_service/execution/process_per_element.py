@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from ..workloads.workload import Body, Workload
 from .clock import StageClock
 from .gate import Gate
-from .pool.elements import forget, run_loop
+from .pool.elements import ElementLoops
 from .pool.pool import ProcessPool
 from .pool.shared_array import SharedArrays
 from .strategy import Fixed, run_stages
@@ -60,6 +60,7 @@ class _SharedLoop:
     def __init__(self, pool: ProcessPool, clock: StageClock) -> None:
         self._pool, self._clock = pool, clock
         self._arrays = SharedArrays()
+        self._loops = ElementLoops(self._arrays)
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
         """See Loop."""
@@ -68,11 +69,11 @@ class _SharedLoop:
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - finer than any grain
         """See Loop."""
         with self._pool.all(self._clock) as channels:
-            run_loop(channels, units, body, arguments, self._arrays)
+            self._loops.run(channels, units, body, arguments)
 
     def close(self) -> None:
         """Let go of the memory, here and in the processes."""
         if self._arrays.shown_to:
             with self._pool.between_loops():
-                forget(self._arrays)
+                self._loops.forget()
         self._arrays.close()

@@ -8,9 +8,9 @@ import sys
 
 from ...memory import keep_freed_memory
 from ...process import die_with_parent, set_name
-from . import elements, requests
+from . import element_process, requests
 
-KINDS = {"elements": elements.serve, "requests": requests.serve}
+KINDS = {"elements": element_process.serve, "requests": requests.serve}
 READY = b"R"
 
 

@@ -1,10 +1,11 @@
 """Memory that other processes can be shown, some of it kept from one request to the next."""
 
-import mmap
 import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import count
+
+from .shared_memory import Memory, map_whole, use_huge_pages
 
 _NUMBERS = count(os.getpid() << 32)
 """A process may be shown memory of several others."""
@@ -20,7 +21,7 @@ class Region:
 
     number: int
     descriptor: int
-    memory: mmap.mmap
+    memory: Memory
     is_kept: bool
 
 
@@ -62,4 +63,6 @@ class Arena:
             self._unclaimed_bytes -= kept_bytes
         descriptor = os.memfd_create("restbench-array")
         os.ftruncate(descriptor, kept_bytes if is_kept else size_bytes)
-        return Region(next(_NUMBERS), descriptor, mmap.mmap(descriptor, 0), is_kept)
+        memory = map_whole(descriptor)
+        use_huge_pages(memory, size_bytes)
+        return Region(next(_NUMBERS), descriptor, memory, is_kept)

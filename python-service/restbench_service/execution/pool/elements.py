@@ -1,82 +1,87 @@
 """A loop's units as tasks for processes: one unit a task, one message a task, one answer a task.
 
-The sockets keep messages apart (SOCK_SEQPACKET). What all tasks of a loop share, the body and its
-arguments, is sent to each process once; beside it, as descriptors, arrays that the process has not
-seen in a loop before. It keeps them until it is told that the request is over. Then tasks flow:
-each process always has a few waiting, so that it need not wait for us between two of them.
+A process is told of a loop, and shown its arrays, before the first task of it that it gets; when
+the same loop comes again, nothing but tasks goes over. Each process always has a few tasks waiting,
+so that it need not wait for us between two of them.
 """
 
-import os
 import pickle
 import select
 import socket
-import struct
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...workloads.workload import Body
-from .fault import WorkerDiedError, abandon, pack_error
-from .shared_array import SharedArrays, attached
+from .element_process import DEFINE, DONE, FORGET, HEAD, MAX_MESSAGE_BYTES, TASK, Definition
+from .fault import WorkerDiedError, abandon
+from .shared_array import SharedArrays
 
 IN_FLIGHT_TASKS = 16
 """Tasks a process has at a time: enough to hide a message's way, far fewer than a socket holds."""
-MAX_MESSAGE_BYTES = 65_536
-"""Of the loop's begin and of an error; a task has 16 bytes, an answer one."""
-MAX_ARRAYS = 16
-
-_TASK = struct.Struct("!qq")  # start, stop
-_END, _DONE = b"E", b"D"
+MOST_LOOPS = 256
+"""Of a request, that its processes keep in mind; multigrid has some forty."""
 
 
-class _Begin(NamedTuple):
-    body: Body
-    arguments: Sequence[Any]
+class ElementLoops:
+    """The loops of one request, and which of them each process has been told of."""
 
+    def __init__(self, arrays: SharedArrays) -> None:
+        """Arrays among the arguments must be of `arrays`."""
+        self._arrays = arrays
+        self._numbers: dict[bytes, int] = {}
+        self._told: dict[socket.socket, set[int]] = {}
 
-class _Forget(NamedTuple):
-    numbers: Sequence[int]
+    def run(
+        self, channels: Sequence[socket.socket], units: int, body: Body, arguments: Sequence[Any]
+    ) -> None:
+        """Every unit done once by one of the processes, or the first error that came back."""
+        handles = [self._arrays.handle_of(argument) for argument in arguments]
+        definition = pickle.dumps(tuple(Definition(body, handles)))
+        if len(definition) > MAX_MESSAGE_BYTES:
+            size = len(definition)
+            raise ValueError(f"a loop's arguments have {size} bytes: use loop.array for data")
+        number = self._number(definition)
+        dispatch = _Dispatch(channels, units, number)
+        try:
+            for channel in channels:
+                told = self._told.setdefault(channel, set())
+                if number not in told:
+                    dispatch.define(channel, definition, self._arrays.show(handles, channel))
+                    told.add(number)
+            dispatch.run()
+        except BaseException:
+            for channel in channels:
+                abandon(channel)
+            raise
+        dispatch.raise_failure()
 
+    def forget(self) -> None:
+        """Have the processes let go of loops and arrays; none of them may be in a loop."""
+        numbers = pickle.dumps(self._arrays.passing_numbers)
+        for channel in self._told:
+            with suppress(OSError):  # a process that is gone has forgotten
+                channel.send(HEAD.pack(FORGET, 0, 0, 0))
+                channel.send(numbers)
 
-def run_loop(
-    channels: Sequence[socket.socket],
-    units: int,
-    body: Body,
-    arguments: Sequence[Any],
-    arrays: SharedArrays,
-) -> None:
-    """Every unit done once by one of the processes, or the first error that came back.
-
-    Arrays among the arguments must be of `arrays`.
-    """
-    handles = [arrays.handle_of(argument) for argument in arguments]
-    message = pickle.dumps(_Begin(body, handles))
-    if len(message) > MAX_MESSAGE_BYTES:
-        raise ValueError(f"a loop's arguments have {len(message)} bytes: use loop.array for data")
-    dispatch = _Dispatch(channels, units)
-    try:
-        dispatch.begin(message, {channel: arrays.show(handles, channel) for channel in channels})
-        dispatch.run()
-    except BaseException:
-        for channel in channels:
-            abandon(channel)
-        raise
-    dispatch.end()
-
-
-def forget(arrays: SharedArrays) -> None:
-    """Have the processes let go of the arrays; none of them may be in a loop."""
-    message = pickle.dumps(_Forget(arrays.passing_numbers))
-    for channel in arrays.shown_to:
-        with suppress(OSError):  # a process that is gone has forgotten
-            channel.send(message)
+    def _number(self, definition: bytes) -> int:
+        """That of the loop; a new one takes that of the oldest where there are too many."""
+        if definition not in self._numbers:
+            number = len(self._numbers)
+            if number == MOST_LOOPS:
+                number = self._numbers.pop(next(iter(self._numbers)))
+                for told in self._told.values():
+                    told.discard(number)
+            self._numbers[definition] = number
+        return self._numbers[definition]
 
 
 class _Dispatch:
-    """One loop: who has how many tasks, how many are given, and what went wrong first."""
+    """One run of a loop: who has how many tasks, how many are given, and what went wrong first."""
 
-    def __init__(self, channels: Sequence[socket.socket], units: int) -> None:
+    def __init__(self, channels: Sequence[socket.socket], units: int, loop: int) -> None:
         self._units = units
+        self._loop = loop
         self._given = 0
         self._unanswered = 0
         self._failure: Exception | None = None
@@ -86,39 +91,46 @@ class _Dispatch:
         for number in self._channels:
             self._answers.register(number, select.POLLIN)
 
-    def begin(self, message: bytes, descriptors: dict[socket.socket, list[int]]) -> None:
-        for number, channel in list(self._channels.items()):
-            try:
-                socket.send_fds(channel, [message], descriptors[channel])
-            except ConnectionError:
-                self._lose(number)
+    def define(self, channel: socket.socket, definition: bytes, descriptors: list[int]) -> None:
+        """Tell a process of the loop."""
+        try:
+            channel.send(HEAD.pack(DEFINE, self._loop, 0, 0))
+            socket.send_fds(channel, [definition], descriptors)
+        except ConnectionError:
+            self._lose(channel.fileno())
 
     def run(self) -> None:
         """Give tasks as answers come; after a failure only the answers still due are awaited."""
-        for number in list(self._channels) * IN_FLIGHT_TASKS:
-            self._give(number)
+        share = min(IN_FLIGHT_TASKS, -(-self._units // max(1, len(self._channels))))
+        for number in list(self._channels):
+            for _ in range(share):
+                self._give(number)
         while self._unanswered:
             for number, _ in self._answers.poll():
                 self._take(number)
                 self._give(number)
 
-    def end(self) -> None:
-        """Tell the processes; raise what went wrong."""
-        for number in list(self._channels):
-            self._send(number, _END)
+    def raise_failure(self) -> None:
+        """What went wrong, if something did."""
         if self._failure is not None:
             raise self._failure
 
     def _give(self, number: int) -> None:
         unit = self._given
-        if (
-            unit < self._units
-            and self._failure is None
-            and self._send(number, _TASK.pack(unit, unit + 1))
-        ):
+        if unit < self._units and self._failure is None and self._send(number, unit):
             self._given += 1
             self._unanswered += 1
             self._waiting[number] += 1
+
+    def _send(self, number: int, unit: int) -> bool:
+        if number not in self._channels:
+            return False
+        try:
+            self._channels[number].send(HEAD.pack(TASK, self._loop, unit, unit + 1))
+        except ConnectionError:
+            self._lose(number)
+            return False
+        return True
 
     def _take(self, number: int) -> None:
         try:
@@ -130,18 +142,8 @@ class _Dispatch:
             return
         self._unanswered -= 1
         self._waiting[number] -= 1
-        if answer != _DONE and self._failure is None:
+        if answer != DONE and self._failure is None:
             self._failure = pickle.loads(answer)  # noqa: S301 - from our own process
-
-    def _send(self, number: int, message: bytes) -> bool:
-        if number not in self._channels:
-            return False
-        try:
-            self._channels[number].send(message)
-        except ConnectionError:
-            self._lose(number)
-            return False
-        return True
 
     def _lose(self, number: int) -> None:
         """A process died: its tasks will not be answered, so the loop cannot be right."""
@@ -149,38 +151,3 @@ class _Dispatch:
         del self._channels[number]
         self._unanswered -= self._waiting.pop(number)
         self._failure = self._failure or WorkerDiedError("a process that had elements of it died")
-
-
-def serve(channel: socket.socket) -> None:
-    """In the process: loops one after the other until the other end is closed."""
-    arrays: dict[int, Any] = {}
-    is_open = True
-    while is_open:
-        packed, descriptors, _, _ = socket.recv_fds(channel, MAX_MESSAGE_BYTES, MAX_ARRAYS)
-        message = pickle.loads(packed) if packed else None  # noqa: S301 - from our own service
-        if isinstance(message, _Begin):
-            arguments = attached(message.arguments, descriptors, arrays)
-            is_open = _serve_loop(channel, message.body, arguments)
-            del arguments  # or they would outlive the order to forget them
-        elif isinstance(message, _Forget):
-            for number in message.numbers:
-                arrays.pop(number, None)
-        else:
-            is_open = False
-
-
-def _serve_loop(channel: socket.socket, body: Body, arguments: list[Any]) -> bool:
-    """Tasks until the loop's end. False when the other end is closed."""
-    # read(2), not recv(2): the kernel counts a process's reads, so anybody can see in /proc that a
-    # task is a message.
-    while task := os.read(channel.fileno(), _TASK.size):
-        if task == _END:
-            return True
-        start, stop = _TASK.unpack(task)
-        try:
-            body(start, stop, *arguments)
-        except Exception as error:  # carried to the caller, which decides
-            channel.send(pack_error(error))
-        else:
-            channel.send(_DONE)
-    return False

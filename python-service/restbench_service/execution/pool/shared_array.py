@@ -4,7 +4,6 @@ The memory has no name, so nothing can be left in /dev/shm, however a process en
 frees it with the last descriptor and mapping.
 """
 
-import mmap
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .arena import Arena, Region
+from .shared_memory import Memory, map_whole
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class SharedArrays:
 
 
 def attached(
-    arguments: Sequence[Any], descriptors: Sequence[int], known: dict[int, mmap.mmap]
+    arguments: Sequence[Any], descriptors: Sequence[int], known: dict[int, Memory]
 ) -> list[Any]:
     """The arguments with arrays for the handles.
 
@@ -97,12 +97,12 @@ def attached(
     handles = [argument for argument in arguments if isinstance(argument, Handle)]
     unseen = dict.fromkeys(each.number for each in handles if each.number not in known)
     for number, descriptor in zip(unseen, descriptors, strict=True):
-        known[number] = mmap.mmap(descriptor, 0)
+        known[number] = map_whole(descriptor)
         os.close(descriptor)
     return [
         _array(each, known[each.number]) if isinstance(each, Handle) else each for each in arguments
     ]
 
 
-def _array(handle: Handle, memory: mmap.mmap) -> NDArray[Any]:
+def _array(handle: Handle, memory: Memory) -> NDArray[Any]:
     return np.ndarray(handle.shape, handle.dtype, buffer=memory)

@@ -9,7 +9,6 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
-from mmap import mmap
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -22,6 +21,7 @@ from .fault import WorkerDiedError
 from .messages import send
 from .process import Living
 from .shared_array import SharedArrays, attached
+from .shared_memory import Memory
 
 HELD_SECONDS = 0.2
 """Longer than the largest loop of the matrices, and long beside what it costs to ask."""
@@ -47,7 +47,7 @@ class Helper:
 
     def __init__(self) -> None:
         """None yet."""
-        self._known: dict[int, mmap] = {}
+        self._known: dict[int, Memory] = {}
 
     def run(self, block: Block, descriptors: list[int]) -> None:
         """Raises what the body raises."""
