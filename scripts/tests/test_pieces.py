@@ -23,7 +23,7 @@ MIXED = [
     else error(START + n)
     if n % 7 == 0
     else Sample(START + n, n % 40)
-    for n in range(-300, 2_300, 3)
+    for n in range(-300, 2_300, 8)
 ]
 
 
