@@ -26,7 +26,8 @@ def test_the_file_is_analysed_whole(tmp_path: Path) -> None:
     assert found.samples + found.errors == pytest.approx(0.8 * ROWS, rel=0.05)
     assert found.errors == pytest.approx(0.001 * found.samples, rel=0.1)
     assert found.timeline is not None
-    assert set(found.flags) <= {"errors", "no-sar"}
+    # Four thousand requests a second, of a generator of which no ceiling is known.
+    assert set(found.flags) <= {"errors", "no-sar", "generator-busy"}
 
 
 @pytest.mark.live
