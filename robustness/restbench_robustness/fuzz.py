@@ -56,8 +56,8 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
 
 def _settings() -> dict[str, str]:
     variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    ports = {it: os.environ.get(it, str(free_port())) for it in variables}
-    return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **ports}
+    chosen = {it: os.environ.get(it, str(free_port())) for it in variables}
+    return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **chosen}
 
 
 def target(of: service.Service) -> Target:
