@@ -58,14 +58,15 @@ def keep_run(
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
-    run = with_raw_data(store.open_run(name))
+    kernels = is_npb(store.open_run(name).experiment_file)
+    run = with_raw_data(store.open_run(name) if kernels else closed_run(name))
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data:
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    if is_npb(run.experiment_file):
+    if kernels:
         keep.keep_kernels(run, npb_results.results(run), target)
     else:
-        keep.keep(closed_run(name), measures.rows(run), target)
+        keep.keep(run, measures.rows(run), target)
     console.print(str(target.path), soft_wrap=True)
 
 
