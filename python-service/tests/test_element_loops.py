@@ -1,6 +1,7 @@
 """Loops of process-per-element that come again: their processes are told of each once."""
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,28 @@ def add(start: int, stop: int, sums: Any, number: float) -> None:
     sums[start:stop] += number
 
 
+@dataclass(frozen=True)
+class LateForTheFirst(Observed):
+    """A loop whose first unit is not over before a number of others are."""
+
+    others: int = 0
+
+    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+        done = loop.array((value["units"],), np.float64)
+        done[...] = 0
+        loop.for_each(done.size, 1, finish_late, done, self.others)
+        return {"done": done.tolist()}
+
+
+def finish_late(start: int, _stop: int, done: Any, others: int) -> None:
+    deadline = time.monotonic() + 60
+    while start == 0 and np.count_nonzero(done) < others:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{np.count_nonzero(done)} of {others} others were done")
+        time.sleep(0.001)
+    done[start] = 1
+
+
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
     """The loops that processes were told of, once a process."""
@@ -60,6 +83,14 @@ def sums(strategies: Table, *added: float) -> list[float]:
 def test_a_loop_that_comes_again_is_told_once(strategies: Table, told: list[bytes]) -> None:
     assert sums(strategies, 1, 1, 1, 1) == [4] * 50
     assert len(told) == PROCESSES
+
+
+def test_a_process_that_is_late_leaves_three_quarters_of_a_loop_to_the_other(
+    strategies: Table,
+) -> None:
+    late = LateForTheFirst(others=6)
+    answer = strategies["process-per-element"].execute(late, b"8", StageClock())
+    assert json.loads(answer)["done"] == [1] * 8
 
 
 def test_a_loop_with_another_argument_is_another_loop(strategies: Table, told: list[bytes]) -> None:

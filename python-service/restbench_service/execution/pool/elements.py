@@ -101,9 +101,11 @@ class _Dispatch:
 
     def run(self) -> None:
         """Give tasks as answers come; after a failure only the answers still due are awaited."""
-        share = min(IN_FLIGHT_TASKS, -(-self._units // max(1, len(self._channels))))
+        fair_share = -(-self._units // max(1, len(self._channels)))
         for number in list(self._channels):
-            for _ in range(share):
+            for _ in range(
+                min(IN_FLIGHT_TASKS, -(-fair_share // 2))
+            ):  # the rest to whoever is first
                 self._give(number)
         while self._unanswered:
             for number, _ in self._answers.poll():
