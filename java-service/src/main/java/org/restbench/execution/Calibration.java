@@ -34,10 +34,14 @@ public final class Calibration {
 
     /**
      * All samples are run so many times over: what the just-in-time compiler had not ended in one round may be there in
-     * the next. (In one round, twice as long, a multiplication was found to take one nanosecond or a fifth of one, as
-     * it came out.)
+     * the next. (In one round, a multiplication was found to take one nanosecond or a fifth of one, as it came out.)
      */
-    private static final int ROUNDS = 2;
+    private static final int LEAST_ROUNDS = 2;
+
+    private static final int MOST_ROUNDS = 4;
+
+    /** No round beyond the least is begun later than this: the service is to start in time on a busy machine, too. */
+    private static final long LAST_ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(1200);
 
     /** CPU time for each sample in a round; enough for the compiler, and six of them stay under two seconds in all. */
     private static final long SAMPLE_CPU_NANOS = TimeUnit.MILLISECONDS.toNanos(60);
@@ -121,7 +125,7 @@ public final class Calibration {
         Costs measured = new Costs(handoffNanos(), new LinkedHashMap<>());
         long start = System.nanoTime();
         long cpuStart = threads.getCurrentThreadCpuTime();
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int round = 0; isNeeded(round, System.nanoTime() - start); round++) {
             forEachSample((factory, sample) -> measure(factory, sample, measured.rates()));
         }
         long nanos = System.nanoTime() - start;
@@ -133,6 +137,10 @@ public final class Calibration {
             LOG.warn("the machine was busy with other things: what was measured is used, but not kept");
         }
         return measured;
+    }
+
+    static boolean isNeeded(int round, long elapsedNanos) {
+        return round < LEAST_ROUNDS || round < MOST_ROUNDS && elapsedNanos < LAST_ROUND_NANOS;
     }
 
     private Set<String> kinds() {

@@ -8,8 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -78,6 +80,15 @@ class CalibrationTest {
         Costs measured = coarse.costs();
         assertThat(measured.of("loop").nanosPerOperation()).isPositive();
         assertThat(costs(file(), KEY)).isEqualTo(measured);
+    }
+
+    @Test
+    void rounds_go_on_for_the_compiler_but_not_for_long_on_a_busy_machine() {
+        long late = TimeUnit.SECONDS.toNanos(5);
+        assertThat(IntStream.range(0, 9).filter(round -> Calibration.isNeeded(round, 0)))
+                .containsExactly(0, 1, 2, 3);
+        assertThat(IntStream.range(0, 9).filter(round -> Calibration.isNeeded(round, late)))
+                .containsExactly(0, 1);
     }
 
     @Test
