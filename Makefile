@@ -100,7 +100,7 @@ bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services 
 microbench: $(STAMPS)/dev $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 6 minutes; full)
 	@$(BIN)/restbench microbench --profile $(PROFILE)
 
-bench-growth: $(STAMPS)/venv $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 5 minutes; smoke)
+bench-growth: $(STAMPS)/venv $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
 	@$(BIN)/restbench bench-growth --profile $(PROFILE)
 
 overload: $(STAMPS)/dev $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
