@@ -36,7 +36,7 @@ def costs(
 ) -> Costs:
     """The costs of a run with this profile; `records` in the order of measuring."""
     beside, starts = [], []
-    strategies = _strategies(records)
+    cells = _cells(records)
     for before, after in pairwise(records):
         gap_s = _gap_s(before, after)
         if gap_s is None:
@@ -45,8 +45,7 @@ def costs(
             beside.append(gap_s)
         else:
             service = after.cell.service
-            warmed_s = strategies[_group(after)] * profile.service_warmup_s[service]
-            starts.append((service, gap_s - warmed_s))
+            starts.append((service, gap_s - profile.warm_seconds(cells[_group(after)])))
     usual_s = median(beside) if beside else CELL_OVERHEAD_S
     return Costs(throughput_per_s, usual_s, _start_s(starts, usual_s))
 
@@ -76,12 +75,12 @@ def _group(record: CellRun) -> tuple[int, tuple[str, str, str]]:
     return record.block, (cell.service, cell.placement, cell.front)
 
 
-def _strategies(records: Sequence[CellRun]) -> dict[tuple[int, tuple[str, str, str]], int]:
-    """How many strategies a group's service process was warmed up for."""
-    seen: dict[tuple[int, tuple[str, str, str]], set[str]] = {}
+def _cells(records: Sequence[CellRun]) -> dict[tuple[int, tuple[str, str, str]], list[Cell]]:
+    """What each group's service process was warmed up for."""
+    found: dict[tuple[int, tuple[str, str, str]], list[Cell]] = {}
     for each in records:
-        seen.setdefault(_group(each), set()).add(each.cell.strategy)
-    return {group: len(names) for group, names in seen.items()}
+        found.setdefault(_group(each), []).append(each.cell)
+    return found
 
 
 def window_seconds(per_s: float, profile: Profile) -> float:
@@ -100,9 +99,7 @@ def block_seconds(block: Sequence[PlannedCell], profile: Profile, known: Costs) 
     starts_s = 0.0
     for _, planned in groupby(block, key=group_key):
         group = [each.cell for each in planned]
-        service = group[0].service
-        strategies = {cell.strategy for cell in group}
-        starts_s += known.start_s[service] + len(strategies) * profile.service_warmup_s[service]
+        starts_s += known.start_s[group[0].service] + profile.warm_seconds(group)
     return cells_s + starts_s
 
 

@@ -38,11 +38,8 @@ def cell_seconds(cell: Cell, profile: Profile) -> float:
 
 def group_seconds(first: PlannedCell, plan: Sequence[PlannedCell], profile: Profile) -> float:
     """What starting and warming the service process of a group is expected to take."""
-    strategies = {each.cell.strategy for each in plan if group_key(each) == group_key(first)}
-    return (
-        SERVICE_START_S[first.cell.service]
-        + len(strategies) * profile.service_warmup_s[first.cell.service]
-    )
+    cells = [each.cell for each in plan if group_key(each) == group_key(first)]
+    return SERVICE_START_S[first.cell.service] + profile.warm_seconds(cells)
 
 
 def group_key(planned: PlannedCell) -> tuple[int, tuple[str, str, str]]:

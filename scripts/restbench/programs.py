@@ -16,8 +16,9 @@ from restbench.store import ROOT
 JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
 PYTHON_SERVICE = ROOT / "python-service"
 
-#: A fixed heap keeps resizing out of the windows; anything may be added with JAVA_OPTIONS.
-JAVA_HEAP = ["-Xms1g", "-Xmx1g"]
+#: A fixed heap keeps resizing out of the windows, and one that was touched at the start keeps page
+#: faults out of the first ones, until it is first filled; anything may be added with JAVA_OPTIONS.
+JAVA_HEAP = ["-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch"]
 NO_SETTINGS: Mapping[str, str] = {}
 
 

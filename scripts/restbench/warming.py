@@ -13,6 +13,7 @@ from restbench.cell import Cell
 from restbench.order import Order
 from restbench.payload import Payload, requests_of
 from restbench.phases import spent_on
+from restbench.practice import practise
 from restbench.records import PlannedCell
 from restbench.service import Service
 from restbench.session import Session, end_of_log, renew_if_spent
@@ -24,7 +25,7 @@ WARMING_CLIENTS = 4
 @spent_on("service warm-up")
 def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Session) -> None:
     """Load on each strategy of a fresh process, with its smallest matrices: the more requests, the
-    more of the way is compiled when the first window opens.
+    more of the way is compiled when the first window opens. Then the load itself, as practice.
 
     A strategy that a service dies of twice is unfit; the others are warmed up on another process.
     A spent process is replaced first: it would be warmed up for nothing.
@@ -37,6 +38,8 @@ def warm_all(order: Order, run: Run, group: Sequence[PlannedCell], session: Sess
         died.add(strategy)
         session.spent = True
         renew_if_spent(run, group[0], session)
+    practise(order, run, _fit(group, session), session)
+    session.spent = not session.service.serves()
     session.cold = False
 
 
@@ -55,9 +58,12 @@ def _smallest(order: Order, group: Sequence[PlannedCell], session: Session) -> l
     def work(cell: Cell) -> int:
         return _smallest_payload(order, cell).shape.products
 
-    fit = (each.cell for each in group if session.can_measure(each.cell.strategy))
-    cells = sorted(fit, key=work)
+    cells = sorted(_fit(group, session), key=work)
     return list({cell.strategy: cell for cell in reversed(cells)}.values())
+
+
+def _fit(group: Sequence[PlannedCell], session: Session) -> list[Cell]:
+    return [each.cell for each in group if session.can_measure(each.cell.strategy)]
 
 
 def _smallest_payload(order: Order, cell: Cell) -> Payload:

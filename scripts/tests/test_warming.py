@@ -33,6 +33,7 @@ class Services:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.started, self.warmed = 0, list[Path | None]()
         monkeypatch.setattr(session, "_own", lambda *_: self.new())
+        monkeypatch.setattr(warming, "practise", lambda *_: None)
         monkeypatch.setattr(warming, "_warm", lambda target, *_: self.warmed.append(target.log))
         monkeypatch.setattr(Service, "serves", lambda _: True)
         monkeypatch.setattr(Service, "stop", lambda *_: None)

@@ -1,0 +1,181 @@
+"""A fresh JVM meets the load itself before anything is measured on it; nothing of that stays."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from restbench import experiment, load, practice, warming, watch
+from restbench.cell import Cell
+from restbench.cell_folder import CellFolder
+from restbench.failures import EnvironmentProblem
+from restbench.order import Order
+from restbench.placement import Cores
+from restbench.plan import plan
+from restbench.selection import Where
+from restbench.service import Service
+from restbench.session import Session
+from restbench.store import Run
+
+EXPERIMENT = """
+name = "practised"
+title = "Of four sizes and a mix"
+seed = 3
+client = "streaming"
+
+[complexities]
+large = { rows = 40, inner = 10, columns = 10 }
+small = { rows = 2, inner = 2, columns = 2 }
+huge = { rows = 90, inner = 90, columns = 90 }
+middle = { rows = 9, inner = 9, columns = 9 }
+
+[mixes]
+mix = { small = 0.9, huge = 0.1 }
+
+[profiles.p]
+blocks = 1
+service_warmup_s = { java = 4.0, python = 1.0 }
+warmup_s = 1.0
+window_min_s = 1.0
+window_max_s = 1.0
+slow_window_max_s = 1.0
+enough_completions = 40
+
+[[cells]]
+name = "java"
+service = "java"
+strategy = ["pinned", "serial"]
+complexity = ["large", "small", "mix", "huge", "middle"]
+users = [2, 10]
+
+[[cells]]
+name = "python"
+service = "python"
+strategy = ["serial"]
+complexity = ["small", "middle"]
+users = [2]
+"""
+
+
+@pytest.fixture
+def order() -> Order:
+    read = experiment.Experiment.model_validate(tomllib.loads(EXPERIMENT))
+    planned = plan(read, read.profile("p"), Where())
+    return Order(read, EXPERIMENT, "p", planned, "restbench run")
+
+
+def cells_of(order: Order, service: str) -> list[Cell]:
+    return [each.cell for each in order.plan if each.cell.service == service]
+
+
+class Loads:
+    """Instead of JMeter: what it was to send, and that it was stopped before its folder went."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        self.sent, self.folders, self.waited = list[load.Target](), list[Path](), list[float]()
+        self.stopped = 0
+        self.fails = False
+        (tmp_path / "temporary").mkdir()
+        monkeypatch.setattr(watch, "begin", lambda: tmp_path / "temporary")
+        monkeypatch.setattr(load, "start", self.start)
+        monkeypatch.setattr(practice, "drained", lambda _: True)
+        monkeypatch.setattr("restbench.practice.time.sleep", self.waited.append)
+
+    def start(self, target: load.Target, folder: CellFolder, _cores: str | None) -> Loads:
+        assert folder.path.is_dir()
+        self.sent.append(target)
+        self.folders.append(folder.path)
+        return self
+
+    def await_started(self) -> None:
+        if self.fails:
+            raise EnvironmentProblem("JMeter did not start a test")
+
+    def stop(self) -> None:
+        assert self.folders[-1].is_dir()
+        self.stopped += 1
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Loads:
+    return Loads(monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def practised(order: Order, tmp_path: Path) -> Callable[[list[Cell]], None]:
+    session = Session(Service("java", "http://127.0.0.1:1"), Cores((0,), (1,)), (), "stub")
+    return lambda cells: practice.practise(order, Run(tmp_path), cells, session)
+
+
+def test_the_smallest_and_the_middle_size_are_practised_whatever_the_order_of_the_cells(
+    order: Order,
+) -> None:
+    cells = cells_of(order, "java")
+    assert practice.levels(cells, order) == ("small", "large")
+    assert practice.levels(cells[::-1], order) == ("small", "large")
+    only = [cell for cell in cells if cell.complexity == "huge"]
+    assert practice.levels(only, order) == ("huge",)
+    assert practice.levels([], order) == ()
+
+
+def test_python_has_nothing_to_compile(order: Order) -> None:
+    assert practice.levels(cells_of(order, "python"), order) == ()
+
+
+def test_the_load_is_the_plainest_strategys_with_all_users_and_leaves_nothing(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    practised(cells_of(order, "java"))
+    told = [(each.cell.strategy, each.cell.complexity, each.cell.users) for each in loads.sent]
+    assert told == [("serial", "small", 10), ("serial", "large", 10)]
+    assert loads.waited == [4.0, 4.0]
+    assert loads.stopped == 2
+    assert not any(folder.exists() for folder in loads.folders)
+
+
+def test_where_serial_is_not_measured_another_strategy_is_practised(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    practised([cell for cell in cells_of(order, "java") if cell.strategy == "pinned"])
+    assert {each.cell.strategy for each in loads.sent} == {"pinned"}
+
+
+def test_a_practice_that_fails_stops_its_load_and_nothing_else(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    loads.fails = True
+    practised(cells_of(order, "java"))
+    assert loads.stopped == 2
+    assert not any(folder.exists() for folder in loads.folders)
+
+
+def test_without_warm_up_there_is_no_practice(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    order.profile.service_warmup_s["java"] = 0.0
+    practised(cells_of(order, "java"))
+    assert loads.sent == []
+
+
+def test_its_time_is_planned_for(order: Order) -> None:
+    java, python = cells_of(order, "java"), cells_of(order, "python")
+    assert order.profile.warm_seconds(java) == (2 + 2) * 4.0
+    assert order.profile.warm_seconds([java[0]]) == (1 + 1) * 4.0
+    assert order.profile.warm_seconds(python) == 1.0
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_service_that_dies_of_it_is_not_measured_on(
+    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: bool
+) -> None:
+    session = Session(Service("java", "http://127.0.0.1:1"), Cores((0,), (1,)), ("serial",), "stub")
+    alive = [True]
+    monkeypatch.setattr(Service, "serves", lambda _: alive[0])
+    monkeypatch.setattr(warming, "_warm", lambda *_: None)
+    monkeypatch.setattr(warming, "practise", lambda *_: alive.__setitem__(0, lives))
+    java = [each for each in order.plan if each.cell.service == "java"]
+    warming.warm_all(order, Run(tmp_path), java, session)
+    assert session.spent is not lives
