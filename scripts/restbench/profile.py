@@ -10,9 +10,7 @@ from pydantic import Field, model_validator
 from restbench.cell import Cell, ServiceName
 from restbench.selection import Positive, Strict, Where
 
-#: Services whose runtime compiles while it runs: the load itself is practised on a fresh process.
-COMPILED_AS_THEY_RUN = frozenset({"java"})
-#: At so many complexities at most.
+#: The load is practised at so many complexities at most.
 LEVELS_PRACTISED = 2
 
 
@@ -26,8 +24,11 @@ class Profile(Strict):
     precision: Annotated[float, Field(gt=0, lt=1)] | None = None
     """Relative half-width of every cell's interval at which no further block is measured."""
     service_warmup_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
-    """Load on each strategy of a fresh service process, before its first cell, and as long on each
-    complexity that is practised (a JVM compiles)."""
+    """Load on each strategy of a fresh service process, before its first cell (a JVM compiles)."""
+    practice_s: dict[ServiceName, Annotated[float, Field(ge=0, le=240)]] = Field(
+        default_factory=dict
+    )
+    """Then as many users as the cells have, on each complexity that is practised."""
     warmup_s: Annotated[float, Field(gt=0)]
     """Load on the cell itself, before its window opens."""
     warmup_max_s: Annotated[float, Field(gt=0)] | None = None
@@ -66,10 +67,10 @@ class Profile(Strict):
     def warm_seconds(self, cells: Collection[Cell]) -> float:
         """What it takes to warm up a fresh process for these cells, which share it."""
         (service,) = {cell.service for cell in cells}
-        loads = len({cell.strategy for cell in cells})
-        if service in COMPILED_AS_THEY_RUN:
-            loads += min(LEVELS_PRACTISED, len({cell.complexity for cell in cells}))
-        return loads * self.service_warmup_s[service]
+        strategies = len({cell.strategy for cell in cells})
+        levels = min(LEVELS_PRACTISED, len({cell.complexity for cell in cells}))
+        practice_s = levels * self.practice_s.get(service, 0.0)
+        return strategies * self.service_warmup_s[service] + practice_s
 
     @property
     def longest_warmup_s(self) -> float:

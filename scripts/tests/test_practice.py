@@ -38,6 +38,7 @@ mix = { small = 0.9, huge = 0.1 }
 [profiles.p]
 blocks = 1
 service_warmup_s = { java = 4.0, python = 1.0 }
+practice_s = { java = 8.0 }
 warmup_s = 1.0
 window_min_s = 1.0
 window_max_s = 1.0
@@ -121,17 +122,13 @@ def test_the_smallest_and_the_middle_size_are_practised_whatever_the_order_of_th
     assert practice.levels([], order) == ()
 
 
-def test_python_has_nothing_to_compile(order: Order) -> None:
-    assert practice.levels(cells_of(order, "python"), order) == ()
-
-
 def test_the_load_is_the_plainest_strategys_with_all_users_and_leaves_nothing(
     order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
 ) -> None:
     practised(cells_of(order, "java"))
     told = [(each.cell.strategy, each.cell.complexity, each.cell.users) for each in loads.sent]
     assert told == [("serial", "small", 10), ("serial", "large", 10)]
-    assert loads.waited == [4.0, 4.0]
+    assert loads.waited == [8.0, 8.0]
     assert loads.stopped == 2
     assert not any(folder.exists() for folder in loads.folders)
 
@@ -152,18 +149,18 @@ def test_a_practice_that_fails_stops_its_load_and_nothing_else(
     assert not any(folder.exists() for folder in loads.folders)
 
 
-def test_without_warm_up_there_is_no_practice(
-    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+def test_a_service_that_is_not_said_to_practise_does_not(
+    order: Order, tmp_path: Path, loads: Loads
 ) -> None:
-    order.profile.service_warmup_s["java"] = 0.0
-    practised(cells_of(order, "java"))
+    session = Session(Service("python", "http://127.0.0.1:1"), Cores((0,), (1,)), (), "stub")
+    practice.practise(order, Run(tmp_path), cells_of(order, "python"), session)
     assert loads.sent == []
 
 
 def test_its_time_is_planned_for(order: Order) -> None:
     java, python = cells_of(order, "java"), cells_of(order, "python")
-    assert order.profile.warm_seconds(java) == (2 + 2) * 4.0
-    assert order.profile.warm_seconds([java[0]]) == (1 + 1) * 4.0
+    assert order.profile.warm_seconds(java) == 2 * 4.0 + 2 * 8.0
+    assert order.profile.warm_seconds([java[0]]) == 4.0 + 8.0
     assert order.profile.warm_seconds(python) == 1.0
 
 

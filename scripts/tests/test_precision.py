@@ -131,9 +131,8 @@ def record(order: int, start_s: float, block: int = 1) -> CellRun:
 
 
 def test_what_a_measurement_costs_beside_its_load_is_learnt_from_the_run() -> None:
-    """3 s of window, 2 s of warm-up and 1.5 s beside; a new service costs 7 s, 2 x 4 s
-    for its strategies and 4 s of practice."""
-    starts = [0.0, 6.5, 13.0, 13.0 + 6.5 + 7 + 12, 13.0 + 6.5 + 19 + 6.5]
+    """3 s of window, 2 s of warm-up and 1.5 s beside; a new service costs 7 s and 2 x 4 s."""
+    starts = [0.0, 6.5, 13.0, 13.0 + 6.5 + 7 + 8, 13.0 + 6.5 + 15 + 6.5]
     records = [
         record(number, start_s, block=1 if number < 4 else 2)
         for number, start_s in enumerate(starts, start=1)
@@ -146,11 +145,10 @@ def test_what_a_measurement_costs_beside_its_load_is_learnt_from_the_run() -> No
 
 
 def test_a_run_costs_its_blocks() -> None:
-    """At 100/s the window is capped at 60 s: 1.5 + 10 + 60; the service 7 + 20 s a block, and
-    20 s of practice."""
+    """At 100/s the window is capped at 60 s: 1.5 + 10 + 60; the service 7 + 20 s a block."""
     known = costs.Costs({SERIAL: 100.0}, 1.5, {"java": 7.0, "python": 3.0})
     block = [PlannedCell(cell=SERIAL, block=1, order=1, test_ids=())]
-    assert costs.run_seconds(block, 6, profile(), known) == pytest.approx(6 * (71.5 + 47))
+    assert costs.run_seconds(block, 6, profile(), known) == pytest.approx(6 * (71.5 + 27))
 
 
 # --- the pilot ----------------------------------------------------------------------------------
