@@ -30,7 +30,17 @@ METRICS: dict[str, bool] = {
     "serialize_ms": False,
 }
 #: What of a machine's description may differ between two runs of it, and is then said.
-VERSIONS = ("kernel", "system", "governor", "java", "python", "jmeter", "sysstat", "packages")
+VERSIONS = (
+    "kernel",
+    "system",
+    "governor",
+    "scheduler_autogroup",
+    "java",
+    "python",
+    "jmeter",
+    "sysstat",
+    "packages",
+)
 
 Change: TypeAlias = Literal["better", "worse", "none", "unknown"]
 

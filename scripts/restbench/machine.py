@@ -29,6 +29,7 @@ def describe() -> dict[str, Any]:
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
         "governor": _governor(),
+        "scheduler_autogroup": _autogroup(),
         "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
         "java": _java_version(),
@@ -122,6 +123,13 @@ def _memory_mib() -> int:
 
 def _governor() -> str:
     path = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    return path.read_text().strip() if path.exists() else "not visible"
+
+
+def _autogroup() -> str:
+    """`1` where the kernel shares cores between sessions first, and only then between threads: how
+    many threads a service has then changes nothing in what its load generator gets."""
+    path = Path("/proc/sys/kernel/sched_autogroup_enabled")
     return path.read_text().strip() if path.exists() else "not visible"
 
 
