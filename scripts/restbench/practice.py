@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from restbench.measure import drained
 from restbench.order import Order
 from restbench.payload import requests_of
 from restbench.placement import core_list
-from restbench.profile import LEVELS_PRACTISED
 from restbench.session import Session
 from restbench.store import Run
 
@@ -31,25 +30,21 @@ from restbench.store import Run
 LONGEST_S = 300.0
 
 
-def levels(cells: Collection[Cell], order: Order) -> tuple[str, ...]:
-    """The complexities that are practised: the smallest, where the way of a request is all there
-    is, and the middle one, where its work counts too.
-    """
-    sizes = {cell.complexity: _products(order, cell) for cell in cells}
-    names = sorted(sizes, key=lambda name: (sizes[name], name))
-    chosen = (*names[:1], *names[len(names) // 2 :])
-    return tuple(dict.fromkeys(chosen))[:LEVELS_PRACTISED]
+def cells_of(cells: Sequence[Cell], order: Order) -> list[Cell]:
+    """What is practised: each strategy, for code that only one of them had been through would be
+    an advantage of that one; with its middle size, and the most users that it has there."""
+    by_strategy: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_strategy.setdefault(cell.strategy, []).append(cell)
+    return [_middle(each, order) for each in by_strategy.values()]
 
 
-def practise(order: Order, run: Run, cells: Collection[Cell], session: Session) -> None:
-    """Load on each of the levels, for as long as the profile says; `cells` can be measured."""
+def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) -> None:
+    """Load on each strategy, for as long as the profile says; `cells` can be measured."""
     seconds = order.profile.practice_s.get(session.service.name, 0.0)
     if not seconds:
         return
-    for level in levels(cells, order):
-        at_level = (cell for cell in cells if cell.complexity == level)
-        # The plainest: what it compiles is on the way of them all.
-        cell = min(at_level, key=lambda each: (each.strategy != "serial", -each.users))
+    for cell in cells_of(cells, order):
         folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
         try:
             with _load(order, run, cell, session, CellFolder(folder)):
@@ -58,6 +53,14 @@ def practise(order: Order, run: Run, cells: Collection[Cell], session: Session) 
             pass  # what goes wrong here goes wrong again in a cell, which records it
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _middle(cells: Sequence[Cell], order: Order) -> Cell:
+    sizes = {cell.complexity: _products(order, cell) for cell in cells}
+    names = sorted(sizes, key=lambda name: (sizes[name], name))
+    middle = names[(len(names) - 1) // 2]
+    at_middle = (cell for cell in cells if cell.complexity == middle)
+    return max(at_middle, key=lambda cell: cell.users)
 
 
 def _products(order: Order, cell: Cell) -> int:

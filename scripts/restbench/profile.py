@@ -10,9 +10,6 @@ from pydantic import Field, model_validator
 from restbench.cell import Cell, ServiceName
 from restbench.selection import Positive, Strict, Where
 
-#: The load is practised at so many complexities at most.
-LEVELS_PRACTISED = 2
-
 
 class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
@@ -28,7 +25,7 @@ class Profile(Strict):
     practice_s: dict[ServiceName, Annotated[float, Field(ge=0, le=240)]] = Field(
         default_factory=dict
     )
-    """Then as many users as the cells have, on each complexity that is practised."""
+    """Then of the load itself on each of them, with as many users as its cells have."""
     warmup_s: Annotated[float, Field(gt=0)]
     """Load on the cell itself, before its window opens."""
     warmup_max_s: Annotated[float, Field(gt=0)] | None = None
@@ -68,9 +65,7 @@ class Profile(Strict):
         """What it takes to warm up a fresh process for these cells, which share it."""
         (service,) = {cell.service for cell in cells}
         strategies = len({cell.strategy for cell in cells})
-        levels = min(LEVELS_PRACTISED, len({cell.complexity for cell in cells}))
-        practice_s = levels * self.practice_s.get(service, 0.0)
-        return strategies * self.service_warmup_s[service] + practice_s
+        return strategies * (self.service_warmup_s[service] + self.practice_s.get(service, 0.0))
 
     @property
     def longest_warmup_s(self) -> float:

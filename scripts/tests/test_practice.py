@@ -111,33 +111,27 @@ def practised(order: Order, tmp_path: Path) -> Callable[[list[Cell]], None]:
     return lambda cells: practice.practise(order, Run(tmp_path), cells, session)
 
 
-def test_the_smallest_and_the_middle_size_are_practised_whatever_the_order_of_the_cells(
-    order: Order,
-) -> None:
-    cells = cells_of(order, "java")
-    assert practice.levels(cells, order) == ("small", "large")
-    assert practice.levels(cells[::-1], order) == ("small", "large")
-    only = [cell for cell in cells if cell.complexity == "huge"]
-    assert practice.levels(only, order) == ("huge",)
-    assert practice.levels([], order) == ()
-
-
-def test_the_load_is_the_plainest_strategys_with_all_users_and_leaves_nothing(
+def test_each_strategy_is_practised_with_its_middle_size_and_most_users_and_nothing_is_left(
     order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
 ) -> None:
     practised(cells_of(order, "java"))
-    told = [(each.cell.strategy, each.cell.complexity, each.cell.users) for each in loads.sent]
-    assert told == [("serial", "small", 10), ("serial", "large", 10)]
+    told = {(each.cell.strategy, each.cell.complexity, each.cell.users) for each in loads.sent}
+    assert told == {("serial", "large", 10), ("pinned", "large", 10)}
+    assert len(loads.sent) == 2
     assert loads.waited == [8.0, 8.0]
     assert loads.stopped == 2
     assert not any(folder.exists() for folder in loads.folders)
 
 
-def test_where_serial_is_not_measured_another_strategy_is_practised(
-    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+@pytest.mark.parametrize(
+    ("complexities", "middle"),
+    [(["huge"], "huge"), (["huge", "small"], "small"), (["huge", "small", "middle"], "middle")],
+)
+def test_the_middle_size_is_that_of_what_is_measured(
+    order: Order, complexities: list[str], middle: str
 ) -> None:
-    practised([cell for cell in cells_of(order, "java") if cell.strategy == "pinned"])
-    assert {each.cell.strategy for each in loads.sent} == {"pinned"}
+    cells = [cell for cell in cells_of(order, "java") if cell.complexity in complexities]
+    assert {cell.complexity for cell in practice.cells_of(cells, order)} == {middle}
 
 
 def test_a_practice_that_fails_stops_its_load_and_nothing_else(
@@ -159,7 +153,7 @@ def test_a_service_that_is_not_said_to_practise_does_not(
 
 def test_its_time_is_planned_for(order: Order) -> None:
     java, python = cells_of(order, "java"), cells_of(order, "python")
-    assert order.profile.warm_seconds(java) == 2 * 4.0 + 2 * 8.0
+    assert order.profile.warm_seconds(java) == 2 * (4.0 + 8.0)
     assert order.profile.warm_seconds([java[0]]) == 4.0 + 8.0
     assert order.profile.warm_seconds(python) == 1.0
 

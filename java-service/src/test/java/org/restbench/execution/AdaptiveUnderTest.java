@@ -1,0 +1,52 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.affinity.BackgroundThreads;
+
+/** The strategy that chooses, on three cores, and callers to call it; what is small and long by its costs. */
+@Timeout(60)
+abstract class AdaptiveUnderTest {
+    /** By {@link StrategiesOf#COSTS}. */
+    static final long SMALL = 39_999;
+
+    static final long WORTH_HELP = 40_000;
+    static final long WORTH_A_TURN = 250_000;
+    static final int BODY_WORTH_A_TURN_BYTES = 25_000;
+    static final long NOT_LONG = 9_999_999;
+    static final long LONG = 10_000_000;
+    static final int LONG_BODY_BYTES = 1_000_000;
+
+    final ExecutorService callers = Executors.newCachedThreadPool();
+    final AdaptiveStrategy adaptive = onCores(3);
+
+    static AdaptiveStrategy onCores(int cores) {
+        BackgroundThreads background = new BackgroundThreads(AdaptiveStrategy.WORKERS);
+        return new AdaptiveStrategy(() -> StrategiesOf.COSTS, cores, background);
+    }
+
+    @AfterEach
+    void close() {
+        adaptive.close();
+        callers.shutdown();
+    }
+
+    final CompletableFuture<byte[]> start(Observed observed) {
+        return CompletableFuture.supplyAsync(() -> observed.under(adaptive), callers);
+    }
+
+    static void await(BooleanSupplier condition) {
+        long start = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - start).as("ns of waiting").isLessThan(TimeUnit.SECONDS.toNanos(50));
+            Thread.onSpinWait();
+        }
+    }
+}
