@@ -106,7 +106,7 @@ FLAGS: dict[str, Flag] = {
         True,
     ),
     "busy-before": Flag(
-        "The attached service was, or may have been, still at work for the cell before.", True
+        "The service was, or may have been, still at work for what came before.", True
     ),
     "shared-cores": Flag(
         "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too.",

@@ -12,8 +12,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import httpx
 
 from restbench import load, watch
 from restbench.cell import Cell
@@ -21,8 +23,9 @@ from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
 from restbench.measure import drained
 from restbench.order import Order
-from restbench.payload import requests_of
+from restbench.payload import Payload, requests_of
 from restbench.placement import core_list
+from restbench.service import Service
 from restbench.session import Session
 from restbench.store import Run
 
@@ -30,13 +33,14 @@ from restbench.store import Run
 LONGEST_S = 300.0
 
 
-def cells_of(cells: Sequence[Cell], order: Order) -> list[Cell]:
-    """What is practised: each strategy, for code that only one of them had been through would be
-    an advantage of that one; with its middle size, and the most users that it has there."""
+def cells_of(cells: Sequence[Cell], order: Order) -> list[list[Cell]]:
+    """What can be practised of each strategy, for code that only one of them had been through would
+    be an advantage of that one: its middle size, and the smaller ones should that be too much, each
+    with the most users that it has there."""
     by_strategy: dict[str, list[Cell]] = {}
     for cell in cells:
         by_strategy.setdefault(cell.strategy, []).append(cell)
-    return [_middle(each, order) for each in by_strategy.values()]
+    return [_from_middle(each, order) for each in by_strategy.values()]
 
 
 def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) -> None:
@@ -44,9 +48,10 @@ def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) ->
     seconds = order.profile.practice_s.get(session.service.name, 0.0)
     if not seconds:
         return
-    for cell in cells_of(cells, order):
+    for sizes in cells_of(cells, order):
         folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
         try:
+            cell = _bearable(sizes, order, session.service, seconds)
             with _load(order, run, cell, session, CellFolder(folder)):
                 time.sleep(seconds)
         except EnvironmentProblem:
@@ -55,17 +60,36 @@ def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) ->
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _middle(cells: Sequence[Cell], order: Order) -> Cell:
-    sizes = {cell.complexity: _products(order, cell) for cell in cells}
-    names = sorted(sizes, key=lambda name: (sizes[name], name))
-    middle = names[(len(names) - 1) // 2]
-    at_middle = (cell for cell in cells if cell.complexity == middle)
-    return max(at_middle, key=lambda cell: cell.users)
+def _from_middle(cells: Sequence[Cell], order: Order) -> list[Cell]:
+    def products(cell: Cell) -> int:
+        return _largest(cell, order).shape.products
+
+    at_most = {cell.complexity: cell for cell in sorted(cells, key=lambda each: each.users)}
+    rising = sorted(at_most.values(), key=lambda each: (products(each), each.complexity))
+    return rising[(len(rising) - 1) // 2 :: -1]
 
 
-def _products(order: Order, cell: Cell) -> int:
+def _largest(cell: Cell, order: Order) -> Payload:
     payloads = requests_of(order.experiment, cell.complexity).payloads.values()
-    return max(payload.shape.products for payload in payloads)
+    return max(payloads, key=lambda each: each.shape.products)
+
+
+def _bearable(sizes: Sequence[Cell], order: Order, service: Service, seconds: float) -> Cell:
+    """The first that leaves no work behind for longer than the practice, or the last: when it ends
+    a request of each user is in flight. The first of two requests may meet code not compiled."""
+    *larger, smallest = sizes
+    for cell in larger:
+        payload = _largest(cell, order)
+        if any(_took(service, cell, payload) * cell.users <= seconds for _ in range(2)):
+            return cell
+    return smallest
+
+
+def _took(service: Service, cell: Cell, payload: Payload) -> float:
+    began = time.monotonic()
+    with suppress(httpx.HTTPError):
+        service.post(cell.strategy, cell.kernel, payload.body("practice"))
+    return time.monotonic() - began
 
 
 @contextmanager
@@ -86,4 +110,4 @@ def _load(
         yield
     finally:
         jmeter.stop()
-    drained(session.service)
+    session.busy = not drained(session.service)

@@ -44,7 +44,7 @@ class Session:
     settings: Settings = field(default_factory=dict)
     """What the experiment starts services with beside their defaults."""
     busy: bool = False
-    """Whether it may still be at work for the cell before, and is not ours to be replaced."""
+    """Whether it may still be at work for what came before, and is used all the same."""
 
     def can_measure(self, strategy: str) -> bool:
         """Whether the service offers the strategy, and nothing has shown it to be unfit."""

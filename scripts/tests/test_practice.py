@@ -13,6 +13,7 @@ from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
 from restbench.order import Order
+from restbench.payload import requests_of
 from restbench.placement import Cores
 from restbench.plan import plan
 from restbench.selection import Where
@@ -79,11 +80,25 @@ class Loads:
         self.sent, self.folders, self.waited = list[load.Target](), list[Path](), list[float]()
         self.stopped = 0
         self.fails = False
+        self.drains = True
+        self.posted = list[str]()
+        self.takes_s = dict[bytes, float]()
+        self.clock = 0.0
         (tmp_path / "temporary").mkdir()
         monkeypatch.setattr(watch, "begin", lambda: tmp_path / "temporary")
         monkeypatch.setattr(load, "start", self.start)
-        monkeypatch.setattr(practice, "drained", lambda _: True)
+        monkeypatch.setattr(practice, "drained", lambda _: self.drains)
+        monkeypatch.setattr(Service, "post", self.post)
+        monkeypatch.setattr("restbench.practice.time.monotonic", lambda: self.clock)
         monkeypatch.setattr("restbench.practice.time.sleep", self.waited.append)
+
+    def post(self, strategy: str, _kernel: str, body: bytes) -> None:
+        self.posted.append(strategy)
+        self.clock += self.takes_s.get(body, 0.0)
+
+    def takes(self, order: Order, complexity: str, seconds: float) -> None:
+        for payload in requests_of(order.experiment, complexity).payloads.values():
+            self.takes_s[payload.body("practice")] = seconds
 
     def start(self, target: load.Target, folder: CellFolder, _cores: str | None) -> Loads:
         assert folder.path.is_dir()
@@ -131,7 +146,43 @@ def test_the_middle_size_is_that_of_what_is_measured(
     order: Order, complexities: list[str], middle: str
 ) -> None:
     cells = [cell for cell in cells_of(order, "java") if cell.complexity in complexities]
-    assert {cell.complexity for cell in practice.cells_of(cells, order)} == {middle}
+    assert {sizes[0].complexity for sizes in practice.cells_of(cells, order)} == {middle}
+
+
+@pytest.mark.parametrize(
+    ("takes_s", "expected"),
+    [
+        # Ten users' are done in the practice's 8 s.
+        ({"large": 0.8, "middle": 9.0, "small": 9.0}, "large after 1"),
+        # Large twice, for the first may have met code not compiled.
+        ({"large": 0.9, "middle": 0.8, "small": 9.0}, "middle after 3"),
+        # None is bearable: the smallest, without a look.
+        ({"large": 9.0, "middle": 9.0, "small": 9.0}, "small after 4"),
+    ],
+)
+def test_a_size_whose_requests_would_stay_in_flight_too_long_is_not_practised(
+    order: Order,
+    loads: Loads,
+    practised: Callable[[list[Cell]], None],
+    takes_s: dict[str, float],
+    expected: str,
+) -> None:
+    for complexity, seconds in takes_s.items():
+        loads.takes(order, complexity, seconds)
+    practised([cell for cell in cells_of(order, "java") if cell.strategy == "serial"])
+    (sent,) = loads.sent
+    assert f"{sent.cell.complexity} after {len(loads.posted)}" == expected
+    assert sent.cell.users == 10
+
+
+@pytest.mark.parametrize("drains", [True, False])
+def test_work_that_it_leaves_behind_is_said_with_the_first_cell(
+    order: Order, tmp_path: Path, loads: Loads, drains: bool
+) -> None:
+    loads.drains = drains
+    session = Session(Service("java", "http://127.0.0.1:1"), Cores((0,), (1,)), (), "stub")
+    practice.practise(order, Run(tmp_path), cells_of(order, "java"), session)
+    assert ("busy-before" in session.take_flags()) is not drains
 
 
 def test_a_practice_that_fails_stops_its_load_and_nothing_else(
