@@ -14,7 +14,7 @@ CALLER = "caller"
 BLOCKS = "blocks"
 #: By each decision for a place, the threads or processes that compute there, as a prefix.
 PLACES: dict[str, dict[str, str]] = {
-    "java": {CALLER: "http-", "low-priority-thread": "adapt-long"},
+    "java": {CALLER: "http-", "in-turn": "adapt-turn", "low-priority-thread": "adapt-long"},
     "python": {
         # The interpreter that gunicorn runs in: `python -m gunicorn`.
         CALLER: "python",

@@ -194,6 +194,8 @@ def adaptive(service: str, *batches: Batch) -> bool:
 
 def test_adaptive_keeps_small_requests_with_their_caller_and_large_ones_leave_it() -> None:
     assert adaptive("java", SMALL, LARGE, CUT)
+    in_turn = batch(1, {"in-turn": 1}, (1, 2, HTTP, 9), (1, 3, "adapt-turn-1", 91))
+    assert adaptive("java", SMALL, in_turn)
     stays = batch(1, {"caller": 1}, (1, 2, HTTP, 100))
     assert not adaptive("java", SMALL, LARGE, stays)
     assert not adaptive("java", LARGE, LARGE)

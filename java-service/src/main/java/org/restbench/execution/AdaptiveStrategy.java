@@ -4,7 +4,6 @@ import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
@@ -14,7 +13,8 @@ import org.restbench.workload.Workload;
  *
  * <ul>
  *   <li>small work in order on the request's own thread;
- *   <li>larger work there too, where cores are idle with their help, and where they are not, computed in turn;
+ *   <li>larger work there too, where cores are idle with their help; where more requests are there than cores, on a few
+ *       threads that take one after the other, first come, first served;
  *   <li>long work on a few threads of its own, as many as cores, first come, first served, which help each other with
  *       loops and give way to all other threads: however much of it waits, it thrashes no cache, and small requests do
  *       not wait for it.
@@ -26,18 +26,19 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     /** Names of the threads for long work, before a number. */
     public static final String WORKERS = "adapt-long-";
 
-    static final String HELPERS = "adapt-help-";
+    /** Of those that take requests in turn, and help with the loops of requests on other threads. */
+    static final String TEAM = "adapt-turn-";
 
     private static final ParallelLoop IN_ORDER = new InOrderLoop();
 
     private final Supplier<Costs> costs;
     private final int cores;
     private final AtomicInteger callers = new AtomicInteger();
-    private final Turns turns;
-    private final Crew helpers;
+    private final Crew team;
     private final Crew workers;
     private final Map<Decision, LongAdder> decisions = Map.of(
             Decision.CALLER, new LongAdder(),
+            Decision.IN_TURN, new LongAdder(),
             Decision.LOW_PRIORITY_THREAD, new LongAdder(),
             Decision.BLOCKS, new LongAdder());
 
@@ -48,35 +49,13 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     AdaptiveStrategy(Supplier<Costs> costs, int cores, ThreadFactory background) {
         this.costs = costs;
         this.cores = cores;
-        this.turns = new Turns(cores);
-        this.helpers = new Crew(cores - 1, new NamedThreads(HELPERS));
+        this.team = new Crew(cores, new NamedThreads(TEAM));
         this.workers = new Crew(cores, background);
     }
 
     @Override
     public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
-        Costs known = costs.get();
-        Costs.Rate rate = known.of(workload.kind());
-        double parseNanos = body.length * rate.nanosPerByte();
-        if (parseNanos >= known.longFromNanos()) {
-            return onWorker(() -> rest(workload, clock.parse(() -> workload.parse(body)), loopOfWorker(), clock));
-        }
-        I input;
-        callers.incrementAndGet();
-        try {
-            input = clock.parse(() -> workload.parse(body));
-            double nanos = workload.operations(input) * rate.nanosPerOperation();
-            if (nanos < known.longFromNanos()) {
-                count(Decision.CALLER);
-                ParallelLoop loop = nanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller();
-                return parseNanos + nanos < known.turnFromNanos()
-                        ? rest(workload, input, loop, clock)
-                        : turns.run(() -> rest(workload, input, loop, clock));
-            }
-        } finally {
-            callers.decrementAndGet();
-        }
-        return onWorker(() -> rest(workload, input, loopOfWorker(), clock));
+        return new Request<>(workload, body, clock, costs.get()).answer();
     }
 
     private byte[] onWorker(Supplier<byte[]> stages) {
@@ -84,14 +63,9 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return workers.call(stages);
     }
 
-    private static <I, O> byte[] rest(Workload<I, O> workload, I input, ParallelLoop loop, StageClock clock) {
-        O output = clock.compute(() -> workload.compute(input, loop));
-        return clock.serialize(() -> workload.serialize(output));
-    }
-
     /** Each core that no caller is at, or waits for, may help: what long work is on it gives way. */
     private ParallelLoop loopOfCaller() {
-        return new HelpedLoop(helpers, () -> cores - callers.get() + 1, () -> count(Decision.BLOCKS));
+        return new HelpedLoop(team, () -> cores - callers.get() + 1, () -> count(Decision.BLOCKS));
     }
 
     /** Where every worker has a request of its own, a loop that is not cut is the quickest for all. */
@@ -110,41 +84,84 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     /** Requests that wait for their turn, long ones among them. */
     public int waiting() {
-        return turns.waiting() + workers.waiting();
+        return team.waiting() + workers.waiting();
     }
 
     @Override
     public void close() {
         workers.close();
-        helpers.close();
+        team.close();
     }
 
-    /** A request's loops, each with the help of those who are idle when it begins. */
-    private static final class HelpedLoop implements ParallelLoop {
-        private final Crew crew;
-        private final IntSupplier workers;
-        private final Runnable firstHelp;
-        private boolean helped;
+    /** One request on its way, on one thread at a time. */
+    private final class Request<I, O> {
+        private final Workload<I, O> workload;
+        private final byte[] body;
+        private final StageClock clock;
+        private final Costs known;
+        private final Costs.Rate rate;
+        private final double parseNanos;
+        private I input;
+        private double computeNanos;
 
-        /**
-         * @param workers that there are for a loop now, the one that asks for it among them
-         * @param firstHelp run after the first loop that others took a part of
-         */
-        HelpedLoop(Crew crew, IntSupplier workers, Runnable firstHelp) {
-            this.crew = crew;
-            this.workers = workers;
-            this.firstHelp = firstHelp;
+        Request(Workload<I, O> workload, byte[] body, StageClock clock, Costs known) {
+            this.workload = workload;
+            this.body = body;
+            this.clock = clock;
+            this.known = known;
+            this.rate = known.of(workload.kind());
+            this.parseNanos = body.length * rate.nanosPerByte();
         }
 
-        @Override
-        public void forEach(int units, int unitsPerTask, Body body) {
-            int there = workers.getAsInt();
-            if (there <= 1 || units <= unitsPerTask) {
-                body.run(0, units);
-            } else if (crew.share(there, units, unitsPerTask, body) && !helped) {
-                helped = true;
-                firstHelp.run();
+        byte[] answer() {
+            if (parseNanos >= known.longFromNanos()) {
+                return onWorker(() -> {
+                    parse();
+                    return rest(loopOfWorker());
+                });
             }
+            byte[] answer = unlessLong();
+            return answer == null ? onWorker(() -> rest(loopOfWorker())) : answer;
+        }
+
+        /** The answer; null where it was parsed only, which showed it to be long. */
+        private byte[] unlessLong() {
+            callers.incrementAndGet();
+            try {
+                if (waitsWith(parseNanos)) {
+                    return team.call(() -> parse() ? restAt(Decision.IN_TURN) : null);
+                }
+                if (!parse()) {
+                    return null;
+                }
+                return waitsWith(parseNanos + computeNanos)
+                        ? team.call(() -> restAt(Decision.IN_TURN))
+                        : restAt(Decision.CALLER);
+            } finally {
+                callers.decrementAndGet();
+            }
+        }
+
+        /** Whether what takes so long has to wait for its turn. */
+        private boolean waitsWith(double nanos) {
+            return nanos >= known.turnFromNanos() && callers.get() > cores;
+        }
+
+        /** Whether it is not long. */
+        private boolean parse() {
+            input = clock.parse(() -> workload.parse(body));
+            computeNanos = workload.operations(input) * rate.nanosPerOperation();
+            return computeNanos < known.longFromNanos();
+        }
+
+        private byte[] restAt(Decision place) {
+            count(place);
+            return rest(computeNanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller());
+        }
+
+        private byte[] rest(ParallelLoop loop) {
+            O output = clock.compute(() -> workload.compute(input, loop));
+            return clock.serialize(() -> workload.serialize(output));
         }
     }
 }

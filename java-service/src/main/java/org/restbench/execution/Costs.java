@@ -15,7 +15,7 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
      */
     private static final int WORTH_HELP = 4;
 
-    /** To be woken for its turn costs a request half a handoff: two per cent of the least that waits for one. */
+    /** To be done in turn costs a request a handoff: four per cent of the least that waits for its turn. */
     private static final int WORTH_A_TURN = 25;
 
     /**
@@ -49,7 +49,7 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
         return WORTH_HELP * handoffNanos;
     }
 
-    /** From here on work waits for its turn to be computed. */
+    /** From here on work is done in turn where more requests are there than cores. */
     long turnFromNanos() {
         return WORTH_A_TURN * handoffNanos;
     }

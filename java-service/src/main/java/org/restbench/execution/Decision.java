@@ -4,6 +4,8 @@ package org.restbench.execution;
 public enum Decision {
     /** All stages on the request's own thread. */
     CALLER("caller"),
+    /** Computed, and if its body is not short parsed, by one of the threads that take requests in turn. */
+    IN_TURN("in-turn"),
     /** Computed, and if its body is long parsed, by a thread that gives way to others. */
     LOW_PRIORITY_THREAD("low-priority-thread"),
     /** Other threads took parts of its loops. */
