@@ -11,7 +11,11 @@ RUN ?= latest
 PYTHON ?= python3
 
 BIN := .venv/bin
-STAMPS := .cache/stamps
+# What says that something is installed lies within it, and is gone with it.
+VENV := .venv/installed
+DEV := .venv/installed-dev
+AUDIT := .cache/audit/installed
+JMETER := jmeter-plans/target/installed
 JAR := java-service/target/restbench-java.jar
 BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
@@ -30,7 +34,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
 
-setup: $(STAMPS)/venv $(JAR) $(STAMPS)/jmeter sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
+setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
 bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(filter-out 0 no false,$(RESUME)), --resume)
@@ -38,19 +42,19 @@ bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPER
 calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
 	@$(BIN)/restbench calibrate
 
-plan: $(STAMPS)/venv ## print the cells and the estimated time, start nothing (PRECISION=2%: blocks needed, from a pilot)
+plan: $(VENV) ## print the cells and the estimated time, start nothing (PRECISION=2%: blocks needed, from a pilot)
 	@$(BIN)/restbench plan $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(PRECISION), --precision $(PRECISION))
 
-report: $(STAMPS)/venv ## make a run's tables, figures and page again from its raw data (RUN=latest)
+report: $(VENV) ## make a run's tables, figures and page again from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)
 
-serve: $(STAMPS)/venv $(JAR) ## start both services on 127.0.0.1 and print curl lines (JAVA_PORT, PYTHON_PORT)
+serve: $(VENV) $(JAR) ## start both services on 127.0.0.1 and print curl lines (JAVA_PORT, PYTHON_PORT)
 	@$(BIN)/restbench serve
 
-stop: $(STAMPS)/venv ## end the services that `make serve` started
+stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(STAMPS)/dev $(STAMPS)/audit $(BENCHMARKS) chromium wrk lint ## every test of every part
+test: setup $(DEV) $(AUDIT) $(BENCHMARKS) chromium wrk lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	$(call PYTEST,python-service,../$(BIN)/python)
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
@@ -66,7 +70,7 @@ test-beside:
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
 	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
 
-lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of the Python parts (Java's run in its build)
+lint: $(DEV) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
 	$(BIN)/ruff check scripts python-service contract jmeter-plans audit robustness
 	cd scripts && ../$(BIN)/mypy && ../$(BIN)/lint-imports
@@ -74,7 +78,7 @@ lint: $(STAMPS)/dev $(STAMPS)/audit ## formatters, linters and type checks of th
 	cd audit && ../$(BIN)/mypy
 	cd robustness && ../$(BIN)/mypy && ../$(BIN)/lint-imports
 
-format: $(STAMPS)/dev ## apply the formatters
+format: $(DEV) ## apply the formatters
 	$(BIN)/ruff format scripts python-service contract jmeter-plans audit robustness
 	$(MVN) -f java-service/pom.xml spotless:apply
 
@@ -91,26 +95,26 @@ chaos: setup ## kill the harness and what it starts at random moments, and go on
 bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's dashboards (N=5000000)
 	@$(BIN)/restbench bench-analysis --rows $(or $(N),5000000)
 
-audit: $(STAMPS)/audit $(STAMPS)/jmeter ## write an SBOM of every part (CycloneDX) and ask what is known about them
+audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python -m restbench_audit
 
-bench-limit: $(STAMPS)/venv $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
+bench-limit: $(VENV) $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
 
-microbench: $(STAMPS)/dev $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 6 minutes; full)
+microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 6 minutes; full)
 	@$(BIN)/restbench microbench --profile $(PROFILE)
 
-bench-growth: $(STAMPS)/venv $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
+bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
 	@$(BIN)/restbench bench-growth --profile $(PROFILE)
 
-overload: $(STAMPS)/dev $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+overload: $(DEV) $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
 	  --service $(or $(SERVICE),both) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 
-fuzz: $(STAMPS)/dev $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
+fuzz: $(DEV) $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)
 
-jmeter-gui: $(STAMPS)/jmeter ## open the load plan in JMeter's own window
+jmeter-gui: $(JMETER) ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
 
 clean: ## remove everything that setup made (results stay)
@@ -125,22 +129,20 @@ tools-python:
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo "Python 3.11+ with venv is needed: apt-get install python3 python3-venv (or set PYTHON=...)"; exit 3; }
 
-$(STAMPS)/venv: $(LOCKS) scripts/pyproject.toml | tools-python
+$(VENV): $(LOCKS) scripts/pyproject.toml | tools-python
 	@echo "setting up the virtual environment .venv"
-	@mkdir -p $(STAMPS)
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes $(addprefix -r ,$(LOCKS))
 	@$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e scripts
 	@touch $@
 
-$(STAMPS)/dev: $(STAMPS)/venv $(DEV_LOCK)
+$(DEV): $(VENV) $(DEV_LOCK)
 	@echo "adding linters and test tools to .venv"
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(DEV_LOCK)
 	@touch $@
 
-$(STAMPS)/audit: audit/requirements.txt | tools-python
+$(AUDIT): audit/requirements.txt | tools-python
 	@echo "setting up the virtual environment of the audit"
-	@mkdir -p $(STAMPS)
 	@$(PYTHON) -m venv .cache/audit
 	@.cache/audit/bin/pip install -q --disable-pip-version-check --require-hashes -r audit/requirements.txt
 	@touch $@
@@ -156,9 +158,8 @@ $(BENCHMARKS): $(JAR) $(shell find java-service/src/test -type f 2>/dev/null)
 	@$(MVN) -f java-service/pom.xml test-compile dependency:build-classpath -Dmdep.outputFile=$(abspath $@)
 	@touch $@
 
-$(STAMPS)/jmeter: jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jmeter-plans/src -type f 2>/dev/null) | tools-java tools-python
+$(JMETER): jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jmeter-plans/src -type f 2>/dev/null) | tools-java tools-python
 	@echo "setting up JMeter 5.6.3"
-	@mkdir -p $(STAMPS)
 	@$(MVN) -f jmeter-plans/pom.xml process-resources
 	@$(PYTHON) jmeter-plans/archive_classes.py
 	@touch $@
