@@ -29,6 +29,8 @@ from restbench.service import Service
 from restbench.session import Session
 from restbench.store import Run
 
+#: So many at once are warmed up with before; practice is for more.
+WARMING_CLIENTS = 4
 #: After that JMeter ends by itself, should nobody stop it.
 LONGEST_S = 300.0
 
@@ -36,7 +38,8 @@ LONGEST_S = 300.0
 def cells_of(cells: Sequence[Cell], order: Order) -> list[list[Cell]]:
     """What can be practised of each strategy, for code that only one of them had been through would
     be an advantage of that one: its middle size, and the smaller ones should that be too much, each
-    with the most users that it has there."""
+    with more users than it was warmed up with, but no more than that: a technique with a thread
+    for each row answers sixty of them for longer than it practises."""
     by_strategy: dict[str, list[Cell]] = {}
     for cell in cells:
         by_strategy.setdefault(cell.strategy, []).append(cell)
@@ -64,8 +67,12 @@ def _from_middle(cells: Sequence[Cell], order: Order) -> list[Cell]:
     def products(cell: Cell) -> int:
         return _largest(cell, order).shape.products
 
-    at_most = {cell.complexity: cell for cell in sorted(cells, key=lambda each: each.users)}
-    rising = sorted(at_most.values(), key=lambda each: (products(each), each.complexity))
+    def fitness(cell: Cell) -> tuple[bool, int]:
+        more = cell.users > WARMING_CLIENTS
+        return more, -cell.users if more else cell.users
+
+    wanted = {cell.complexity: cell for cell in sorted(cells, key=fitness)}
+    rising = sorted(wanted.values(), key=lambda each: (products(each), each.complexity))
     return rising[(len(rising) - 1) // 2 :: -1]
 
 

@@ -13,13 +13,11 @@ from restbench.cell import Cell
 from restbench.order import Order
 from restbench.payload import Payload, requests_of
 from restbench.phases import spent_on
-from restbench.practice import practise
+from restbench.practice import WARMING_CLIENTS, practise
 from restbench.records import PlannedCell
 from restbench.service import Service
 from restbench.session import Session, end_of_log, renew_if_spent
 from restbench.store import Run
-
-WARMING_CLIENTS = 4
 
 
 @spent_on("service warm-up")

@@ -51,7 +51,7 @@ name = "java"
 service = "java"
 strategy = ["pinned", "serial"]
 complexity = ["large", "small", "mix", "huge", "middle"]
-users = [2, 10]
+users = [2, 3, 10, 60]
 
 [[cells]]
 name = "python"
@@ -126,7 +126,7 @@ def practised(order: Order, tmp_path: Path) -> Callable[[list[Cell]], None]:
     return lambda cells: practice.practise(order, Run(tmp_path), cells, session)
 
 
-def test_each_strategy_is_practised_with_its_middle_size_and_most_users_and_nothing_is_left(
+def test_each_strategy_is_practised_with_its_middle_size_and_few_users_and_nothing_is_left(
     order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
 ) -> None:
     practised(cells_of(order, "java"))
@@ -173,6 +173,13 @@ def test_a_size_whose_requests_would_stay_in_flight_too_long_is_not_practised(
     (sent,) = loads.sent
     assert f"{sent.cell.complexity} after {len(loads.posted)}" == expected
     assert sent.cell.users == 10
+
+
+def test_where_no_users_are_more_than_the_clients_it_was_warmed_up_with_they_are_the_most(
+    order: Order,
+) -> None:
+    few = [cell for cell in cells_of(order, "java") if cell.users <= practice.WARMING_CLIENTS]
+    assert {sizes[0].users for sizes in practice.cells_of(few, order)} == {3}
 
 
 @pytest.mark.parametrize("drains", [True, False])
