@@ -25,7 +25,7 @@ class Profile(Strict):
     practice_s: dict[ServiceName, Annotated[float, Field(ge=0, le=240)]] = Field(
         default_factory=dict
     )
-    """Then of the load itself on each of them, with as many users as its cells have."""
+    """Then of the load itself on each of them, with few users at once."""
     warmup_s: Annotated[float, Field(gt=0)]
     """Load on the cell itself, before its window opens."""
     warmup_max_s: Annotated[float, Field(gt=0)] | None = None
