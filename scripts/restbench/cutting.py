@@ -17,6 +17,9 @@ from restbench.service import Service
 from restbench.window import Ended, window_over
 
 POLL_S = 0.1
+SAMPLE_POLL_S = 0.05
+#: sar's next sample is this far away at most, if it comes at all.
+SAMPLE_TIMEOUT_S = 2.0 * monitor.INTERVAL_S
 
 
 @dataclass(frozen=True)
@@ -104,8 +107,20 @@ def _window(course: Course, profile: Profile) -> Cut:
         elapsed_s = time.time() - opened.at_ms / 1000
         completions = course.jmeter.follower.correct_since(opened.at_ms)
         ended = window_over(elapsed_s, completions, profile)
+    _await_sample(course, elapsed_s)
     closed = _snapshot(course.service, course.jmeter)
     return Cut(Window(start_ms=opened.at_ms, end_ms=closed.at_ms, ended=ended), opened, closed)
+
+
+def _await_sample(course: Course, elapsed_s: float) -> None:
+    """The window goes on to sar's next sample, which would be waited for all the same: what sar
+    tells covers its end then, and that second is measured in."""
+    before, waited_s = course.monitors.sampled_bytes(), 0.0
+    if before is None:
+        return
+    while course.monitors.sampled_bytes() == before and waited_s < SAMPLE_TIMEOUT_S:
+        course.wait(SAMPLE_POLL_S, "window", elapsed_s + waited_s)
+        waited_s += SAMPLE_POLL_S
 
 
 def _snapshot(service: Service, jmeter: load.LoadRun) -> Snapshot:

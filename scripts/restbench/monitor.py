@@ -45,6 +45,14 @@ class Monitors:
     commands: dict[str, str] = field(default_factory=dict)
     flags: list[str] = field(default_factory=list)
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    sar_binary: Path | None = None
+    """Where sar writes, once it was started."""
+
+    def sampled_bytes(self) -> int | None:
+        """What sar has written so far: it grows with each sample. None where nothing samples."""
+        if self.sar_binary is None or not self.sar_binary.exists():
+            return None
+        return self.sar_binary.stat().st_size
 
     def ended(self) -> list[str]:
         """Those that should run and do not."""
@@ -58,7 +66,8 @@ def missing_tools() -> list[str]:
 
 @contextmanager
 def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Monitors]:
-    """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after."""
+    """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
+    came after sar's last sample is not in it."""
     monitors = Monitors()
     with _sampled_metrics(service, folder.metrics):
         if missing_tools():
@@ -70,7 +79,8 @@ def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> It
             yield monitors
         finally:
             for each in monitors.running.values():
-                process.stop(each, signal.SIGINT, STOP_TIMEOUT_S)
+                # The whole group: sar alone would wait for the next sample of its collector.
+                process.stop(each, signal.SIGINT, STOP_TIMEOUT_S, to_group=True)
             _convert(folder)
 
 
@@ -84,6 +94,7 @@ def _start_collectors(
     pidstat += ["-p", selection, str(INTERVAL_S)]
     monitors.commands = {"sar": shlex.join(sar), "pidstat": shlex.join(pidstat)}
     monitors.running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
+    monitors.sar_binary = folder.sar_binary
     if pids:
         line = process.bound_to_us(pidstat)
         monitors.running["pidstat"] = process.start(line, folder.pidstat)

@@ -65,14 +65,18 @@ def stop(
     process: subprocess.Popen[bytes],
     first: signal.Signals = signal.SIGTERM,
     timeout_s: float = STOP_TIMEOUT_S,
+    *,
+    to_group: bool = False,
 ) -> None:
     """Ask politely, wait, then kill whatever is left of the process group and its descendants.
 
-    Returns when all of them are gone: their ports are free then.
+    It is asked alone, or its whole group at once (`to_group`), as a terminal asks. Returns when all
+    of them are gone: their ports are free then.
     """
     family = _family(process.pid)
     if process.poll() is None:
-        process.send_signal(first)
+        ask = os.killpg if to_group else os.kill
+        ask(process.pid, first)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout_s)
     with contextlib.suppress(ProcessLookupError):
