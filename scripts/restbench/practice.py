@@ -11,8 +11,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import httpx
@@ -51,16 +51,15 @@ def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) ->
     seconds = order.profile.practice_s.get(session.service.name, 0.0)
     if not seconds:
         return
-    for sizes in cells_of(cells, order):
-        folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
-        try:
-            cell = _bearable(sizes, order, session.service, seconds)
-            with _load(order, run, cell, session, CellFolder(folder)):
-                time.sleep(seconds)
-        except EnvironmentProblem:
-            pass  # what goes wrong here goes wrong again in a cell, which records it
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+    chosen = [_bearable(sizes, order, session.service, seconds) for sizes in cells_of(cells, order)]
+    # What goes wrong here goes wrong again in a cell, which records it.
+    with suppress(EnvironmentProblem), closing(_loads(order, run, chosen, session)) as loads:
+        for jmeter in loads:
+            jmeter.let_go()
+            jmeter.await_started()
+            time.sleep(seconds)
+            jmeter.stop()
+            session.busy = not drained(session.service)
 
 
 def _from_middle(cells: Sequence[Cell], order: Order) -> list[Cell]:
@@ -99,11 +98,29 @@ def _took(service: Service, cell: Cell, payload: Payload) -> float:
     return time.monotonic() - began
 
 
-@contextmanager
-def _load(
+def _loads(
+    order: Order, run: Run, cells: Sequence[Cell], session: Session
+) -> Generator[load.LoadRun]:
+    """A JMeter for each, which waits to be let go: the next one comes up while one is at work, for
+    nothing is measured. None is left when it is closed."""
+    folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
+    started: list[load.LoadRun] = []
+    try:
+        for number, cell in enumerate(cells):
+            own = folder / str(number)
+            own.mkdir()
+            started.append(_start(order, run, cell, session, CellFolder(own)))
+            yield from started[-2:-1]
+        yield from started[-1:]
+    finally:
+        for each in started:
+            each.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _start(
     order: Order, run: Run, cell: Cell, session: Session, folder: CellFolder
-) -> Iterator[None]:
-    """JMeter sends the cell's requests during the with-block."""
+) -> load.LoadRun:
     target = load.Target(
         cell=cell,
         address=session.service.address,
@@ -111,10 +128,4 @@ def _load(
         duration_s=LONGEST_S,
         plan=load.PLANS_OF[order.experiment.client],
     )
-    jmeter = load.start(target, folder, core_list(session.cores.load))
-    try:
-        jmeter.await_started()
-        yield
-    finally:
-        jmeter.stop()
-    session.busy = not drained(session.service)
+    return load.start(target, folder, core_list(session.cores.load), waits=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -77,8 +78,8 @@ class Loads:
     """Instead of JMeter: what it was to send, and that it was stopped before its folder went."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        self.sent, self.folders, self.waited = list[load.Target](), list[Path](), list[float]()
-        self.stopped = 0
+        self.sent, self.waited, self.loaded = list[load.Target](), list[float](), list[Loaded]()
+        self.events = list[str]()
         self.fails = False
         self.drains = True
         self.posted = list[str]()
@@ -100,19 +101,40 @@ class Loads:
         for payload in requests_of(order.experiment, complexity).payloads.values():
             self.takes_s[payload.body("practice")] = seconds
 
-    def start(self, target: load.Target, folder: CellFolder, _cores: str | None) -> Loads:
+    def ended(self) -> bool:
+        """Whether all were stopped, and nothing of theirs is left."""
+        return all(each.stopped and not each.folder.parent.exists() for each in self.loaded)
+
+    def start(
+        self, target: load.Target, folder: CellFolder, _cores: str | None, *, waits: bool
+    ) -> Loaded:
         assert folder.path.is_dir()
+        assert waits
         self.sent.append(target)
-        self.folders.append(folder.path)
-        return self
+        self.events.append(f"{target.cell.strategy} comes up")
+        self.loaded.append(Loaded(self, target, folder.path))
+        return self.loaded[-1]
+
+
+@dataclass
+class Loaded:
+    """One of these JMeters."""
+
+    loads: Loads
+    target: load.Target
+    folder: Path
+    stopped: bool = False
+
+    def let_go(self) -> None:
+        self.loads.events.append(f"{self.target.cell.strategy} is let go")
 
     def await_started(self) -> None:
-        if self.fails:
+        if self.loads.fails:
             raise EnvironmentProblem("JMeter did not start a test")
 
     def stop(self) -> None:
-        assert self.folders[-1].is_dir()
-        self.stopped += 1
+        assert self.folder.is_dir()
+        self.stopped = True
 
 
 @pytest.fixture
@@ -134,8 +156,20 @@ def test_each_strategy_is_practised_with_its_middle_size_and_few_users_and_nothi
     assert told == {("serial", "large", 10), ("pinned", "large", 10)}
     assert len(loads.sent) == 2
     assert loads.waited == [8.0, 8.0]
-    assert loads.stopped == 2
-    assert not any(folder.exists() for folder in loads.folders)
+    assert loads.ended()
+
+
+def test_a_load_comes_up_while_the_one_before_is_at_work(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    practised(cells_of(order, "java"))
+    first, second = (each.cell.strategy for each in loads.sent)
+    assert loads.events == [
+        f"{first} comes up",
+        f"{second} comes up",
+        f"{first} is let go",
+        f"{second} is let go",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -197,8 +231,8 @@ def test_a_practice_that_fails_stops_its_load_and_nothing_else(
 ) -> None:
     loads.fails = True
     practised(cells_of(order, "java"))
-    assert loads.stopped == 2
-    assert not any(folder.exists() for folder in loads.folders)
+    assert loads.sent
+    assert loads.ended()
 
 
 def test_a_service_that_is_not_said_to_practise_does_not(

@@ -118,7 +118,7 @@ def test_each_service_process_of_a_plan_is_paid_for_once() -> None:
     planned = plan(thesis, profile, Where())
     seconds = expected_seconds(planned, profile)
     starts = [i for i, each in enumerate(planned) if i == 0 or seconds[i] > 11]
-    assert len(seconds) == 127
+    assert len(seconds) == 126
     assert len(starts) == 3
 
 
