@@ -109,6 +109,14 @@ class HttpTest {
         }
     }
 
+    /** Micrometer's hold up every thread that ends; they alone tell of threads started. */
+    @Test
+    void metrics_tell_threads_by_state_from_our_own_count() {
+        String told = service.get("/metrics").body();
+        assertThat(told).containsPattern("jvm_threads_states_threads\\{state=\"runnable\"} [1-9]");
+        assertThat(told).contains("jvm_threads_live_threads ").doesNotContain("jvm_threads_started");
+    }
+
     @Test
     void metrics_count_every_answer_by_strategy_and_status() {
         String line = "restbench_requests_total{status=\"%d\",strategy=\"shared-pool\",workload=\"matrix\"} ";

@@ -15,6 +15,7 @@ import org.restbench.web.DecisionMetrics;
 import org.restbench.web.DocsController;
 import org.restbench.web.ErrorHandler;
 import org.restbench.web.HealthController;
+import org.restbench.web.ThreadMetrics;
 import org.restbench.web.WorkloadServlet;
 import org.restbench.workload.WorkloadFactory;
 import org.restbench.workload.Workloads;
@@ -88,6 +89,11 @@ public class Wiring {
     @Bean
     DecisionMetrics decisionMetrics(Strategies strategies) {
         return new DecisionMetrics(strategies.adaptive());
+    }
+
+    @Bean
+    ThreadMetrics threadMetrics() {
+        return new ThreadMetrics();
     }
 
     @Bean
