@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,8 +13,7 @@ from restbench import load, monitor, quiet
 from restbench.cell import Cell, Client
 from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
-from restbench.cutting import Course, Cut, cut_window, end_of_log
-from restbench.draining import drained_or_hopeless
+from restbench.cutting import POLL_S, Course, Cut, cut_window, end_of_log
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.live import Gauge, Live
 from restbench.payload import Payload, Requests
@@ -25,6 +25,9 @@ from restbench.service import Service
 from restbench.store import Run
 from restbench.writing import write_record
 
+#: A service that works longer for clients that are gone is started anew. Waiting is better: a JVM
+#: that has just started takes as long to be warm again, and is colder for many cells.
+DRAIN_TIMEOUT_S = 20.0
 #: JMeter's own bound on a run, beyond what the harness plans: it ends even if nobody stops it.
 SPARE_S = 60.0
 
@@ -118,8 +121,9 @@ def measure(
         jmeter.stop()
     with spent_on("records"):
         conditions.check_end()
-    idle = drained_or_hopeless(service)
-    counted_after = monitor.answered_requests(service, task.cell.strategy) if idle else None
+    counted_after = (
+        monitor.answered_requests(service, task.cell.strategy) if drained(service) else None
+    )
     commands = {"service": service.command, "jmeter": jmeter.command} | monitors.commands
     record = task.record(
         "measured",
@@ -177,6 +181,18 @@ def _window_flags(cut: Cut) -> list[str]:
     if cut.opened.service_pids != cut.closed.service_pids:
         flags.append("processes-changed")
     return flags
+
+
+@spent_on("drain")
+def drained(service: Service) -> bool:
+    """Wait until no request is in flight; False when some still are (their clients are gone)."""
+    deadline = time.monotonic() + DRAIN_TIMEOUT_S
+    while time.monotonic() < deadline:
+        # None, no answer in time, is anything but idle.
+        if monitor.requests_in_flight(service) == 0:
+            return True
+        time.sleep(POLL_S)
+    return False
 
 
 def _difference(before: float | None, after: float | None) -> float | None:

@@ -10,8 +10,8 @@ from restbench import jtl, load, open_step, proof, proofs, walk
 from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
-from restbench.draining import drained, drained_or_hopeless
 from restbench.failures import EnvironmentProblem, NotOffered, WrongAnswers
+from restbench.measure import drained
 from restbench.open_experiment import OpenOrder
 from restbench.open_results import StepResult, step_result
 from restbench.open_step import Rate, Way
@@ -144,7 +144,7 @@ class Walker:
     def _settle(self) -> None:
         """The next load meets a service that has nothing left to do: waited for, or started anew
         and warmed up."""
-        if drained_or_hopeless(self._session.service):
+        if drained(self._session.service):
             return
         self._session.spent = True
         renew_if_spent(self._run, self._planned, self._session)

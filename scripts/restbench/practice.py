@@ -20,8 +20,8 @@ import httpx
 from restbench import load, watch
 from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
-from restbench.draining import drained
 from restbench.failures import EnvironmentProblem
+from restbench.measure import drained
 from restbench.order import Order
 from restbench.payload import Payload, requests_of
 from restbench.placement import core_list
