@@ -39,7 +39,7 @@ setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual envi
 bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
-calibrate: setup ## check the measuring chain against what is known, about 5 minutes (JAVA_PORT, STUB_PORT)
+calibrate: setup ## check the measuring chain against what is known, about 6 minutes (JAVA_PORT, STUB_PORT)
 	@$(BIN)/restbench calibrate
 
 plan: $(VENV) ## print the cells and the estimated time, start nothing (PRECISION=2%: blocks needed, from a pilot)

@@ -33,7 +33,7 @@ def require_tools() -> None:
 
 
 def calibrate(tell: Tell) -> Calibration:
-    """Make every check, about five minutes; `tell` gets a line for each step.
+    """Make every check, about six minutes; `tell` gets a line for each step.
 
     A check that fails is a result. Raw files are not kept; no process is left.
     """
@@ -52,11 +52,14 @@ def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
     loads = ceiling.check(chain, tell)
     with chain.java() as running:
         tell(f"warming a Java service up for {SERVICE_WARMUP_S:.0f} s")
-        chain.measure(running, same_cell.USERS, window_of(1.0, SERVICE_WARMUP_S))
+        chain.measure(running, probe.cell_of(same_cell.USERS), window_of(1.0, SERVICE_WARMUP_S))
         same = same_cell.judge(same_cell.measure(chain, tell, running))
-        cost = overhead.judge(overhead.measure(chain, tell, running))
+        costs = [
+            overhead.judge(overhead.measure(chain, tell, running, subject), subject)
+            for subject in (overhead.FAST, overhead.MANY_THREADS)
+        ]
     room = ceiling.judge(loads, same.values["mean_per_s"])
-    return [quiet.judge(chain.foreign_pct), same, known, *stalls, room, cost]
+    return [quiet.judge(chain.foreign_pct), same, known, *stalls, room, *costs]
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:

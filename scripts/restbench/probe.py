@@ -68,14 +68,13 @@ class Probe:
     def measure(
         self,
         target: service.Service,
-        users: int,
+        cell: Cell,
         profile: Profile,
         watch: Callable[[Live], None] | None = None,
         client: Client = "http-sampler",
     ) -> Measured:
         """One measurement of a service under a closed load, from its check to its numbers."""
-        folder = self.next_folder(users)
-        cell = cell_of(users)
+        folder = self.next_folder(cell)
         task = Task(
             planned=PlannedCell(cell=cell, block=self.taken, order=self.taken, test_ids=()),
             profile=profile,
@@ -91,18 +90,19 @@ class Probe:
 
     def offer(self, target: service.Service, users: int, per_s: float, phases: Phases) -> Answered:
         """One step of an open load at an even rate; `users` is how many may be waiting at once."""
-        folder = self.next_folder(users)
-        rate = Rate(cell_of(users), self.taken, per_s, phases, "constant", SEED)
+        cell = cell_of(users)
+        folder = self.next_folder(cell)
+        rate = Rate(cell, self.taken, per_s, phases, "constant", SEED)
         way = Way(self.run.payload(COMPLEXITY), core_list(self.cores.load))
         step = offer(target, rate, way, folder)
         if step.before is not None:
             self.foreign_pct.append(step.before.foreign_pct)
         return open_samples.read(folder.samples, folder.arrivals, phases.window_ms)
 
-    def next_folder(self, users: int) -> CellFolder:
+    def next_folder(self, cell: Cell) -> CellFolder:
         """Where the next measurement's files go."""
         self.taken += 1
-        folder = self.run.cell(self.taken, cell_of(users).id)
+        folder = self.run.cell(self.taken, cell.id)
         folder.path.mkdir(parents=True, exist_ok=True)
         return folder
 
@@ -155,9 +155,9 @@ def stub_port() -> int:
     return int(text)
 
 
-def cell_of(users: int) -> Cell:
-    """The cell that is measured: Java's serial strategy at the lowest complexity."""
-    return Cell(service="java", strategy=STRATEGY, complexity=COMPLEXITY, users=users)
+def cell_of(users: int, strategy: str = STRATEGY) -> Cell:
+    """The cell that is measured: a strategy of Java's, serial, at the lowest complexity."""
+    return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=users)
 
 
 def window_of(seconds: float, warmup_s: float, completions: int | None = None) -> Profile:

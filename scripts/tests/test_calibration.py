@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from restbench import calibration, comparison, load, machine
 from restbench.calibrate import record
 from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
+from restbench.checks.overhead import FAST, MANY_THREADS
 from restbench.cli import app
 from restbench.commands import calibrate as command
 from restbench.measures import Measurement
@@ -156,17 +157,25 @@ def costs(share: float, spread: float) -> list[overhead.Pair]:
 
 
 def test_collectors_that_cost_little_pass_and_those_that_cost_5_percent_fail() -> None:
-    assert overhead.judge(costs(0.003, 0.004)).passed
-    dear = overhead.judge(costs(0.05, 0.004))
+    assert overhead.judge(costs(0.003, 0.004), FAST).passed
+    dear = overhead.judge(costs(0.05, 0.004), FAST)
     assert not dear.passed
     assert dear.values["cost"] == pytest.approx(0.05, abs=0.005)
     assert "a real cost" in dear.measured
 
 
 def test_an_overhead_that_is_not_known_to_2_percent_fails() -> None:
-    check = overhead.judge(costs(0.0, 0.1))
+    check = overhead.judge(costs(0.0, 0.1), FAST)
     assert not check.passed
     assert "too uncertain" in check.measured
+
+
+def test_with_many_threads_a_tenth_may_be_lost_but_not_nine_tenths() -> None:
+    assert overhead.judge(costs(0.05, 0.1), MANY_THREADS).passed
+    collapsed = overhead.judge(costs(0.9, 0.01), MANY_THREADS)
+    assert not collapsed.passed
+    assert "a real cost" in collapsed.measured
+    assert MANY_THREADS.name != FAST.name
 
 
 def test_the_bare_plan_lacks_the_stage_times_and_nothing_else(tmp_path: Path) -> None:

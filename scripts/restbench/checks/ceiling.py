@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from restbench.cell import Client
 from restbench.measurement import Measurement
-from restbench.probe import Probe, window_of
+from restbench.probe import Probe, cell_of, window_of
 from restbench.records import CalibrationCheck
 from restbench.stub import Behaviour
 
@@ -46,7 +46,7 @@ def check(
             for number in users:
                 tell(f"{number} users of a stub that answers at once, {NAMES[client]}")
                 window = window_of(window_s, WARMUP_S)
-                found = probe.measure(stub, number, window, client=client).numbers
+                found = probe.measure(stub, cell_of(number), window, client=client).numbers
                 loads.append(_load(client, number, found))
     return loads
 

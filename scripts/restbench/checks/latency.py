@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from restbench.probe import Probe, window_of
+from restbench.probe import Probe, cell_of, window_of
 from restbench.records import CalibrationCheck
 from restbench.stub import Behaviour
 
@@ -74,7 +74,7 @@ def _measure(probe: Probe, point: Point) -> Found:
     with probe.stub(Behaviour(delay_ms=point.delay_ms)) as stub:
         # A connection's first answer comes up to a whole delay later.
         profile = window_of(point.longest_s, WARMUP_S + point.delay_ms / 500, point.completions)
-        elapsed_ms = probe.measure(stub, point.users, profile).correct_ms()
+        elapsed_ms = probe.measure(stub, cell_of(point.users), profile).correct_ms()
     enough = elapsed_ms.size >= ENOUGH_FOR_P99
     p99_ms = elapsed_ms.percentile(99) if enough else None
     median_ms = elapsed_ms.percentile(50) if elapsed_ms.size else 0.0

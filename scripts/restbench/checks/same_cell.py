@@ -53,7 +53,7 @@ def measure(
     measured = []
     for number in range(1, pairs + 1):
         tell(f"the same cell twice, {number} of {pairs}")
-        first, second = (probe.measure(service, USERS, profile).numbers for _ in range(2))
+        first, second = (probe.measure(service, cell_of(USERS), profile).numbers for _ in range(2))
         measured.append((first, second))
     return measured
 

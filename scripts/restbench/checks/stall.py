@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from restbench.arrivals import Phases
-from restbench.probe import Probe, window_of
+from restbench.probe import Probe, cell_of, window_of
 from restbench.records import CalibrationCheck
 from restbench.stub import Behaviour
 
@@ -68,7 +68,7 @@ def closed(probe: Probe, tell: Callable[[str], None], stall: Stall | None = None
     tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
     with probe.stub(stall.behaviour) as stub:
         profile = window_of(stall.window_s, WARMUP_S)
-        elapsed_ms = probe.measure(stub, USERS, profile).correct_ms()
+        elapsed_ms = probe.measure(stub, cell_of(USERS), profile).correct_ms()
     return Closed(
         p99_ms=elapsed_ms.percentile(99),
         slowest_ms=elapsed_ms.percentile(100),
