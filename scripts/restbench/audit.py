@@ -26,8 +26,8 @@ LOAD_CORES_SHARE = 0.8
 BYTES_TOLERANCE = 64
 #: JMeter says that its users started a moment before the first of them sends.
 START_TOLERANCE_S = 0.5
-#: A window is looked at ten times a second, and its end is known when CPU times have been read.
-WINDOW_TOLERANCE_S = 2.0
+#: A window goes on to sar's next sample, and its end is known when CPU times have been read.
+WINDOW_TOLERANCE_S = 3.0
 #: A JTL counts whole milliseconds; below this mean that is a tenth or more (method, rule 11).
 COARSE_CLOCK_MS = 10.0
 

@@ -11,6 +11,7 @@ from restbench.cell import Cell
 from restbench.estimate import (
     CELL_OVERHEAD_S,
     DASHBOARD_S,
+    SAMPLE_S,
     SERVICE_START_S,
     cell_seconds,
     group_key,
@@ -84,7 +85,8 @@ def _cells(records: Sequence[CellRun]) -> dict[tuple[int, tuple[str, str, str]],
 
 
 def window_seconds(per_s: float, profile: Profile) -> float:
-    """How long a window of this throughput is under a profile (`window.window_over`)."""
+    """How long it takes until a window of this throughput is over under a profile
+    (`window.window_over`); then it goes on to sar's next sample."""
     if per_s * profile.window_max_s >= profile.enough_completions:
         return max(profile.window_min_s, profile.enough_completions / per_s)
     if per_s * profile.window_max_s >= ENOUGH_FOR_A_MEAN:
@@ -107,7 +109,8 @@ def _cell_seconds(cell: Cell, profile: Profile, known: Costs) -> float:
     per_s = known.throughput_per_s.get(cell)
     if per_s is None:
         return cell_seconds(cell, profile)
-    return known.beside_s + profile.warmup_s + window_seconds(per_s, profile)
+    window_s = window_seconds(per_s, profile) + SAMPLE_S
+    return known.beside_s + profile.warmup_s + window_s
 
 
 def run_seconds(block: Sequence[PlannedCell], blocks: int, profile: Profile, known: Costs) -> float:

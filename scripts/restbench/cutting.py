@@ -115,12 +115,13 @@ def _window(course: Course, profile: Profile) -> Cut:
 def _await_sample(course: Course, elapsed_s: float) -> None:
     """The window goes on to sar's next sample, which would be waited for all the same: what sar
     tells covers its end then, and that second is measured in."""
-    before, waited_s = course.monitors.sampled_bytes(), 0.0
+    before = course.monitors.sampled_bytes()
     if before is None:
         return
+    begun_s, waited_s = time.monotonic(), 0.0
     while course.monitors.sampled_bytes() == before and waited_s < SAMPLE_TIMEOUT_S:
         course.wait(SAMPLE_POLL_S, "window", elapsed_s + waited_s)
-        waited_s += SAMPLE_POLL_S
+        waited_s = time.monotonic() - begun_s
 
 
 def _snapshot(service: Service, jmeter: load.LoadRun) -> Snapshot:

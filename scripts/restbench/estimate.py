@@ -13,11 +13,13 @@ from restbench.records import PlannedCell
 
 # Measured on a 2-core machine; a run corrects them by what its own cells take.
 #: Seconds a cell takes beside its load: JMeter's start and stop, collectors, verification.
-CELL_OVERHEAD_S = 1.3
+CELL_OVERHEAD_S = 1.1
 #: The same for each user: connections, and what is in flight when the load ends.
 USER_OVERHEAD_S = 0.015
 #: Seconds a service process takes to start and to be proven, without its warm-up.
 SERVICE_START_S = {"java": 8.0, "python": 3.0}
+#: Seconds to sar's next sample, which a window goes on to: half of its interval on average.
+SAMPLE_S = 0.5
 #: Seconds all dashboards, tables and figures take, a dashboard.
 DASHBOARD_S = 1.0
 
@@ -33,7 +35,7 @@ def cell_seconds(cell: Cell, profile: Profile) -> float:
     else:
         window = profile.slow_window_max_s if slow else profile.window_max_s
     overhead = CELL_OVERHEAD_S + cell.users * USER_OVERHEAD_S
-    return overhead + profile.warmup_s + window
+    return overhead + profile.warmup_s + window + SAMPLE_S
 
 
 def group_seconds(first: PlannedCell, plan: Sequence[PlannedCell], profile: Profile) -> float:

@@ -101,6 +101,7 @@ class LoadRun:
     gate: Path | None = None
     """A named pipe: JMeter, which reads it, goes on when somebody has opened it for writing. None
     where it does not wait, or waits no more."""
+    stopped: bool = False
 
     @property
     def pid(self) -> int:
@@ -149,7 +150,11 @@ class LoadRun:
     def stop(self) -> None:
         """End the load at once. Each line reached the JTL in one write, so killing loses no more
         than the requests in flight; a polite end would go on sending, unrecorded, or add a failed
-        sample for each request in flight (jmeter-plans/README.md measures the ways)."""
+        sample for each request in flight (jmeter-plans/README.md measures the ways). Once: later
+        its process id may be another's."""
+        if self.stopped:
+            return
+        self.stopped = True
         process.stop(self.process, signal.SIGKILL)
         self._remove_gate()
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Generator, Sequence
-from contextlib import closing, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -31,7 +31,7 @@ from restbench.store import Run
 
 #: So many at once are warmed up with before; practice is for more.
 WARMING_CLIENTS = 4
-#: After that JMeter ends by itself, should nobody stop it.
+#: After that a load ends by itself, should nobody stop it.
 LONGEST_S = 300.0
 
 
@@ -47,19 +47,22 @@ def cells_of(cells: Sequence[Cell], order: Order) -> list[list[Cell]]:
 
 
 def practise(order: Order, run: Run, cells: Sequence[Cell], session: Session) -> None:
-    """Load on each strategy, for as long as the profile says; `cells` can be measured."""
+    """Load on each strategy, for as long as the profile says; `cells` can be measured. The next
+    one's JMeter comes up while one is at work, for nothing is measured."""
     seconds = order.profile.practice_s.get(session.service.name, 0.0)
     if not seconds:
         return
-    chosen = [_bearable(sizes, order, session.service, seconds) for sizes in cells_of(cells, order)]
-    # What goes wrong here goes wrong again in a cell, which records it.
-    with suppress(EnvironmentProblem), closing(_loads(order, run, chosen, session)) as loads:
-        for jmeter in loads:
-            jmeter.let_go()
-            jmeter.await_started()
-            time.sleep(seconds)
-            jmeter.stop()
-            session.busy = not drained(session.service)
+    folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
+    with ExitStack() as left:
+        left.callback(shutil.rmtree, folder, ignore_errors=True)
+        ready: load.LoadRun | None = None
+        for number, sizes in enumerate([*cells_of(cells, order), None]):
+            coming = _start(sizes, order, run, session, folder / str(number)) if sizes else None
+            if coming:
+                left.callback(coming.stop)
+            if ready:
+                _work(ready, seconds, session)
+            ready = coming
 
 
 def _from_middle(cells: Sequence[Cell], order: Order) -> list[Cell]:
@@ -98,34 +101,31 @@ def _took(service: Service, cell: Cell, payload: Payload) -> float:
     return time.monotonic() - began
 
 
-def _loads(
-    order: Order, run: Run, cells: Sequence[Cell], session: Session
-) -> Generator[load.LoadRun]:
-    """A JMeter for each, which waits to be let go: the next one comes up while one is at work, for
-    nothing is measured. None is left when it is closed."""
-    folder = Path(tempfile.mkdtemp(prefix="practice-", dir=watch.begin()))
-    started: list[load.LoadRun] = []
-    try:
-        for number, cell in enumerate(cells):
-            own = folder / str(number)
-            own.mkdir()
-            started.append(_start(order, run, cell, session, CellFolder(own)))
-            yield from started[-2:-1]
-        yield from started[-1:]
-    finally:
-        for each in started:
-            each.stop()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _start(
-    order: Order, run: Run, cell: Cell, session: Session, folder: CellFolder
-) -> load.LoadRun:
-    target = load.Target(
-        cell=cell,
-        address=session.service.address,
-        payload=run.payload(cell.complexity),
-        duration_s=LONGEST_S,
-        plan=load.PLANS_OF[order.experiment.client],
-    )
-    return load.start(target, folder, core_list(session.cores.load), waits=True)
+    sizes: Sequence[Cell], order: Order, run: Run, session: Session, folder: Path
+) -> load.LoadRun | None:
+    """A JMeter that waits to be let go; None where none comes up, which goes wrong again in a cell
+    and is recorded there."""
+    folder.mkdir()
+    with suppress(EnvironmentProblem):
+        cell = _bearable(
+            sizes, order, session.service, order.profile.practice_s[session.service.name]
+        )
+        target = load.Target(
+            cell=cell,
+            address=session.service.address,
+            payload=run.payload(cell.complexity),
+            duration_s=LONGEST_S,
+            plan=load.PLANS_OF[order.experiment.client],
+        )
+        return load.start(target, CellFolder(folder), core_list(session.cores.load), waits=True)
+    return None
+
+
+def _work(jmeter: load.LoadRun, seconds: float, session: Session) -> None:
+    with suppress(EnvironmentProblem):  # as above
+        jmeter.let_go()
+        jmeter.await_started()
+        time.sleep(seconds)
+    jmeter.stop()
+    session.busy = not drained(session.service)

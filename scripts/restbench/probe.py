@@ -156,7 +156,7 @@ def stub_port() -> int:
 
 
 def cell_of(users: int, strategy: str = STRATEGY) -> Cell:
-    """The cell that is measured: a strategy of Java's, serial, at the lowest complexity."""
+    """The cell that is measured: Java at the lowest complexity, `serial` unless told otherwise."""
     return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=users)
 
 

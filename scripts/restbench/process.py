@@ -75,8 +75,10 @@ def stop(
     """
     family = _family(process.pid)
     if process.poll() is None:
-        ask = os.killpg if to_group else os.kill
-        ask(process.pid, first)
+        if to_group:
+            os.killpg(process.pid, first)  # not reaped, so the number is still ours
+        else:
+            process.send_signal(first)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout_s)
     with contextlib.suppress(ProcessLookupError):

@@ -33,7 +33,8 @@ class Profile(Strict):
     if it is not given, no longer than `warmup_s`."""
     window_min_s: Annotated[float, Field(gt=0)]
     window_max_s: Annotated[float, Field(gt=0)]
-    """A window with enough for a mean, but not `enough_completions`, is capped here."""
+    """A window with enough for a mean, but not `enough_completions`, is capped here: whatever ends
+    it, it goes on to sar's next sample."""
     slow_window_max_s: Annotated[float, Field(gt=0)]
     """A window with too few completions even for a mean is capped here."""
     enough_completions: Positive

@@ -81,6 +81,7 @@ class Loads:
         self.sent, self.waited, self.loaded = list[load.Target](), list[float](), list[Loaded]()
         self.events = list[str]()
         self.fails = False
+        self.refuses = ""
         self.drains = True
         self.posted = list[str]()
         self.takes_s = dict[bytes, float]()
@@ -110,6 +111,8 @@ class Loads:
     ) -> Loaded:
         assert folder.path.is_dir()
         assert waits
+        if target.cell.strategy == self.refuses:
+            raise EnvironmentProblem("a body is missing")
         self.sent.append(target)
         self.events.append(f"{target.cell.strategy} comes up")
         self.loaded.append(Loaded(self, target, folder.path))
@@ -133,7 +136,9 @@ class Loaded:
             raise EnvironmentProblem("JMeter did not start a test")
 
     def stop(self) -> None:
-        assert self.folder.is_dir()
+        if not self.stopped:
+            assert self.folder.is_dir()
+            self.loads.events.append(f"{self.target.cell.strategy} is stopped")
         self.stopped = True
 
 
@@ -168,7 +173,9 @@ def test_a_load_comes_up_while_the_one_before_is_at_work(
         f"{first} comes up",
         f"{second} comes up",
         f"{first} is let go",
+        f"{first} is stopped",
         f"{second} is let go",
+        f"{second} is stopped",
     ]
 
 
@@ -226,12 +233,22 @@ def test_work_that_it_leaves_behind_is_said_with_the_first_cell(
     assert ("busy-before" in session.take_flags()) is not drains
 
 
-def test_a_practice_that_fails_stops_its_load_and_nothing_else(
+def test_a_practice_that_fails_stops_its_load_and_the_next_has_its_turn(
     order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
 ) -> None:
     loads.fails = True
     practised(cells_of(order, "java"))
-    assert loads.sent
+    assert [each.split()[-1] for each in loads.events].count("go") == 2
+    assert loads.ended()
+
+
+def test_a_load_that_does_not_come_up_keeps_no_other_from_its_turn(
+    order: Order, loads: Loads, practised: Callable[[list[Cell]], None]
+) -> None:
+    loads.refuses = "serial"
+    practised(cells_of(order, "java"))
+    assert [each.cell.strategy for each in loads.sent] == ["pinned"]
+    assert loads.waited == [8.0]
     assert loads.ended()
 
 

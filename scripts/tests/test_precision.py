@@ -145,10 +145,10 @@ def test_what_a_measurement_costs_beside_its_load_is_learnt_from_the_run() -> No
 
 
 def test_a_run_costs_its_blocks() -> None:
-    """At 100/s the window is capped at 60 s: 1.5 + 10 + 60; the service 7 + 20 s a block."""
+    """At 100/s the window is capped at 60 s: 1.5 + 10 + 60.5; the service 7 + 20 s a block."""
     known = costs.Costs({SERIAL: 100.0}, 1.5, {"java": 7.0, "python": 3.0})
     block = [PlannedCell(cell=SERIAL, block=1, order=1, test_ids=())]
-    assert costs.run_seconds(block, 6, profile(), known) == pytest.approx(6 * (71.5 + 27))
+    assert costs.run_seconds(block, 6, profile(), known) == pytest.approx(6 * (72.0 + 27))
 
 
 # --- the pilot ----------------------------------------------------------------------------------

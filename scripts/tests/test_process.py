@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from restbench import process
 
@@ -109,3 +110,25 @@ def test_the_tail_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
     log.write_text("\n".join(str(n) for n in range(40)))
     assert process.tail(log, 2) == "38\n39"
     assert process.tail(tmp_path / "none") == "(no log)"
+
+
+@pytest.mark.parametrize("to_group", [True, False])
+def test_a_whole_group_can_be_asked_at_once(tmp_path: Path, to_group: bool) -> None:
+    """A leader that goes on until its child ends, as sar does with its collector."""
+    told = tmp_path / "told"
+    child = (
+        f"import pathlib, signal, sys; told = pathlib.Path({str(told)!r});"
+        "signal.signal(signal.SIGTERM, lambda *_: (told.touch(), sys.exit()));"
+        "print('ready', flush=True); signal.pause()"
+    )
+    leader = (
+        "import signal, subprocess, sys; signal.signal(signal.SIGTERM, lambda *_: None);"
+        f"subprocess.Popen([sys.executable, '-c', {child!r}]).wait()"
+    )
+    log = tmp_path / "log"
+    started = process.start([sys.executable, "-c", leader], log)
+    deadline = time.monotonic() + 60
+    while "ready" not in log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.stop(started, timeout_s=60 if to_group else 0.5, to_group=to_group)
+    assert told.exists() == to_group

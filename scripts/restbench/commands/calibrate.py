@@ -14,7 +14,7 @@ from restbench.records import Calibration
 
 
 def calibrate_machine() -> None:
-    """Check the measuring chain itself; about 5 minutes."""
+    """Check the measuring chain itself; about 6 minutes."""
     begun = time.monotonic()
     made = calibrate(lambda line: console.print(f"check  {line}", soft_wrap=True))
     kept = keep(made)

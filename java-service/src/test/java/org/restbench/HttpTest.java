@@ -109,7 +109,7 @@ class HttpTest {
         }
     }
 
-    /** Micrometer's hold up every thread that ends; they alone tell of threads started. */
+    /** Micrometer's, which hold up every thread that ends, tell of threads started as well. */
     @Test
     void metrics_tell_threads_by_state_from_our_own_count() {
         String told = service.get("/metrics").body();

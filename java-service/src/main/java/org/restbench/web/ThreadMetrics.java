@@ -38,7 +38,7 @@ public final class ThreadMetrics extends JvmThreadMetrics {
         }
     }
 
-    /** How many threads of the JVM are in this state: each thread's own word, none is held. */
+    /** How many threads of the JVM are in this state: each one's own word, and none is kept from ending meanwhile. */
     static long count(State state) {
         return Arrays.stream(all()).filter(each -> each.getState() == state).count();
     }
