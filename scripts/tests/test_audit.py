@@ -61,7 +61,7 @@ def test_a_sound_measurement_has_no_flag() -> None:
         ({"bytes_spread": 65}, "bytes-vary"),
         ({"warmed_s": 0.4, "planned_warmup_s": 1.0}, "duration"),
         ({"planned_window_s": (2.1, 5.0)}, "duration"),
-        ({"planned_window_s": (-5.0, -0.1)}, "duration"),
+        ({"planned_window_s": (-5.0, -1.1)}, "duration"),
         ({"cores_used": frozenset({0, 1}), "cores_given": frozenset({0})}, "off-cores"),
         ({"foreign_before_pct": 5.01}, "foreign-load-before"),
         ({"steadiness": ("not-steady",)}, "not-steady"),
