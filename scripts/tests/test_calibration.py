@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from restbench import calibration, comparison, load, machine
+from restbench import calibration, comparison, machine
 from restbench.calibrate import record
-from restbench.checks import ceiling, latency, overhead, quiet, same_cell, stall
-from restbench.checks.overhead import FAST, MANY_THREADS
+from restbench.checks import ceiling, latency, quiet, same_cell, stall
 from restbench.cli import app
 from restbench.commands import calibrate as command
 from restbench.measures import Measurement
@@ -145,45 +144,6 @@ def test_an_open_load_must_show_a_stall_at_its_analytic_size() -> None:
 )
 def test_an_open_load_that_shows_a_stall_otherwise_fails(wrong: dict[float, float]) -> None:
     assert not stall.judge_opened(wrong).passed
-
-
-# --- overhead -----------------------------------------------------------------------------------
-
-
-def costs(share: float, spread: float) -> list[overhead.Pair]:
-    bare = np.random.default_rng(3).normal(1_000, 1, size=8)
-    shift = np.linspace(-spread, spread, 8)
-    return [(float(b * (1 - share + s)), float(b)) for b, s in zip(bare, shift, strict=True)]
-
-
-def test_collectors_that_cost_little_pass_and_those_that_cost_5_percent_fail() -> None:
-    assert overhead.judge(costs(0.003, 0.004), FAST).passed
-    dear = overhead.judge(costs(0.05, 0.004), FAST)
-    assert not dear.passed
-    assert dear.values["cost"] == pytest.approx(0.05, abs=0.005)
-    assert "a real cost" in dear.measured
-
-
-def test_an_overhead_that_is_not_known_to_2_percent_fails() -> None:
-    check = overhead.judge(costs(0.0, 0.1), FAST)
-    assert not check.passed
-    assert "too uncertain" in check.measured
-
-
-def test_with_many_threads_a_wide_spread_passes_and_nine_tenths_lost_do_not() -> None:
-    assert overhead.judge(costs(0.05, 0.1), MANY_THREADS).passed
-    collapsed = overhead.judge(costs(0.9, 0.01), MANY_THREADS)
-    assert not collapsed.passed
-    assert "a real cost" in collapsed.measured
-    assert MANY_THREADS.name != FAST.name
-
-
-def test_the_bare_plan_lacks_the_stage_times_and_nothing_else(tmp_path: Path) -> None:
-    whole = load.PLAN.read_text().splitlines()
-    bare = overhead.bare_plan(tmp_path / "bare.jmx").read_text().splitlines()
-    changed = [line for line, other in zip(whole, bare, strict=True) if line != other]
-    assert len(changed) == 1
-    assert "RegexExtractor" in changed[0]
 
 
 # --- the record ---------------------------------------------------------------------------------
