@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -35,6 +35,9 @@ DEFAULT_PORT = 18500
 #: The study's lowest complexity: the fastest cells, so those that ask most of the chain.
 COMPLEXITY = "low"
 SHAPE = Shape(rows=30, inner=20, columns=20)
+#: The study's next one: so many rows that `thread-pool` makes as many threads as it ever does.
+MANY_ROWS = "medium"
+SHAPES = {COMPLEXITY: SHAPE, MANY_ROWS: Shape(rows=1000, inner=50, columns=20)}
 SEED = 2019
 
 
@@ -60,7 +63,8 @@ class Probe:
 
     run: Run
     cores: Cores
-    payload: Payload
+    payloads: Mapping[str, Payload]
+    """By the complexity of the cells that send them."""
     taken: int = 0
     foreign_pct: list[float] = field(default_factory=list)
     """What others did with the machine just before each measurement, percent of it."""
@@ -78,7 +82,7 @@ class Probe:
         task = Task(
             planned=PlannedCell(cell=cell, block=self.taken, order=self.taken, test_ids=()),
             profile=profile,
-            requests=Requests({COMPLEXITY: self.payload}),
+            requests=Requests({cell.complexity: self.payloads[cell.complexity]}),
             payload_seed=SEED,
             cores=self.cores,
             client=client,
@@ -134,9 +138,10 @@ class Probe:
 def new_probe(folder: Path) -> Probe:
     """A probe that keeps its files in `folder`."""
     run = Run(folder)
-    payload = make_payload(SHAPE, SEED, 0, 50)
-    payload.write(run.payload(COMPLEXITY))
-    return Probe(run, place("unbound", allowed_cores()), payload)
+    payloads = {name: make_payload(shape, SEED, 0, 50) for name, shape in SHAPES.items()}
+    for name, payload in payloads.items():
+        payload.write(run.payload(name))
+    return Probe(run, place("unbound", allowed_cores()), payloads)
 
 
 def start_stub(behaviour: Behaviour, log: Path, cores: str) -> service.Service:
@@ -155,9 +160,9 @@ def stub_port() -> int:
     return int(text)
 
 
-def cell_of(users: int, strategy: str = STRATEGY) -> Cell:
-    """The cell that is measured: Java at the lowest complexity, `serial` unless told otherwise."""
-    return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=users)
+def cell_of(users: int, strategy: str = STRATEGY, complexity: str = COMPLEXITY) -> Cell:
+    """The cell that is measured: Java, `serial` at the lowest complexity unless told otherwise."""
+    return Cell(service="java", strategy=strategy, complexity=complexity, users=users)
 
 
 def window_of(seconds: float, warmup_s: float, completions: int | None = None) -> Profile:

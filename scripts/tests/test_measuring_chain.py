@@ -14,7 +14,7 @@ from ports import free_port
 
 from restbench import service
 from restbench.checks import ceiling, latency, stall
-from restbench.probe import STUB_PORT, Probe, new_probe
+from restbench.probe import COMPLEXITY, STUB_PORT, Probe, new_probe
 from restbench.stub import Behaviour
 
 pytestmark = pytest.mark.live
@@ -40,18 +40,18 @@ def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
 
 def test_the_stub_answers_the_exact_product_after_its_delay(probe: Probe) -> None:
     with probe.stub(Behaviour(delay_ms=80)) as stub:
-        stub.post("serial", "loops", probe.payload.body("first"))
+        stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("first"))
         begun = time.monotonic()
-        answer = stub.post("serial", "loops", probe.payload.body("u1-2"))
+        answer = stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("u1-2"))
         taken_ms = 1000 * (time.monotonic() - begun)
-    assert answer.content == probe.payload.answer("u1-2")
+    assert answer.content == probe.payloads[COMPLEXITY].answer("u1-2")
     assert taken_ms >= 80
 
 
 def test_the_stub_tells_how_many_it_has_answered(probe: Probe) -> None:
     with probe.stub(Behaviour()) as stub:
         for number in range(3):
-            stub.post("serial", "loops", probe.payload.body(f"u{number}"))
+            stub.post("serial", "loops", probe.payloads[COMPLEXITY].body(f"u{number}"))
         told = stub.get("/metrics").text
     assert 'restbench_requests_total{strategy="serial"} 3\n' in told
     assert "restbench_requests_in_flight 0\n" in told
@@ -68,7 +68,7 @@ def stalls(probe: Probe) -> int:
         deadline = time.monotonic() + 1.6
         while time.monotonic() < deadline:
             begun = time.monotonic()
-            stub.post("serial", "loops", probe.payload.body("u1-1"))
+            stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("u1-1"))
             taken_s.append(time.monotonic() - begun)
     return sum(each > 0.6 for each in taken_s)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ import pytest
 from restbench import load
 from restbench.checks import overhead
 from restbench.checks.overhead import FAST, MANY_THREADS
+from restbench.probe import new_probe
+from restbench.service import Service
 
 
 def costs(share: float, spread: float) -> list[overhead.Pair]:
@@ -38,6 +42,36 @@ def test_with_many_threads_a_wide_spread_passes_and_nine_tenths_lost_do_not() ->
     assert not collapsed.passed
     assert "a real cost" in collapsed.measured
     assert MANY_THREADS.name != FAST.name
+
+
+@pytest.mark.parametrize(
+    "lost", [[], [(0.0, 900.0)]], ids=["not idle after a load", "no request ended while looked at"]
+)
+def test_a_service_that_cannot_bear_it_fails_the_check_and_not_the_calibration(
+    lost: list[overhead.Pair],
+) -> None:
+    pairs = costs(0.0, 0.004)[: FAST.pairs - 1]
+    check = overhead.judge([*pairs, *lost], FAST)
+    assert not check.passed
+    assert f"{FAST.pairs - 1} of {FAST.pairs} pairs only" in check.measured
+
+
+def test_a_service_that_stays_busy_ends_its_pairs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    idle = iter([True, True, True, False])  # warm-up, the first pair, then half of the second
+    target = SimpleNamespace(correct_ms=SimpleNamespace(size=3))
+    monkeypatch.setattr(overhead, "drained", lambda _: next(idle))
+    monkeypatch.setattr(overhead.load, "start", lambda *_: Mock())
+    monkeypatch.setattr(overhead.jtl, "read", lambda *_: target)
+    monkeypatch.setattr(overhead, "WARMUP_S", 0.01)
+    chain = new_probe(tmp_path)
+    measured = Mock(numbers=Mock(throughput_per_s=2.0))
+    monkeypatch.setattr(chain, "measure", lambda *_, **__: measured)
+    service = Service("java", "http://127.0.0.1:9", [], "", tmp_path / "log")
+    assert len(overhead.measure(chain, told.append, service, FAST, window_s=0.01)) == 1
+    assert "nobody waits for" in told[-1]
 
 
 def test_the_bare_plan_lacks_the_stage_times_and_nothing_else(tmp_path: Path) -> None:
