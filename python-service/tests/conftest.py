@@ -1,11 +1,14 @@
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import blas_threads  # noqa: F401 - see there
 import pytest
+from adaptive_under_test import calibrated
 from hypothesis import HealthCheck, settings
 from live_service import LiveService, running
 
+from restbench_service.execution.adaptive import Adaptive
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
 
@@ -34,3 +37,25 @@ def strategies() -> Iterator[dict[str, Strategy]]:
         yield table
         for strategy in table.values():
             strategy.close()
+
+
+@pytest.fixture
+def adaptive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Adaptive]:
+    """The technique that chooses, with processes that can import the tests."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    with calibrated(tmp_path) as strategy:
+        yield strategy
+
+
+@pytest.fixture
+def users() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(8) as executor:
+        yield executor
+
+
+@pytest.fixture
+def signal(tmp_path: Path) -> Iterator[Path]:
+    """The file that held requests wait for; it is there in the end whatever happens."""
+    path = tmp_path / "go on"
+    yield path
+    path.touch()

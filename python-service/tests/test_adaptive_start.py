@@ -7,9 +7,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from adaptive_under_test import run
 from live_service import wait_until
 from observed import Observed
-from test_adaptive import run
 from test_strategies import pids
 
 from restbench_service.execution.adaptive import Adaptive

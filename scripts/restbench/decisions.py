@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from restbench.cell import Shape
-from restbench.observe import MOST, Observation
+from restbench.observe import MOST, PART, Observation
 
 STRATEGY = "adaptive"
 CALLER = "caller"
@@ -22,6 +22,10 @@ PLACES: dict[str, dict[str, str]] = {
         "low-priority-process": "restbench-PR",
     },
 }
+#: What gives way to all others.
+LOW_PRIORITY = {"java": "low-priority-thread", "python": "low-priority-process"}
+#: Who helps with a loop of a request that stays with its caller; elsewhere those of its place do.
+HELPERS = {"java": "adapt-long"}
 #: So many that what they take together is seen.
 SMALL, SMALL_REQUESTS = Shape(rows=4, inner=4, columns=4), 20
 LARGE: dict[str, Shape] = {
@@ -32,7 +36,7 @@ LARGE: dict[str, Shape] = {
 
 @dataclass(frozen=True)
 class Batch:
-    """Requests alike, one after the other."""
+    """Requests alike."""
 
     requests: int
     seen: Observation
@@ -40,31 +44,65 @@ class Batch:
     """How often the service counted each decision meanwhile."""
 
 
-def judge(
-    service: str, small: Batch, large: Sequence[Batch], workers: tuple[str, ...]
-) -> tuple[bool, str]:
-    """`large` are batches of one request; `workers` are all families that can do the work."""
+@dataclass(frozen=True)
+class Batches:
+    """What the strategy was sent."""
+
+    small: Batch
+    """One after the other."""
+    large: Sequence[Batch]
+    """Each of one request."""
+    crowd: Batch
+    """As large ones, more at once than there are cores."""
+
+
+def judge(service: str, sent: Batches, workers: tuple[str, ...], cores: int) -> tuple[bool, str]:
+    """`workers` are all families that can do the work, `cores` the service's."""
+    small, large = sent.small, sent.large
     stayed = small.chosen.get(CALLER) == small.requests
-    left = not any(batch.chosen.get(CALLER) for batch in large)
+    spread = cores == 1 or not any(
+        batch.chosen.get(CALLER) and not batch.chosen.get(BLOCKS) for batch in large
+    )
     verdicts = [_judged(service, batch, workers) for batch in (small, *large)]
+    gave_way, told_of_crowd = _judged_crowd(service, sent.crowd, workers)
     return (
-        stayed and left and all(does for does, _ in verdicts),
-        f"small ones: {verdicts[0][1]}; large ones: " + "; ".join(told for _, told in verdicts[1:]),
+        stayed and spread and gave_way and all(does for does, _ in verdicts),
+        f"small ones: {verdicts[0][1]}; large ones: "
+        + "; ".join(told for _, told in verdicts[1:])
+        + f"; {told_of_crowd}",
     )
 
 
 def _judged(service: str, batch: Batch, workers: tuple[str, ...]) -> tuple[bool, str]:
-    """Every request has one place, and the threads of that place did the work."""
+    """Every request has one place, and the threads of that place did the work, or helped."""
     places = {each: int(n) for each, n in batch.chosen.items() if n and each in PLACES[service]}
     if sum(places.values()) != batch.requests or len(places) != 1:
         return False, f"{batch.requests} requests, {places or 'none'} counted"
     place = next(iter(places))
-    prefix = PLACES[service][place]
-    share, hands = batch.seen.share(prefix, workers), len(batch.seen.active(prefix))
     helped = bool(batch.chosen.get(BLOCKS))
+    prefixes = [PLACES[service][place]]
+    if helped and place == CALLER and service in HELPERS:
+        prefixes.append(HELPERS[service])
+    parts = [batch.seen.share(prefix, workers) for prefix in prefixes]
+    hands = [len(batch.seen.active(prefix)) for prefix in prefixes]
     how = "in blocks" if helped else "in order"
     several = helped or batch.requests > 1
     return (
-        share >= MOST and (several or hands == 1),
-        f"{place}, {share:.0%} of the work there, by {hands} {how}",
+        sum(parts) >= MOST and min(parts) >= PART and (several or hands == [1]),
+        f"{place}, {sum(parts):.0%} of the work there, by {sum(hands)} {how}",
+    )
+
+
+def _judged_crowd(service: str, crowd: Batch, workers: tuple[str, ...]) -> tuple[bool, str]:
+    """Some give way, and do their part of the work where they do: half of it at least, as the first
+    of them are read elsewhere. In Python each of them does."""
+    place = LOW_PRIORITY[service]
+    places = {each: int(crowd.chosen.get(each, 0)) for each in PLACES[service]}
+    counted = places[place]
+    share = crowd.seen.share(PLACES[service][place], workers)
+    return (
+        sum(places.values()) == crowd.requests
+        and counted >= (1 if service in HELPERS else crowd.requests)
+        and share >= counted / crowd.requests / 2,
+        f"of {crowd.requests} at once {counted} {place}, {share:.0%} of the work there",
     )

@@ -7,13 +7,14 @@ single requests, and of two at once.
 from __future__ import annotations
 
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
 from restbench import decisions, java_techniques, python_techniques
 from restbench.cell import Placement, Shape
-from restbench.decisions import Batch
+from restbench.decisions import Batch, Batches
 from restbench.observe import Observation, Watch
 from restbench.payload import Payload, make_payload
 from restbench.records import Proof
@@ -22,6 +23,8 @@ from restbench.service import Service
 
 #: Requests one after the other, each watched on its own.
 REQUESTS = 3
+#: What the strategy that chooses has seen at once it expects again for two seconds.
+FORGOTTEN_S = 2.1
 #: How often a denial is looked at again.
 SECOND_LOOKS = 2
 
@@ -86,21 +89,30 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         service=service.name,
         cores=cores,
         shape=shape,
-        batches=_batches(service) if strategy == decisions.STRATEGY else (),
+        batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
     )
 
 
-def _batches(service: Service) -> list[Batch]:
+def _batches(service: Service, cores: int) -> Batches:
+    large, crowd = decisions.LARGE[service.name], 2 * cores + 1
     small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
-    return [small, *(_batch(service, decisions.LARGE[service.name], 1) for _ in range(REQUESTS))]
+    time.sleep(FORGOTTEN_S)
+    return Batches(
+        small=small,
+        large=[_batch(service, large, 1) for _ in range(REQUESTS)],
+        crowd=_batch(service, large, crowd, at_once=crowd),
+    )
 
 
-def _batch(service: Service, shape: Shape, requests: int) -> Batch:
+def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> Batch:
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
     before = _decisions(service)
-    with Watch(service.pids, WORKERS[service.name]) as watch:
-        for number in range(requests):
-            _send(service, decisions.STRATEGY, payload, number)
+    with (
+        Watch(service.pids, WORKERS[service.name]) as watch,
+        ThreadPoolExecutor(at_once) as clients,
+    ):
+        strategy = decisions.STRATEGY
+        list(clients.map(lambda n: _send(service, strategy, payload, n), range(requests)))
     chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
     return Batch(requests=requests, seen=watch.seen, chosen=chosen)
 

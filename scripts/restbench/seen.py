@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from restbench import decisions
 from restbench.cell import Shape
-from restbench.decisions import Batch
+from restbench.decisions import Batches
 from restbench.observe import Observation
 
 #: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
@@ -36,8 +36,8 @@ class Seen:
     service: str
     cores: tuple[int, ...]
     shape: Shape
-    batches: Sequence[Batch] = ()
-    """Of the strategy that chooses: small requests, then large ones, each of these alone."""
+    batches: Batches | None = None
+    """Of the strategy that chooses."""
 
     @property
     def workers(self) -> tuple[str, ...]:
@@ -61,12 +61,14 @@ Claim = tuple[str, Check]
 
 
 def _chooses(seen: Seen) -> Verdict:
-    small, *large = seen.batches
-    return decisions.judge(seen.service, small, large, seen.workers)
+    if seen.batches is None:
+        raise ValueError("no batches were sent")
+    return decisions.judge(seen.service, seen.batches, seen.workers, len(seen.cores))
 
 
 #: The same for both services.
 ADAPTIVE: Claim = (
-    "small requests stay with their caller, large ones leave it, as its own count says",
+    "small requests stay with their caller, a large one leaves it or gets help, and of many some "
+    "give way, as its own count says",
     _chooses,
 )

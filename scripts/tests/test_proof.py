@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import Counter
+
+from observations import observation
 
 from restbench.cell import STRATEGIES, Shape
-from restbench.decisions import Batch
-from restbench.observe import Observation, Task, Watch
+from restbench.observe import Observation, Watch
 from restbench.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
 from restbench.seen import Seen
-
-MS = 1_000_000
 
 
 def seen_of(
@@ -28,31 +26,6 @@ def seen_of(
         service=service,
         cores=(0, 1),
         shape=shape or SHAPES[service],
-    )
-
-
-def observation(
-    *threads: tuple[int, int, str, int],
-    cores: str = "0-1",
-    peak: dict[str, int] | None = None,
-    reads: dict[int, int] | None = None,
-    ended_ms: int = 0,
-    made: int = 0,
-    alive: dict[str, int] | None = None,
-    looks: int = 0,
-) -> Observation:
-    tasks = {
-        tid: Task(pid=pid, tid=tid, name=name, cores=cores, first_cpu_ns=0, last_cpu_ns=ms * MS)
-        for pid, tid, name, ms in threads
-    }
-    return Observation(
-        tasks=tasks,
-        peak=Counter(peak or {}),
-        reads=reads or {},
-        ended_cpu_ns=ended_ms * MS,
-        threads_made=made,
-        alive=Counter(alive or {}),
-        looks=Counter(dict.fromkeys(alive or {}, looks)),
     )
 
 
@@ -156,72 +129,6 @@ def test_python_serial_hands_nothing_to_a_pool() -> None:
     handed = observation((1, 1, "gunicorn", 50), (8, 8, "restbench-PR-0", 50))
     assert does("python", "serial", seen_of("python", alone))
     assert not does("python", "serial", seen_of("python", handed))
-
-
-def batch(requests: int, chosen: dict[str, float], *threads: tuple[int, int, str, int]) -> Batch:
-    return Batch(requests=requests, seen=observation(*threads), chosen=chosen)
-
-
-HTTP, LONG_1, LONG_2 = "http-ni..exec-1", "adapt-long-1", "adapt-long-2"
-SMALL = batch(
-    20,
-    {"caller": 20, "blocks": 0},
-    (1, 2, HTTP, 9),
-    (1, 5, "http-ni..exec-2", 7),
-    (1, 3, LONG_1, 0),
-)
-LARGE = batch(1, {"low-priority-thread": 1}, (1, 2, HTTP, 9), (1, 3, LONG_1, 91))
-CUT = batch(
-    1,
-    {"low-priority-thread": 1, "blocks": 1},
-    (1, 2, HTTP, 9),
-    (1, 3, LONG_1, 50),
-    (1, 4, LONG_2, 41),
-)
-
-
-def adaptive(service: str, *batches: Batch) -> bool:
-    seen = Seen(
-        single=[],
-        double=observation(),
-        service=service,
-        cores=(0, 1),
-        shape=SHAPES[service],
-        batches=batches,
-    )
-    return CLAIMS[service]["adaptive"][1](seen)[0]
-
-
-def test_adaptive_keeps_small_requests_with_their_caller_and_large_ones_leave_it() -> None:
-    assert adaptive("java", SMALL, LARGE, CUT)
-    in_turn = batch(1, {"in-turn": 1}, (1, 2, HTTP, 9), (1, 3, "adapt-turn-1", 91))
-    assert adaptive("java", SMALL, in_turn)
-    stays = batch(1, {"caller": 1}, (1, 2, HTTP, 100))
-    assert not adaptive("java", SMALL, LARGE, stays)
-    assert not adaptive("java", LARGE, LARGE)
-
-
-def test_adaptive_is_believed_only_where_the_kernel_saw_what_it_counted() -> None:
-    pretended = batch(1, {"low-priority-thread": 1}, (1, 2, HTTP, 90), (1, 3, LONG_1, 10))
-    secretly_cut = batch(1, {"low-priority-thread": 1, "blocks": 0}, *cpu_of(CUT))
-    uncounted = batch(1, {}, (1, 3, LONG_1, 91))
-    handed_on = batch(20, {"caller": 20}, (1, 2, HTTP, 3), (1, 3, LONG_1, 9))
-    for wrong in (pretended, secretly_cut, uncounted):
-        assert not adaptive("java", SMALL, wrong)
-    assert not adaptive("java", handed_on, LARGE)
-
-
-def cpu_of(of: Batch) -> list[tuple[int, int, str, int]]:
-    return [(t.pid, t.tid, t.name, t.cpu_ns // MS) for t in of.seen.tasks.values()]
-
-
-def test_python_s_adaptive_computes_large_requests_in_a_process() -> None:
-    small = batch(20, {"caller": 20}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 0))
-    for place in ("process", "low-priority-process"):
-        large = batch(1, {place: 1}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 91))
-        assert adaptive("python", small, large)
-        in_parent = batch(1, {place: 1}, (1, 1, "python", 91), (8, 8, "restbench-PR-0", 9))
-        assert not adaptive("python", small, in_parent)
 
 
 def test_the_decisions_of_a_strategy_are_read_whatever_the_order_of_labels() -> None:

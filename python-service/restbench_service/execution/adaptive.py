@@ -5,7 +5,6 @@ import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Lock, Thread
-from time import monotonic
 from typing import Any, NamedTuple
 
 from ..workloads.workload import Sample, Workload
@@ -14,6 +13,7 @@ from .calibration_file import CalibrationFile
 from .clock import StageClock
 from .costs import CALLER, LOW_PRIORITY, PROCESS, Costs, Limits, Place
 from .gate import Gate
+from .in_flight import InFlight
 from .pool.fault import PoolFailedError, WorkerDiedError
 from .pool.pool import ProcessPool
 from .pool.process import Living
@@ -23,10 +23,6 @@ from .strategy import InOrderLoop, compute, parse, serialize
 BLOCKS = "blocks"
 """A decision too: idle processes helped with a long request's loops."""
 
-COMPANY_SECONDS = 1.0
-"""So long after two were in flight at once another is expected. Whoever computes on a thread of
-the web process holds the interpreter lock, without which the other cannot even be sent away: two
-users would take turns."""
 MOST_PARSED_BYTES = 64 * 1024
 """Of an input that waits for a process in the place of its body, of which the memory is counted. A
 larger one is parsed again: its computing takes far longer, or it would not go to a process."""
@@ -68,8 +64,7 @@ class Adaptive:
         self._on_threads = Gate(running or 1)
         self._in_processes = Gate(min(running or pool.size, pool.size))
         self._guard = Lock()
-        self._long, self._not_long = 0, 0  # in flight
-        self._company_until = 0.0
+        self._long, self._not_long = InFlight(), InFlight()
         self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
         self._costs: Costs | None = None
         self._limits: Mapping[str, Limits] = {}
@@ -85,7 +80,7 @@ class Adaptive:
             if self._costs is None:
                 self._calibrating()
             return self._in_process(PROCESS, Errand(workload), body, clock)
-        place = limits.place(len(body), self._has_company(self._not_long))
+        place = limits.place(len(body), self._has_company(self._not_long.now))
         if place == CALLER or (place == PROCESS and self._is_behind_long_ones()):
             outcome = self._on_thread(limits, workload, body, clock)
             return outcome if isinstance(outcome, bytes) else self._in_process(*outcome, clock)
@@ -119,12 +114,12 @@ class Adaptive:
 
         In its own frame, so that the input is not in memory while the rest waits for its turn.
         """
-        self._arrived(is_long=False)
+        self._not_long.arrived()
         try:
             with self._on_threads.entered(clock):
                 value = parse(workload, body, clock)
                 operations = workload.operations(value)
-                has_company = self._has_company(self._not_long - 1)
+                has_company = self._has_company(self._not_long.now - 1)
                 place = limits.place_parsed(operations, len(body), has_company)
                 if place == PROCESS and self._is_behind_long_ones():
                     place = CALLER
@@ -133,44 +128,35 @@ class Adaptive:
                     result = compute(workload, value, InOrderLoop(), clock)
                     return serialize(workload, result, clock)
         finally:
-            self._left(is_long=False)
+            self._not_long.left()
         return _rest(place, _errand(limits, workload, place), value, body)
 
     def _in_process(self, place: Place, errand: Errand, payload: bytes, clock: StageClock) -> bytes:
-        is_long = place == LOW_PRIORITY
-        self._decided(place)
-        self._arrived(is_long)
+        in_flight = self._long if place == LOW_PRIORITY else self._not_long
+        in_flight.arrived()
         try:
+            self._decided(place)
             with self._in_processes.entered(clock), self._pool.one(clock) as channel:
                 return ask(channel, errand, payload, clock, self._lend)
         finally:
-            self._left(is_long)
+            in_flight.left()
 
     @contextmanager
     def _lend(self) -> Iterator[list[Living]]:
-        with self._pool.idle() as helpers:
+        """A process that is idle only until a long one is back would be away when that comes."""
+        with self._pool.idle(self._pool.size - self._long.recently) as helpers:
             if helpers:
                 self._decided(BLOCKS)
             yield helpers
 
     def _is_behind_long_ones(self) -> bool:
         """Whether it would have to wait for them if it went to a process."""
-        return self._long > 0 and not self._pool.has_idle
+        return self._long.now > 0 and not self._pool.has_idle
 
     def _has_company(self, others: int) -> bool:
-        return others > 0 or monotonic() < self._company_until
-
-    def _arrived(self, is_long: bool) -> None:
-        with self._guard:
-            self._long += is_long
-            self._not_long += not is_long
-            if self._not_long > 1:
-                self._company_until = monotonic() + COMPANY_SECONDS
-
-    def _left(self, is_long: bool) -> None:
-        with self._guard:
-            self._long -= is_long
-            self._not_long -= not is_long
+        """Whoever computes on a thread of the web process holds the interpreter lock, without which
+        another cannot even be sent away: two users would take turns."""
+        return others > 0 or self._not_long.recently > 1
 
     def _decided(self, decision: str) -> None:
         with self._guard:

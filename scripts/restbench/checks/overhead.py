@@ -55,8 +55,8 @@ FAST = Subject(
     largest_half_width=0.02,
 )
 #: 30 requests with a pool of 100 threads each. Threads that come and go are what looking on can
-#: hold up most: counting their states once took nine tenths of this cell's throughput. Its own
-#: spread is wide.
+#: hold up most, as counting their states did, which took nine tenths of this cell's throughput and
+#: more. Its own spread is wide.
 MANY_THREADS = Subject(
     name="overhead with many threads",
     question="And how much where thousands of threads come and go?",
@@ -168,7 +168,10 @@ def _failed(usable: int, subject: Subject) -> CalibrationCheck:
     return CalibrationCheck(
         name=subject.name,
         question=subject.question,
-        measured=f"requests ended in both windows of {usable} of {subject.pairs} pairs only",
+        measured=(
+            f"{usable} of {subject.pairs} pairs: the service stayed busy after a load, or answered "
+            "nothing in a window"
+        ),
         limit=f"{subject.pairs} pairs",
         passed=False,
         values={"pairs": usable},

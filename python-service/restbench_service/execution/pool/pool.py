@@ -63,10 +63,11 @@ class ProcessPool:
                 self._idle.append(process)
 
     @contextmanager
-    def idle(self) -> Iterator[list[Living]]:
-        """The processes that nobody uses or waits for, for the with-block; maybe none."""
+    def idle(self, at_most: int) -> Iterator[list[Living]]:
+        """Processes that nobody uses or waits for, for the with-block; maybe none."""
+        at_most = min(at_most, MAX_DESCRIPTORS)
         taken: list[PooledProcess] = []
-        while len(taken) < MAX_DESCRIPTORS and self._one.try_enter():
+        while len(taken) < at_most and self._one.try_enter():
             taken.append(self._idle.popleft())
         try:
             found = [process.if_ready() for process in taken]

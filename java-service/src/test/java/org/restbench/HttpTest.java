@@ -72,17 +72,18 @@ class HttpTest {
             assertThat(adaptive.get(kind).get("longFromOperations").asLong()).isPositive();
         }
         String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";
-        String worker = "restbench_decisions_total{decision=\"low-priority-thread\",strategy=\"adaptive\"} ";
-        double small = metric(caller);
-        double longer = metric(worker);
+        double before = metric(caller);
         IntStream.range(0, 3).forEach(i -> service.send(service.multiplication("adaptive")));
         HttpRequest kernel = service.to("/npb-is/adaptive")
                 .header("Content-Type", "application/json")
                 .POST(BodyPublishers.ofString("{\"requestId\":1,\"class\":\"A\"}"))
                 .build();
         assertThat(service.send(kernel).body()).contains("\"verified\":true");
-        assertThat(metric(caller) - small).isEqualTo(3);
-        assertThat(metric(worker) - longer).isEqualTo(1);
+        assertThat(metric(caller) - before).as("each alone").isEqualTo(4);
+        for (String other : List.of("in-turn", "low-priority-thread", "blocks")) {
+            assertThat(service.get("/metrics").body())
+                    .contains("restbench_decisions_total{decision=\"" + other + "\",strategy=\"adaptive\"} ");
+        }
     }
 
     @Test

@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,6 +19,7 @@ import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.execution.AdaptiveStrategy;
 import org.restbench.execution.Costs;
+import org.restbench.execution.Decision;
 import org.restbench.execution.StageClock;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
@@ -35,7 +38,7 @@ import tools.jackson.databind.JsonNode;
 class NpbStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
-    /** By which every class of every kernel is long work for {@code adaptive}. */
+    /** By which every class of every kernel is long work for {@code adaptive}, which among many gives way. */
     private static final Costs COSTS = new Costs(1000, Map.of());
 
     private static final Strategies STRATEGIES = new Strategies(
@@ -109,6 +112,23 @@ class NpbStrategiesTest {
             check(technique, kernel, "S");
             check(technique, kernel, "W");
         }
+    }
+
+    @Test
+    void long_work_that_gives_way_verifies() {
+        Technique adaptive = technique("adaptive");
+        List<String> requests = List.of("IS", "CG", "MG", "FT", "IS", "CG", "MG", "FT");
+        ExecutorService clients = Executors.newFixedThreadPool(requests.size());
+        try {
+            List<CompletableFuture<JsonNode>> answers = requests.stream()
+                    .map(it -> CompletableFuture.supplyAsync(() -> run(adaptive, it, "W", true), clients))
+                    .toList();
+            assertThat(answers).allMatch(it -> it.join().get("verified").asBoolean());
+        } finally {
+            clients.shutdown();
+        }
+        assertThat(((AdaptiveStrategy) adaptive.strategy()).decided(Decision.LOW_PRIORITY_THREAD))
+                .isPositive();
     }
 
     @Test

@@ -2,8 +2,8 @@ package org.restbench.execution;
 
 import java.util.Map;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
@@ -13,11 +13,12 @@ import org.restbench.workload.Workload;
  *
  * <ul>
  *   <li>small work in order on the request's own thread;
- *   <li>larger work there too, where cores are idle with their help; where more requests are there than cores, on a few
- *       threads that take one after the other, first come, first served;
- *   <li>long work on a few threads of its own, as many as cores, first come, first served, which help each other with
- *       loops and give way to all other threads: however much of it waits, it thrashes no cache, and small requests do
- *       not wait for it.
+ *   <li>larger work there too, with the help of cores that stay idle; where more requests are there than cores, on a
+ *       few threads that take one after the other, first come, first served;
+ *   <li>long work there too, if it comes while there is a core for each request; where there are more requests, or were
+ *       a moment ago, on a few threads of its own, as many as cores, first come, first served, which help each other
+ *       with loops and give way to all other threads: however much of it waits, it thrashes no cache, and small
+ *       requests do not wait for it.
  * </ul>
  *
  * The length of the body decides before it is parsed, the number of operations afterwards.
@@ -33,7 +34,8 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     private final Supplier<Costs> costs;
     private final int cores;
-    private final AtomicInteger callers = new AtomicInteger();
+    private final Concurrency requests;
+    private final Concurrency callers;
     private final Crew team;
     private final Crew workers;
     private final Map<Decision, LongAdder> decisions = Map.of(
@@ -45,17 +47,25 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     /**
      * @param costs asked with each request
      * @param background makes threads that give way to others, for long work
+     * @param clock nanoseconds
      */
-    AdaptiveStrategy(Supplier<Costs> costs, int cores, ThreadFactory background) {
+    AdaptiveStrategy(Supplier<Costs> costs, int cores, ThreadFactory background, LongSupplier clock) {
         this.costs = costs;
         this.cores = cores;
+        this.requests = new Concurrency(clock);
+        this.callers = new Concurrency(clock);
         this.team = new Crew(cores, new NamedThreads(TEAM));
         this.workers = new Crew(cores, background);
     }
 
     @Override
     public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
-        return new Request<>(workload, body, clock, costs.get()).answer();
+        requests.arrived();
+        try {
+            return new Request<>(workload, body, clock, costs.get()).answer();
+        } finally {
+            requests.left();
+        }
     }
 
     private byte[] onWorker(Supplier<byte[]> stages) {
@@ -63,9 +73,15 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         return workers.call(stages);
     }
 
-    /** Each core that no caller is at, or waits for, may help: what long work is on it gives way. */
+    /** Each core that no caller is at, or will be again in a moment, may help: what long work is on it gives way. */
     private ParallelLoop loopOfCaller() {
-        return new HelpedLoop(team, () -> cores - callers.get() + 1, () -> count(Decision.BLOCKS));
+        return new HelpedLoop(team, () -> cores - callers.recently() + 1, () -> count(Decision.BLOCKS));
+    }
+
+    /** The same, but by those who give way: the team stays free for requests that take less time. */
+    private ParallelLoop loopOfLongCaller() {
+        return new HelpedLoop(
+                workers, () -> Math.min(workers.idle(), cores - callers.recently()) + 1, () -> count(Decision.BLOCKS));
     }
 
     /** Where every worker has a request of its own, a loop that is not cut is the quickest for all. */
@@ -114,7 +130,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
 
         byte[] answer() {
-            if (parseNanos >= known.longFromNanos()) {
+            if (isTooLong(parseNanos)) {
                 return onWorker(() -> {
                     parse();
                     return rest(loopOfWorker());
@@ -126,37 +142,49 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
         /** The answer; null where it was parsed only, which showed it to be long. */
         private byte[] unlessLong() {
-            callers.incrementAndGet();
+            callers.arrived();
             try {
-                if (waitsWith(parseNanos)) {
+                if (!isLong(parseNanos) && waitsWith(parseNanos)) {
                     return team.call(() -> parse() ? restAt(Decision.IN_TURN) : null);
                 }
                 if (!parse()) {
                     return null;
                 }
-                return waitsWith(parseNanos + computeNanos)
+                return !isLong(computeNanos) && waitsWith(parseNanos + computeNanos)
                         ? team.call(() -> restAt(Decision.IN_TURN))
                         : restAt(Decision.CALLER);
             } finally {
-                callers.decrementAndGet();
+                callers.left();
             }
         }
 
         /** Whether what takes so long has to wait for its turn. */
         private boolean waitsWith(double nanos) {
-            return nanos >= known.turnFromNanos() && callers.get() > cores;
+            return nanos >= known.turnFromNanos() && callers.now() > cores;
         }
 
-        /** Whether it is not long. */
+        /** Whether others would wait for what takes so long: with a core for each request nobody does. */
+        private boolean isTooLong(double nanos) {
+            return isLong(nanos) && requests.recently() > cores;
+        }
+
+        private boolean isLong(double nanos) {
+            return nanos >= known.longFromNanos();
+        }
+
+        /** Whether it is not too long. */
         private boolean parse() {
             input = clock.parse(() -> workload.parse(body));
             computeNanos = workload.operations(input) * rate.nanosPerOperation();
-            return computeNanos < known.longFromNanos();
+            return !isTooLong(computeNanos);
         }
 
         private byte[] restAt(Decision place) {
             count(place);
-            return rest(computeNanos < known.helpFromNanos() ? IN_ORDER : loopOfCaller());
+            if (computeNanos < known.helpFromNanos()) {
+                return rest(IN_ORDER);
+            }
+            return rest(isLong(computeNanos) ? loopOfLongCaller() : loopOfCaller());
         }
 
         private byte[] rest(ParallelLoop loop) {

@@ -54,7 +54,7 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
         return WORTH_A_TURN * handoffNanos;
     }
 
-    /** From here on work is long: it goes to threads of its own. */
+    /** From here on work is long: among many requests it goes to threads of its own. */
     long longFromNanos() {
         return LONG * handoffNanos;
     }

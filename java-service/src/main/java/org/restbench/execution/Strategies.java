@@ -59,12 +59,12 @@ public final class Strategies implements AutoCloseable {
         VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
                 .ifPresent(loop -> add(
                         "virtual-threads", null, "A virtual thread for each row.", new OnCaller(loop, loop::close)));
-        adaptive = new AdaptiveStrategy(costs, cores, background);
+        adaptive = new AdaptiveStrategy(costs, cores, background, System::nanoTime);
         add(
                 "adaptive",
                 "F1",
-                "Small work on the caller, larger work with the help of idle cores, long work first come, first served"
-                        + " on threads that give way.",
+                "Small work on the caller, larger work with the help of idle cores; of many requests the larger ones in"
+                        + " turn, the long ones on threads that give way.",
                 adaptive);
     }
 

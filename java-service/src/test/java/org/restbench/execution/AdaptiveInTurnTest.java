@@ -10,8 +10,6 @@ import org.junit.jupiter.api.Test;
 
 /** The strategy that chooses where more requests are there than cores: what is not small is done in turn. */
 class AdaptiveInTurnTest extends AdaptiveUnderTest {
-    private static final int CORES = 3;
-
     private final List<Observed> all = new ArrayList<>();
     private final List<CompletableFuture<byte[]>> answers = new ArrayList<>();
 
@@ -123,6 +121,7 @@ class AdaptiveInTurnTest extends AdaptiveUnderTest {
         assertThat(Thread.interrupted()).isTrue();
         releaseAll();
         await(() -> adaptive.waiting() == 0);
+        laterOn();
         assertThat(new Observed(100, 1, 3, WORTH_HELP).under(adaptive)).containsExactly(1);
     }
 

@@ -7,10 +7,19 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Long work under the strategy that chooses: on threads of its own, in turn, and in nobody's way. */
+/**
+ * Long work under the strategy that chooses, where there are more requests than cores: on threads of its own, in turn,
+ * and in nobody's way.
+ */
 class AdaptiveLongWorkTest extends AdaptiveUnderTest {
+    @BeforeEach
+    void crowdFirst() throws Exception {
+        crowd();
+    }
+
     @Test
     void long_work_leaves_its_caller_and_the_idle_among_its_threads_help() {
         Observed longer = new Observed(100, 1, 3, LONG);
@@ -21,7 +30,7 @@ class AdaptiveLongWorkTest extends AdaptiveUnderTest {
         assertThat(longer.threadNames()).containsExactly("adapt-long-1", "adapt-long-2", "adapt-long-3");
         assertThat(adaptive.decided(Decision.LOW_PRIORITY_THREAD)).isEqualTo(1);
         assertThat(adaptive.decided(Decision.BLOCKS)).isEqualTo(1);
-        assertThat(adaptive.decided(Decision.CALLER)).isZero();
+        assertThat(adaptive.decided(Decision.CALLER)).as("those of the crowd").isEqualTo(CORES + 1);
     }
 
     @Test
@@ -87,7 +96,9 @@ class AdaptiveLongWorkTest extends AdaptiveUnderTest {
         }
         List<CompletableFuture<byte[]>> answers =
                 blocked.stream().map(this::start).toList();
-        await(() -> adaptive.waiting() == 5);
+        await(() -> adaptive.waiting() == 5
+                && blocked.stream().filter(it -> !it.pieces.isEmpty()).count() == 3);
+        laterOn();
         assertThat(new Observed(12, 1, 1, SMALL).under(adaptive)).containsExactly(1);
         assertThat(new Observed(100, 1, 3, WORTH_HELP).under(adaptive)).containsExactly(1);
         blocked.forEach(Observed::release);

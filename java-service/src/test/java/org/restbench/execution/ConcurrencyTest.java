@@ -1,0 +1,72 @@
+package org.restbench.execution;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.execution.Concurrency.PERIOD_NANOS;
+
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Who was here is remembered for one period at least, and for two at most. */
+class ConcurrencyTest {
+    private final AtomicLong nanos = new AtomicLong(-5); // a clock of nanoseconds may well be negative
+    private final Concurrency concurrency = new Concurrency(nanos::get);
+
+    @Test
+    void those_who_are_here_are_counted() {
+        concurrency.arrived();
+        concurrency.arrived();
+        assertThat(concurrency.now()).isEqualTo(2);
+        concurrency.left();
+        assertThat(concurrency.now()).isEqualTo(1);
+        assertThat(concurrency.recently()).isEqualTo(2);
+    }
+
+    @Test
+    void who_left_is_known_for_a_period() {
+        twoAtOnce();
+        pass(PERIOD_NANOS);
+        assertThat(concurrency.recently()).isEqualTo(2);
+        pass(PERIOD_NANOS - 1);
+        assertThat(concurrency.recently()).isEqualTo(2);
+    }
+
+    @Test
+    void who_left_is_forgotten_after_two() {
+        twoAtOnce();
+        pass(PERIOD_NANOS);
+        concurrency.arrived();
+        concurrency.left();
+        pass(PERIOD_NANOS);
+        assertThat(concurrency.recently()).isEqualTo(1);
+    }
+
+    @Test
+    void looks_in_between_do_not_keep_who_left() {
+        twoAtOnce();
+        pass(PERIOD_NANOS * 19 / 10);
+        assertThat(concurrency.recently()).isEqualTo(2);
+        pass(PERIOD_NANOS / 10);
+        assertThat(concurrency.recently()).isZero();
+    }
+
+    @Test
+    void a_long_silence_is_two_periods_and_who_stays_is_never_forgotten() {
+        twoAtOnce();
+        concurrency.arrived();
+        pass(7 * PERIOD_NANOS);
+        assertThat(concurrency.recently()).isEqualTo(1);
+        pass(PERIOD_NANOS);
+        assertThat(concurrency.recently()).isEqualTo(1);
+    }
+
+    private void twoAtOnce() {
+        concurrency.arrived();
+        concurrency.arrived();
+        concurrency.left();
+        concurrency.left();
+    }
+
+    private void pass(long time) {
+        nanos.addAndGet(time);
+    }
+}
