@@ -22,8 +22,11 @@ PLACES: dict[str, dict[str, str]] = {
         "low-priority-process": "restbench-PR",
     },
 }
-#: What gives way to all others.
-LOW_PRIORITY = {"java": "low-priority-thread", "python": "low-priority-process"}
+#: Where large ones of many go: Python's process may find out only there that it is to give way.
+OF_MANY = {
+    "java": ("low-priority-thread",),
+    "python": ("process", "low-priority-process"),
+}
 #: Who helps with a loop of a request that stays with its caller; elsewhere those of its place do.
 HELPERS = {"java": "adapt-long"}
 #: So many that what they take together is seen.
@@ -94,15 +97,16 @@ def _judged(service: str, batch: Batch, workers: tuple[str, ...]) -> tuple[bool,
 
 
 def _judged_crowd(service: str, crowd: Batch, workers: tuple[str, ...]) -> tuple[bool, str]:
-    """Some give way, and do their part of the work where they do: half of it at least, as the first
-    of them are read elsewhere. In Python each of them does."""
-    place = LOW_PRIORITY[service]
+    """Some leave their caller, in Python all, and do their part of the work where they go: half of
+    it at least, as the first of them are read elsewhere."""
     places = {each: int(crowd.chosen.get(each, 0)) for each in PLACES[service]}
-    counted = places[place]
-    share = crowd.seen.share(PLACES[service][place], workers)
+    left = sum(places[each] for each in OF_MANY[service])
+    prefixes = {PLACES[service][each] for each in OF_MANY[service]}
+    share = sum(crowd.seen.share(prefix, workers) for prefix in prefixes)
     return (
         sum(places.values()) == crowd.requests
-        and counted >= (1 if service in HELPERS else crowd.requests)
-        and share >= counted / crowd.requests / 2,
-        f"of {crowd.requests} at once {counted} {place}, {share:.0%} of the work there",
+        and left >= (1 if service in HELPERS else crowd.requests)
+        and share >= left / crowd.requests / 2,
+        f"of {crowd.requests} at once {left} {' or '.join(OF_MANY[service])}, "
+        f"{share:.0%} of the work there",
     )

@@ -69,6 +69,6 @@ def _chooses(seen: Seen) -> Verdict:
 #: The same for both services.
 ADAPTIVE: Claim = (
     "small requests stay with their caller, a large one leaves it or gets help, and of many some "
-    "give way, as its own count says",
+    "leave it, as its own count says",
     _chooses,
 )
