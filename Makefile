@@ -101,7 +101,7 @@ audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask wha
 bench-limit: $(VENV) $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
 	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
 
-microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 6 minutes; full)
+microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 9 minutes; full)
 	@$(BIN)/restbench microbench --profile $(PROFILE)
 
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)

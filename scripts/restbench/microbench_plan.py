@@ -51,7 +51,7 @@ PROFILES = {
         rows=(1, 30),
     ),
     "quick": Profile(
-        "Three processes a part: about six minutes.",
+        "Three processes a part: about nine minutes.",
         processes=3,
         warmups=2,
         values=2,
