@@ -7,99 +7,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import error
+from page_in_browser import (
+    PATIENCE_MS,
+    TOO_FAINT,
+    open_everything,
+    varied_run,
+    wait_until_drawn,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from restbench import figures, report, tables
 from restbench.drawing import COLOURS, MARKERS
-from restbench.records import Calibration, CalibrationCheck
-from restbench.store import EXPERIMENTS, Run
-from restbench.writing import write_model
+from restbench.store import Run
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
 
-#: For whatever the browser takes a moment for, on a machine that is busy.
-PATIENCE_MS = 180_000
 VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
-
-#: The elements with text of their own whose contrast with what lies behind them is under 4.5
-#: (WCAG 2, AA), each as `text: ratio`.
-TOO_FAINT = """() => {
-  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
-  const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
-    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
-  const behind = (e) => {
-    for (; e; e = e.parentElement) {
-      const rgb = parse(getComputedStyle(e).backgroundColor);
-      if (rgb[3] !== 0) return rgb;
-    }
-    return [255, 255, 255];
-  };
-  const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-  const shown = (e) => e.getClientRects().length && !e.closest("script, style, template");
-  return [...document.body.querySelectorAll("*")].filter((e) => own(e) && shown(e)).map((e) => {
-    const style = getComputedStyle(e);
-    const [a, b] = [parse(e.closest("svg") ? style.fill : style.color), behind(e)].map(light);
-    return [e.textContent.trim(), (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)];
-  }).filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => `${text}: ${ratio.toFixed(2)}`);
-}"""
-
-#: The names of charts without a path in a colour of the data, or without a size.
-NOT_DRAWN = """() => {
-  const colours = ["--series", "--stages", "--bad", "--ink"].flatMap((one) => css(one).split(" "));
-  const inked = (path) => ["stroke", "fill"].some((a) => colours.includes(path.getAttribute(a)));
-  const drawn = (plot) => plot.querySelector("svg")?.getBoundingClientRect().height > 50
-    && [...plot.querySelectorAll("svg path")].some(inked);
-  return [...document.querySelectorAll(".plot")].filter((plot) => !drawn(plot))
-    .map((plot) => plot.getAttribute("aria-label"));
-}"""
-
-CHECK = CalibrationCheck(
-    name="known latency",
-    question="Is a delay that is known measured as it is?",
-    measured="50 ms as 50.3 ms",
-    limit="1 ms + 1 %",
-    passed=True,
-    values={"p50_ms": 50.3},
-)
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Three blocks, several techniques and sizes, errors, a failed cell and one never measured."""
-    made = []
-    for block in (1, 2, 3):
-        loads = {
-            "java serial low 10": steady_load(10, 50 + block),
-            "java serial low 30": [*steady_load(30, 90 + block), error(START + 9)],
-            "java serial medium 10": steady_load(10, 200 + block, slow_user_ms=400),
-            "java pinned low 10": steady_load(10, 40 + 2 * block),
-            "python process-per-element low 10": steady_load(10, 100 + block),
-            "python process-per-request low 10": steady_load(10, 25 + block),
-            "python process-per-request medium 10": steady_load(10, 480 + 9 * block),
-            "python process-per-request low 10 core0": steady_load(10, 40 + block),
-        }
-        made += [Made(cell(name), load, block=block) for name, load in loads.items()]
-    failed = Made(cell("java pinned low 30"), failed="cannot pin <core 0>")
-    path = tmp_path_factory.mktemp("page") / "run"
-    run = build(path, [*made, failed], unmeasured=(cell("java pinned medium 10"),))
-    checks = (CHECK, CHECK.model_copy(update={"name": "stall", "passed": False}))
-    calibration = Calibration(
-        made="2026-11-20T08:00:00+00:00",
-        machine={"processor": "A processor"},
-        git_commit="0123456789abcdef",
-        checks=checks,
-        ceiling_per_s=5_000.0,
-    )
-    write_model(run.calibration_file, calibration)
-    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
-    figures.write(run)
-    tables.write(run)
-    report.write(run)
-    return run
+    return varied_run(tmp_path_factory.mktemp("page") / "run")
 
 
 @pytest.fixture(scope="module")
@@ -136,18 +64,6 @@ def page(run: Run, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
     yield page
     context.close()
     assert complaints == []
-
-
-def wait_until_drawn(page: Page) -> None:
-    """The library draws with the next frame; on a busy machine that may take a while."""
-    page.wait_for_function(f"({NOT_DRAWN})().length === 0")
-
-
-def open_everything(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    cells = page.locator("details.cell:has(.charts)").count()
-    page.wait_for_function(f"document.querySelectorAll('.charts > .figures').length === {cells}")
-    wait_until_drawn(page)
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)

@@ -1,0 +1,138 @@
+"""A real harness with real children, for a test to kill."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+#: Starts a service whose own child leaves its parent, session and process group, as a daemon does.
+DAEMON = "import time; time.sleep(600)"
+SERVICE = f"""
+import subprocess, sys, time
+daemon = subprocess.Popen([sys.executable, "-c", {DAEMON!r}], start_new_session=True)
+print(daemon.pid, flush=True)
+time.sleep(600)
+"""
+HARNESS = f"""
+import json, os, sys, time
+from pathlib import Path
+from restbench import process, watch
+from restbench.folders import BEGUN
+folder = Path(sys.argv[1])
+watch.tidy(folder)
+ours = [sys.executable, "-c", {SERVICE!r}]
+bound = process.start(process.bound_to_us(ours), folder / "daemon")
+kept = process.start(
+    [sys.executable, "-c", "import time; time.sleep(600)"], folder / "kept", outlives_us=True
+)
+while not (folder / "daemon").read_text().strip():
+    time.sleep(0.01)
+temporary = watch.begin()
+(temporary / "of-a-child").write_text("x")
+(folder / "sub").mkdir()
+(folder / "sub" / f".cell.json.{{os.getpid()}}.tmp").write_text("{{")
+(folder / "sub" / "cell.json").write_text("{{}}")
+for name in ("begun", "never-begun", "measured"):
+    (folder / name).mkdir()
+    watch.unless(folder / name, *BEGUN)
+(folder / "begun" / "manifest.json").write_text("{{}}")
+cell = folder / "measured" / "raw" / "block-1" / "java-serial"
+cell.mkdir(parents=True)
+(cell / "cell.json").write_text("{{}}")
+(folder / "never-begun" / "payloads").mkdir()
+print(json.dumps({{
+    "service": bound.pid,
+    "daemon": int((folder / "daemon").read_text()),
+    "kept": kept.pid,
+    "guardian": next(iter(watch._watches.values())).process.pid,
+    "temporary": str(temporary),
+}}), flush=True)
+for line in sys.stdin:
+    exec(line)
+    print("done", flush=True)
+"""
+
+
+def gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def await_true(what: Callable[[], bool], seconds: float = 120) -> bool:
+    deadline = time.monotonic() + seconds
+    while not what() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return what()
+
+
+@dataclass
+class Harness:
+    """A harness at work: a service of it, a daemon of that, a process meant to stay."""
+
+    folder: Path
+    process: subprocess.Popen[str] = field(init=False)
+    told: dict[str, int] = field(init=False)
+    temporary: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HARNESS, str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.told = self._line()
+        self.temporary = Path(str(self.told.pop("temporary")))
+
+    def _line(self) -> dict[str, int]:
+        assert self.process.stdout is not None
+        found: dict[str, int] = json.loads(self.process.stdout.readline())
+        return found
+
+    def do(self, line: str) -> None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+    def kill(self, *names: str) -> None:
+        """In the order of the names; `harness` is the harness."""
+        for name in names:
+            os.kill(self.told.get(name, self.process.pid), signal.SIGKILL)
+
+    def ended_by(self, told: list[str]) -> bool:
+        """Whether its daemon is among the leftovers that were ended: others may leave some, too."""
+        return any(f"(pid {self.told['daemon']})" in line for line in told)
+
+    def left(self) -> list[str]:
+        """What should be gone and is not."""
+        running = [name for name in ("service", "daemon", "guardian") if not gone(self.told[name])]
+        return running + (["temporary"] if self.temporary.exists() else [])
+
+
+@contextmanager
+def at_work(folder: Path) -> Iterator[Harness]:
+    running = Harness(folder)
+    try:
+        yield running
+    finally:
+        running.process.kill()
+        running.process.wait()
+        for pipe in (running.process.stdin, running.process.stdout):
+            if pipe:
+                pipe.close()
+        await_true(lambda: gone(running.told["guardian"]))
+        os.kill(running.told["kept"], signal.SIGKILL)

@@ -1,0 +1,150 @@
+"""What the page of a run tells, part by part."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from fixture_run import Made, build, cell, steady_load
+from page_under_test import Page, data_of, page_of, small_run
+
+from restbench import keep, measures
+from restbench.records import Calibration, CalibrationCheck, CellRun
+from restbench.store import EXPERIMENTS, Run, read_model
+from restbench.writing import write_model
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return small_run(tmp_path / "run")
+
+
+def test_the_answer_has_its_two_sentences(run: Run) -> None:
+    part = page_of(run).split('<section id="answer">')[1].split("</section>")[0]
+    assert part.count('<p class="answer">') == 2
+
+
+def test_a_missing_calibration_is_said_with_what_mends_it(run: Run) -> None:
+    assert "There is no calibration of this machine. <code>make calibrate</code>" in page_of(run)
+
+
+def test_each_check_of_the_calibration_is_told(run: Run) -> None:
+    checks = [
+        CalibrationCheck(
+            name=name,
+            question="Is it as it is?",
+            measured=f"{name} <measured>",
+            limit="1 %",
+            passed=passed,
+            values={},
+        )
+        for name, passed in (("A/A", True), ("Overhead", False))
+    ]
+    calibration = Calibration(
+        made="2026-11-20T08:00:00+00:00",
+        machine={},
+        git_commit="abc",
+        checks=tuple(checks),
+        ceiling_per_s=None,
+    )
+    write_model(run.calibration_file, calibration)
+    part = page_of(run).split('<section id="audit">')[1].split("</section>")[0]
+    assert "A/A &lt;measured&gt;" in part
+    assert part.count('<li class="passed">') == part.count('<li class="failed">') == 1
+
+
+def test_the_marked_cells_are_named_with_the_reason_in_words(run: Run) -> None:
+    part = page_of(run).split('<section id="audit">')[1].split("</section>")[0]
+    assert "3 of 4 cells have a mark that makes them doubtful" in part
+    assert "A product was wrong: the run is void, only counts are shown." in part
+    assert 'href="#cell-java-serial-unbound-low-30u"' in part
+
+
+def test_claims_stand_with_their_files_hash_and_a_changed_file_is_said(run: Run) -> None:
+    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
+    sha256 = hashlib.sha256(run.claims_file.read_bytes()).hexdigest()
+    changed = page_of(run)
+    assert f"<code>{sha256}</code>" in changed
+    assert "It is not the file that the run started with (none)." in changed
+    manifest = run.manifest().model_copy(update={"claims_sha256": sha256})
+    write_model(run.manifest_file, manifest)
+    assert "It is not the file" not in page_of(run)
+    assert '<tr id="claim-J3">' in page_of(run)
+
+
+def test_a_run_without_claims_says_so(run: Run) -> None:
+    assert "No claims were given to this run" in page_of(run)
+
+
+def test_the_commands_of_a_cell_are_told(run: Run) -> None:
+    folder = run.cell(1, "java-serial-unbound-low-10u")
+    record = read_model(folder.record, CellRun)
+    commands = {
+        "service": "java -jar /some/where/java-service/<service>.jar",
+        "jmeter": "taskset -c 0 /some/where/jmeter-plans/jmeter.sh -l /some/where/results/a.jtl",
+    }
+    write_model(folder.record, record.model_copy(update={"commands": commands}))
+    text = page_of(run)
+    assert "Commands of block 1" in text
+    assert "<code>java -jar java-service/&lt;service&gt;.jar</code>" in text
+    assert "<code>taskset -c 0 jmeter-plans/jmeter.sh -l results/a.jtl</code>" in text
+    assert "/some/where" not in text, "a kept page does not tell where the checkout lay"
+
+
+def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
+    kept = Run(tmp_path / "kept")
+    keep.keep(run, measures.rows(run), kept)
+    text = kept.report.read_text(encoding="utf-8")
+    assert data_of(text)["timelines"] == data_of(page_of(run))["timelines"]
+    for link in Page(text).values("href"):
+        assert link.startswith("#") or (kept.path / link).exists(), link
+
+
+def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:
+    text = page_of(run)
+    assert '<td class="n" data-value="200">200</td>' in text
+    assert "cannot pin &lt;core 0&gt;" in text
+    assert "pinned-0 may run on 0,1 &lt;both&gt;" in text
+    assert '<span class="verdict does-not">DOES NOT</span>' in text
+    assert "2 of 4 cells measured" in text
+    for flag in ("wrong-answers", "failed", "not-measured"):
+        assert f'<a class="flag doubt" href="#flag-{flag}">' in text
+        assert f'<span class="flag doubt">{flag}</span>' in text
+    assert '<span class="flag">shared-cores</span>' in text
+    assert "0123456789abcdef0123456789abcdef01234567" in text
+    assert "Not in this run: 18, 24, 27." in text
+
+
+def test_a_void_cell_shows_no_number(run: Run) -> None:
+    text = page_of(run)
+    matrix = text[text.index('id="matrix"') :]
+    (line,) = [row for row in matrix.split("<tr>") if 'T-A02"' in row and '"serial"' in row]
+    values = re.findall(r'<td class="n" data-value="([^"]*)">', line)
+    assert values[0] == "30", "the users"
+    assert values[1:7] == [""] * 6, "throughput, mean and percentiles"
+
+
+def test_every_planned_cell_is_a_line_of_the_matrix(run: Run) -> None:
+    text = page_of(run)
+    matrix = text[text.index('<h3 id="matrix">') : text.index("<h3>What failed</h3>")]
+    assert matrix.count("<tr>") == 1 + 4
+
+
+def test_the_service_and_the_machine_are_told(run: Run) -> None:
+    observed = page_of(run).split('<h3 id="observed">')[1]
+    assert "blocked 1.0, runnable 5.0" in observed
+    assert "1 100 " in observed, "both cores, of sar"
+
+
+def test_a_page_without_figures_proofs_and_machine_is_still_a_page(tmp_path: Path) -> None:
+    made = [Made(cell("python process-per-request low 10"), steady_load(10, 50))]
+    run = build(tmp_path / "run", made)
+    run.proofs_file.unlink()
+    run.machine_file.unlink()
+    text = page_of(run)
+    assert "No proof was made in this run." in text
+    assert "not recorded" in text
+    assert data_of(text)["figures"].keys() == {"24", "27"}
