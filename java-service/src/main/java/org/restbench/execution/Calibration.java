@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds what work costs here: runs the samples of each workload until they are compiled, and hands empty jobs to a
- * thread. Of many runs the shortest counts, as whatever else the machine does only adds to it. That holds for a clock
- * on the wall, not for CPU time: a guest's has the time taken off that its host took, and may come out as none. Done
- * once for a service and machine where the result can be kept in a file; what was measured while others had the cores
- * is not kept.
+ * thread in between ({@link Handoffs}). Of many runs the shortest counts, as whatever else the machine does only adds
+ * to it. That holds for a clock on the wall, not for CPU time: a guest's has the time taken off that its host took, and
+ * may come out as none. Done once for a service and machine where the result can be kept in a file; what was measured
+ * while others had the cores is not kept.
  */
 public final class Calibration {
     private static final Logger LOG = LoggerFactory.getLogger(Calibration.class);
@@ -54,8 +54,6 @@ public final class Calibration {
 
     /** A shorter body tells nothing of what a byte costs. */
     private static final int TELLING_BYTES = 1024;
-
-    private static final int HANDOFFS = 300;
 
     private final Workloads workloads;
     private final MemoryBudget memory;
@@ -122,12 +120,9 @@ public final class Calibration {
     }
 
     private Costs measureAndKeep() {
-        Costs measured = new Costs(handoffNanos(), new LinkedHashMap<>());
         long start = System.nanoTime();
         long cpuStart = threads.getCurrentThreadCpuTime();
-        for (int round = 0; isNeeded(round, System.nanoTime() - start); round++) {
-            forEachSample((factory, sample) -> measure(factory, sample, measured.rates()));
-        }
+        Costs measured = measured(start);
         long nanos = System.nanoTime() - start;
         double share = (double) (threads.getCurrentThreadCpuTime() - cpuStart) / nanos;
         LOG.info("calibrated in {} ms, to be kept in {}: {}", TimeUnit.NANOSECONDS.toMillis(nanos), file, measured);
@@ -137,6 +132,19 @@ public final class Calibration {
             LOG.warn("the machine was busy with other things: what was measured is used, but not kept");
         }
         return measured;
+    }
+
+    private Costs measured(long start) {
+        Map<String, Rate> rates = new LinkedHashMap<>();
+        Handoffs handoffs = new Handoffs(clock);
+        for (int round = 0; isNeeded(round, System.nanoTime() - start); round++) {
+            handoffs.measure();
+            forEachSample((factory, sample) -> {
+                measure(factory, sample, rates);
+                handoffs.measure();
+            });
+        }
+        return new Costs(handoffs.leastNanos(), rates);
     }
 
     static boolean isNeeded(int round, long elapsedNanos) {
@@ -189,18 +197,5 @@ public final class Calibration {
     /** At least one: nothing is free, however coarse the clock. */
     private static long nanos(long from, long to) {
         return Math.max(1, to - from);
-    }
-
-    /** The quickest: at the others somebody else had the core. */
-    private long handoffNanos() {
-        long least = Long.MAX_VALUE;
-        try (Crew crew = new Crew(1, new NamedThreads("calibrate-"))) {
-            for (int i = 0; i < HANDOFFS; i++) {
-                long start = clock.getAsLong();
-                crew.call(() -> null);
-                least = Math.min(least, nanos(start, clock.getAsLong()));
-            }
-        }
-        return least;
     }
 }

@@ -83,6 +83,17 @@ class CalibrationTest {
     }
 
     @Test
+    void a_disturbed_beginning_makes_no_handoff_dear() {
+        long pause = TimeUnit.SECONDS.toNanos(1);
+        AtomicInteger looks = new AtomicInteger();
+        LongSupplier pausedAtFirst = () -> System.nanoTime() + pause * Math.min(700, looks.incrementAndGet());
+        Calibration disturbed =
+                new Calibration(workloads(0), new MemoryBudget(1000), new CalibrationFile(null, KEY), 0, pausedAtFirst);
+        assertThat(disturbed.costs().handoffNanos()).isLessThan(pause);
+        assertThat(looks).hasValueGreaterThan(700);
+    }
+
+    @Test
     void rounds_go_on_for_the_compiler_but_not_for_long_on_a_busy_machine() {
         long late = TimeUnit.SECONDS.toNanos(5);
         assertThat(IntStream.range(0, 9).filter(round -> Calibration.isNeeded(round, 0)))
