@@ -12,7 +12,7 @@ class Point:
     A cell that is missing has no `y`: the line is interrupted there.
     """
 
-    x: int
+    x: float
     y: float | None
     interval: tuple[float, float] | None
     doubtful: bool
@@ -61,6 +61,8 @@ class Chart:
     x_ticks: tuple[int, ...]
     log_y: bool
     panels: tuple[Panel, ...]
+    x_names: tuple[str, ...] = ()
+    """Of what stands at 1, 2, ..., where it is no number: no line leads from one to the next."""
 
     @property
     def labels(self) -> dict[str, int]:

@@ -56,6 +56,7 @@ def figure(chart: Chart) -> dict[str, Any]:
         "log": chart.log_y,
         "x_label": chart.x_label,
         "x_ticks": list(chart.x_ticks),
+        "x_names": list(chart.x_names),
         "panels": [
             {
                 "metric": columns.HEADINGS.get(panel.metric) or Y_LABELS[panel.metric],
@@ -68,7 +69,9 @@ def figure(chart: Chart) -> dict[str, Any]:
 
 
 def _line(line: Line) -> dict[str, Any]:
-    points = [[p.x, _rounded(p.y), _interval(p), int(p.doubtful), p.cell] for p in line.points]
+    points = [
+        [_rounded(p.x), _rounded(p.y), _interval(p), int(p.doubtful), p.cell] for p in line.points
+    ]
     return {"label": line.label, "colour": line.colour, "points": points}
 
 

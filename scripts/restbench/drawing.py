@@ -45,6 +45,8 @@ _TITLE_IN, _LEGEND_IN, _PANEL_TITLE_IN, _X_AXIS_IN, _LINE_IN = 0.42, 0.28, 0.2, 
 #: Names beside each other that fit the width.
 _LEGEND_COLUMNS = 4
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 116, 74
+#: Names at the x axis stand aslant.
+_NAMES_IN, _NAMES_DEGREES = 0.45, 30
 _STYLE: dict[Any, object] = {
     "svg.hashsalt": "restbench",
     "svg.fonttype": "path",
@@ -98,7 +100,8 @@ def draw(chart: Chart) -> Figure:
     head_in = _TITLE_IN + 0.19 * title.count("\n")
     head_in += _legend_in(chart)
     panels_in = _PANEL_TITLE_IN if any(panel.title for panel in chart.panels) else 0.0
-    foot_in = _X_AXIS_IN + _LINE_IN * (caption.count("\n") + 1)
+    x_axis_in = _X_AXIS_IN + (_NAMES_IN if chart.x_names else 0.0)
+    foot_in = x_axis_in + _LINE_IN * (caption.count("\n") + 1)
     height_in = head_in + panels_in + _PANEL_IN + foot_in
     figure = Figure(figsize=(_WIDTH_IN, height_in))
     axes = figure.subplots(1, len(chart.panels), squeeze=False)[0]
@@ -126,21 +129,31 @@ def _wrapped(text: str, width: int) -> str:
 def _draw_panel(axis: Axes, panel: Panel, chart: Chart) -> None:
     alone = len(panel.lines) == 1
     for line in panel.lines:
-        _draw_line(axis, line, values_written=alone)
+        _draw_line(axis, line, connected=not chart.x_names, values_written=alone)
     axis.set_title(panel.title, fontsize=8.5, loc="left", fontweight="bold")
     axis.set_xlabel(chart.x_label)
-    ticks = panel.x_ticks or chart.x_ticks
-    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
-    axis.set_xlim(0, max(ticks) * 1.08)
+    _draw_x_axis(axis, panel, chart)
     axis.grid(visible=False, axis="x")
     axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
-def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
+def _draw_x_axis(axis: Axes, panel: Panel, chart: Chart) -> None:
+    ticks = panel.x_ticks or chart.x_ticks
+    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
+    axis.set_xlim(0, max(ticks) * 1.08)
+    if chart.x_names:
+        axis.set_xlim(0.4, len(chart.x_names) + 0.6)
+        axis.set_xticklabels(
+            chart.x_names, rotation=_NAMES_DEGREES, ha="right", rotation_mode="anchor"
+        )
+
+
+def _draw_line(axis: Axes, line: Line, *, connected: bool, values_written: bool) -> None:
     colour, marker = _colour(line.colour), _marker(line.colour)
-    xs = [point.x for point in line.points]
-    ys = [math.nan if point.y is None else point.y for point in line.points]
-    axis.plot(xs, ys, color=colour, linewidth=1.4, zorder=2)
+    if connected:
+        xs = [point.x for point in line.points]
+        ys = [math.nan if point.y is None else point.y for point in line.points]
+        axis.plot(xs, ys, color=colour, linewidth=1.4, zorder=2)
     for y, point in line.drawn:
         axis.errorbar(
             point.x,
@@ -160,7 +173,7 @@ def _draw_line(axis: Axes, line: Line, *, values_written: bool) -> None:
             _write_value(axis, point.x, y, above=point.ends[1])
 
 
-def _write_value(axis: Axes, x: int, y: float, above: float) -> None:
+def _write_value(axis: Axes, x: float, y: float, above: float) -> None:
     text = f"{y:.3g}" if y < 1000 else f"{y:.0f}"
     axis.annotate(
         text, (x, above), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=7.5

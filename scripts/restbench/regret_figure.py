@@ -1,4 +1,4 @@
-"""The share of the best fixed strategy as figures: a panel a service, a line a complexity."""
+"""The share of the best fixed strategy as figures: a panel a service, a place a complexity."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from restbench.store import Run
 from restbench.writing import write_text
 
 METRIC = "share_of_best"
+#: Above this ratio of the largest to the smallest share the axis is logarithmic.
+_LOG_FROM = 4
+#: The part of a complexity's place that its points take.
+_ROOM = 0.7
 _TITLES = {"throughput_per_s": "throughput", "p95_ms": "p95"}
 _OVER = {
     "throughput_per_s": f"{CHOOSING}'s throughput over that of the best fixed strategy of the cell",
@@ -42,23 +46,25 @@ def write(run: Run, regrets: Sequence[Share]) -> list[Path]:
 
 
 def _chart(metric: str, shares: Sequence[Share]) -> Chart:
-    levels = dict.fromkeys(map(complexity, shares))
+    levels = tuple(dict.fromkeys(map(complexity, shares)))
+    users = sorted({each.cell.users for each in shares})
     services = dict.fromkeys(each.cell.service for each in shares)
     return Chart(
         title=f"What choosing costs: share of the best fixed strategy, {_TITLES[metric]}",
         caption=f"{_OVER[metric]}: 1 is as good as if the best were known beforehand, below "
         f"{1 - TOLERANCE} is beyond the tolerance. The best is chosen by hindsight among these "
         "runs. Hollow points are to be doubted.",
-        x_label="Concurrent users",
-        x_ticks=tuple(sorted({each.cell.users for each in shares})),
-        log_y=False,
+        x_label="Complexity",
+        x_ticks=tuple(range(1, len(levels) + 1)),
+        x_names=levels,
+        log_y=_reaches_far(shares),
         panels=tuple(
             Panel(
                 METRIC,
                 service.capitalize(),
                 tuple(
-                    _line(level, colour, [s for s in shares if s.cell.service == service])
-                    for colour, level in enumerate(levels)
+                    _line(levels, users, number, [s for s in shares if s.cell.service == service])
+                    for number in range(len(users))
                 ),
             )
             for service in services
@@ -66,13 +72,24 @@ def _chart(metric: str, shares: Sequence[Share]) -> Chart:
     )
 
 
-def _line(level: str, colour: int, shares: Sequence[Share]) -> Line:
-    own = sorted((s for s in shares if complexity(s) == level), key=lambda s: s.cell.users)
-    return Line(level, colour, tuple(map(_point, own)))
+def _reaches_far(shares: Sequence[Share]) -> bool:
+    """Whether the small ones would lie on the axis of zero beside the large ones."""
+    estimates = [each.comparison.estimate for each in shares if each.comparison.estimate]
+    return max(estimates) > _LOG_FROM * min(estimates)
 
 
-def _point(share: Share) -> Point:
+def _line(
+    levels: Sequence[str], users: Sequence[int], number: int, shares: Sequence[Share]
+) -> Line:
+    """The shares with so many users, beside those with others at the same complexity."""
+    aside = _ROOM * ((number + 0.5) / len(users) - 0.5)
+    own = {complexity(each): each for each in shares if each.cell.users == users[number]}
+    points = (_point(at + aside, own[level]) for at, level in enumerate(levels, 1) if level in own)
+    label = "1 user" if users[number] == 1 else f"{users[number]} users"
+    return Line(label, number, tuple(points))
+
+
+def _point(x: float, share: Share) -> Point:
     ratio = share.comparison.ratio
     ends = (ratio.low, ratio.high) if ratio else None
-    estimate = share.comparison.estimate
-    return Point(share.cell.users, estimate, ends, share.doubtful, share.cell.id)
+    return Point(x, share.comparison.estimate, ends, share.doubtful, share.cell.id)

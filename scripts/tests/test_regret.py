@@ -204,3 +204,30 @@ def test_a_point_of_the_figure_is_a_cells_share() -> None:
     (point,) = panel.lines[0].points
     assert point.y == pytest.approx(0.9, abs=0.002)
     assert point.cell == "java-adaptive-unbound-low-10u"
+
+
+def test_numbers_of_users_stand_beside_each_other_at_their_complexity() -> None:
+    rows = [
+        row(f"java {strategy} {place}", near(factor))
+        for place in ("low 10", "low 30", "medium 10")
+        for strategy, factor in (("adaptive", 0.9), ("serial", 1))
+    ]
+    chart = regret_figure.charts(regret.regrets(rows))["regret-throughput"]
+    (panel,) = chart.panels
+    ten, thirty = panel.lines
+    assert chart.x_names == ("low", "medium")
+    assert (ten.label, thirty.label) == ("10 users", "30 users")
+    assert [round(point.x) for point in ten.points] == [1, 2]
+    assert ten.points[0].x < 1 < thirty.points[0].x < 1.5
+
+
+@pytest.mark.parametrize(("factor", "log_y"), [(0.9, False), (30, True)])
+def test_a_share_of_many_times_the_others_does_not_press_them_to_the_axis(
+    factor: float, log_y: bool
+) -> None:
+    rows = [
+        *chosen(0.9),
+        row("java adaptive medium 10", near(factor)),
+        row("java serial medium 10", BASE),
+    ]
+    assert regret_figure.charts(regret.regrets(rows))["regret-throughput"].log_y == log_y

@@ -94,7 +94,9 @@ def test_the_page_has_the_figure_its_table_and_links_to_the_rest(run: Run) -> No
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     shown = json.loads(data)["figures"]["regret-throughput"]
     (panel,) = shown["panels"]
-    points = {line["label"]: line["points"][0][1] for line in panel["lines"]}
+    (line,) = panel["lines"]
+    points = {shown["x_names"][round(x) - 1]: y for x, y, *_ in line["points"]}
+    assert line["label"] == "10 users"
     assert points == pytest.approx({"low": 0.9, "mix": 1.25}, abs=0.02)
 
 

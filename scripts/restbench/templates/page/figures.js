@@ -55,10 +55,10 @@ function intervalBars(line, colour, floor) {
   };
 }
 
-function lineSeries(line, colour) {
+function lineSeries(line, colour, connected) {
   return {
     type: "line", name: line.label, symbol: symbolOf(line.colour), symbolSize: 8, color: colour, z: 4,
-    lineStyle: { width: 1.6, color: colour },
+    lineStyle: { width: 1.6, color: colour, opacity: connected ? 1 : 0 },
     data: line.points.map((point) => ({
       value: [point[0], point[1] ?? "-"], point,
       itemStyle: { color: point[3] ? css("--paper") : colour, borderColor: colour, borderWidth: 1.6 },
@@ -66,20 +66,26 @@ function lineSeries(line, colour) {
   };
 }
 
+// The ends and ticks of the x axis: numbers, or names at 1, 2, ...
+function acrossOf({ x_ticks: ticks, x_names: names }) {
+  const at = { axisLabel: { customValues: ticks }, axisTick: { customValues: ticks } };
+  if (!names.length) return { ...at, min: 0, max: Math.max(...ticks) * 1.06 };
+  const named = { customValues: ticks, formatter: (n) => names[n - 1], rotate: 30, hideOverlap: false };
+  return { ...at, axisLabel: named, min: 0.4, max: names.length + 0.6, nameGap: 60 };
+}
+
 function panelOption(figure, panel, state) {
   const scale = scaleOf(figure, panel.metric, state.log);
   const lines = panel.lines.filter((line) => !state.hidden.has(line.label));
-  const ticks = figure.x_ticks;
   return {
     grid: { top: panel.title ? 26 : 6 },
     title: { text: panel.title, left: 0, top: 0, textStyle: { fontSize: 12, color: css("--ink") } },
-    xAxis: { type: "value", name: figure.x_label, min: 0, max: Math.max(...ticks) * 1.06,
-      axisLabel: { customValues: ticks }, axisTick: { customValues: ticks } },
+    xAxis: { type: "value", name: figure.x_label, ...acrossOf(figure) },
     yAxis: { ...scale, name: panel.metric + (state.log ? " (log)" : ""), nameLocation: "end", nameGap: 8,
       nameTextStyle: { align: "left", color: css("--soft"), fontSize: 11 } },
     tooltip: { trigger: "item", formatter: ({ data: held, seriesName }) => held.point && pointTip(seriesName, held.point, panel.metric) },
     series: lines.flatMap((line) => [intervalBars(line, seriesColour(line.colour), state.log ? scale.min : 0),
-      lineSeries(line, seriesColour(line.colour))]),
+      lineSeries(line, seriesColour(line.colour), !figure.x_names.length)]),
   };
 }
 
