@@ -24,7 +24,10 @@ import org.slf4j.LoggerFactory;
 public final class CalibrationFile {
     private static final Logger LOG = LoggerFactory.getLogger(CalibrationFile.class);
     private static final String KEY = "measuredOn";
-    private static final String HANDOFF = "handoffNanos";
+
+    /** By the name of how it is measured: what an older version kept is not read. */
+    private static final String HANDOFF = "handoffMedianNanos";
+
     private static final String PER_BYTE = ".nanosPerByte";
     private static final String PER_OPERATION = ".nanosPerOperation";
 

@@ -118,11 +118,11 @@ class CalibrationTest {
                 "\0\1\2",
                 "\\uZZZZ",
                 "measuredOn=this machine",
-                "measuredOn=this machine\nhandoffNanos=NaN\nloop.nanosPerByte=1\nloop.nanosPerOperation=1",
-                "measuredOn=this machine\nhandoffNanos=-5\nloop.nanosPerByte=1\nloop.nanosPerOperation=1",
-                "measuredOn=this machine\nhandoffNanos=5\nloop.nanosPerByte=1e300\nloop.nanosPerOperation=1",
-                "measuredOn=this machine\nhandoffNanos=5\nloop.nanosPerByte=1",
-                "measuredOn=this machine\nhandoffNanos=5\nother.nanosPerByte=1\nother.nanosPerOperation=1"
+                "measuredOn=this machine\nhandoffMedianNanos=NaN\nloop.nanosPerByte=1\nloop.nanosPerOperation=1",
+                "measuredOn=this machine\nhandoffMedianNanos=-5\nloop.nanosPerByte=1\nloop.nanosPerOperation=1",
+                "measuredOn=this machine\nhandoffMedianNanos=5\nloop.nanosPerByte=1e300\nloop.nanosPerOperation=1",
+                "measuredOn=this machine\nhandoffMedianNanos=5\nloop.nanosPerByte=1",
+                "measuredOn=this machine\nhandoffMedianNanos=5\nother.nanosPerByte=1\nother.nanosPerOperation=1"
             })
     void a_broken_file_is_measured_anew_and_mended(String broken) throws IOException {
         Files.writeString(file(), broken);

@@ -22,7 +22,7 @@ public final class KnownCosts {
         costs.setProperty(
                 "measuredOn",
                 Fingerprint.of(new OpenHftAffinity().coresOfProcess().cardinality()));
-        costs.setProperty("handoffNanos", "10000");
+        costs.setProperty("handoffMedianNanos", "10000");
         for (String kind : KINDS) {
             costs.setProperty(kind + ".nanosPerByte", "4");
             costs.setProperty(kind + ".nanosPerOperation", "1");
