@@ -8,6 +8,7 @@ from typing import Any
 from flask import Flask
 
 from . import VERSION
+from .execution.calibration import METHOD
 from .execution.calibration_file import CalibrationFile
 from .execution.strategies import Start, start_strategies
 from .memory import keep_freed_memory
@@ -37,6 +38,7 @@ def _start(settings: Settings) -> Start:
         "service": VERSION,
         "blasThreads": str(settings.blas_threads),
         "samples": sha256(bodies).hexdigest(),
+        "method": METHOD,
     }
     return Start(
         settings.processes,

@@ -207,6 +207,42 @@ def test_a_sample_whose_trips_took_no_time_does_not_make_all_trips_free(
     assert found.costs.trip_ns == 70
 
 
+def test_what_disturbs_one_burst_of_a_sample_makes_nothing_dear(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = b" " * 999 + b"1"
+    sent: dict[bytes, int] = {}
+
+    def run(_pool: ProcessPool, _channel: Any, sample: Sample) -> Run:
+        sent[sample.body] = sent.get(sample.body, 0) + 1
+        in_first_burst = sent[sample.body] <= 1 + calibration.MOST_REPEATS
+        around_ns = 70 if sample.body == b"1" else 1070
+        factor = 10 if in_first_burst else 1
+        stages_ns = {stage: factor * ns for stage, ns in RIGHT.stages_ns.items()}
+        return Run(stages_ns, factor * around_ns)
+
+    monkeypatch.setattr(calibration, "_run", run)
+    costs = calibrate(pool, [Sample(Observed(), body) for body in (b"1", long)]).costs
+    assert (costs.trip_ns, costs.trip_ns_per_byte) == (70, 1)
+    assert costs.kinds["observed"].fixed_ns == 150
+
+
+def test_a_sample_that_takes_as_long_as_a_burst_is_sent_in_one_only(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[bytes] = []
+
+    def run(_pool: ProcessPool, _channel: Any, sample: Sample) -> Run:
+        sent.append(sample.body)
+        compute_ns = calibration.REPEAT_NS if sample.body == b"20" else 1
+        return Run({"queue": 0, "parse": 0, "compute": compute_ns, "serialize": 0}, 70)
+
+    monkeypatch.setattr(calibration, "_run", run)
+    calibrate(pool, [Sample(Observed(), b"1"), Sample(Observed(), b"20")])
+    assert sent.count(b"20") == 1 + calibration.LEAST_REPEATS
+    assert sent.count(b"1") == calibration.BURSTS * (1 + calibration.MOST_REPEATS)
+
+
 def test_where_no_clock_counts_every_trip_is_free_and_no_cost_is_negative(
     pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,8 @@ In CPU time, which others that want the cores at the same time change little; an
 process is work for both sides, while waking it up takes no time of anybody's.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from socket import socket
 from statistics import median
@@ -18,10 +18,15 @@ from .costs import Costs, KindCosts
 from .pool.pool import ProcessPool
 from .pool.requests import Errand, ask
 
-LEAST_REPEATS, MOST_REPEATS = 3, 7
-REPEAT_NS = 40_000_000
-"""A sample is sent again until it has been worked on for so long. However long it takes, what the
-first time cost with cold memory is never taken for what a trip costs."""
+METHOD = "least median of bursts"
+"""What was measured by another one, and kept, is measured anew."""
+BURSTS = 3
+"""A sample is sent in as many bursts, with those of the others between them: what disturbs one for
+some tens of milliseconds is over at the next. Once only where it outlasts that by itself."""
+LEAST_REPEATS, MOST_REPEATS = 3, 5
+REPEAT_NS = 15_000_000
+"""In a burst a sample is sent again until it has been worked on for so long. However long it takes,
+what the first time cost with cold memory is never taken for what a trip costs."""
 MOST_WAITING = 0.1
 """Of the time, that the process waited for a core which others had: with more, costs look somewhat
 higher than they are."""
@@ -45,6 +50,21 @@ class Timing:
     compute_ns: float
     trip_ns: float
 
+    @property
+    def work_ns(self) -> float:
+        """Of a request, without its trip."""
+        return self.text_ns + self.compute_ns
+
+    @staticmethod
+    def least(bursts: Sequence["Timing"]) -> "Timing":
+        """Of one sample: what a burst took that nothing disturbed, each time by itself."""
+        return replace(
+            bursts[0],
+            text_ns=_least(each.text_ns for each in bursts),
+            compute_ns=_least(each.compute_ns for each in bursts),
+            trip_ns=_least(each.trip_ns for each in bursts),
+        )
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -55,14 +75,15 @@ class Calibration:
 
 
 def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
-    """Each sample several times in one process. Raises what a sample does, and WorkerDiedError."""
+    """Each sample several times, one after the other. Raises what one does, and WorkerDiedError."""
     pool.await_ready()
     began_ns, before = perf_counter_ns(), pool.core_time()
-    timings = [_timed(pool, sample) for sample in samples]
+    timings = _timings(pool, samples)
     if not timings:
         return Calibration(Costs({}, 0.0, 0.0), False)
     waited_ns = pool.core_time().waited_ns - before.waited_ns
-    trip_ns = _least_trip_ns(timings)
+    # After long work caches are cold, and a trip takes longer.
+    trip_ns = _least(timing.trip_ns for timing in timings)
     largest = max(timings, key=lambda timing: timing.body_bytes)
     _, trip_ns_per_byte = _line([(0, trip_ns), (largest.body_bytes, largest.trip_ns)])
     kinds = groupby(timings, key=lambda timing: timing.kind)
@@ -70,7 +91,16 @@ def calibrate(pool: ProcessPool, samples: Sequence[Sample]) -> Calibration:
     return Calibration(costs, waited_ns <= MOST_WAITING * (perf_counter_ns() - began_ns))
 
 
-def _timed(pool: ProcessPool, sample: Sample) -> Timing:
+def _timings(pool: ProcessPool, samples: Sequence[Sample]) -> list[Timing]:
+    bursts = [[_burst(pool, sample)] for sample in samples]
+    for _ in range(1, BURSTS):
+        for of_sample, sample in zip(bursts, samples, strict=True):
+            if of_sample[0].work_ns < REPEAT_NS:
+                of_sample.append(_burst(pool, sample))
+    return [Timing.least(of_sample) for of_sample in bursts]
+
+
+def _burst(pool: ProcessPool, sample: Sample) -> Timing:
     with pool.one(StageClock()) as channel:
         runs = [_run(pool, channel, sample)]  # with cold caches, and whatever happens only once
         while is_to_be_repeated([sum(run.stages_ns.values()) for run in runs]):
@@ -97,9 +127,9 @@ def timing_of(sample: Sample, runs: Sequence[Run]) -> Timing:
     )
 
 
-def _least_trip_ns(timings: Sequence[Timing]) -> float:
-    """Of the trips that took time: after long work caches are cold, and a trip takes longer."""
-    return min((timing.trip_ns for timing in timings if timing.trip_ns > 0), default=0.0)
+def _least(times_ns: Iterable[float]) -> float:
+    """Of those that took time."""
+    return min((each for each in times_ns if each > 0), default=0.0)
 
 
 def is_to_be_repeated(times_ns: Sequence[int]) -> bool:
