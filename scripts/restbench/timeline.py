@@ -153,18 +153,20 @@ def _edges_ms(smallest: int, largest: int) -> npt.NDArray[np.float64]:
 
 def _per_bin(completions: Completions, course: Course) -> tuple[list[float | None], list[float]]:
     """The mean response time of the correct completions and the rate of all others, each bin."""
-    place = (pl.col("end_ms") - course.first_ms).floordiv(course.bin_ms).alias("bin")
-    mean_ms = pl.col("correct_ms").sum() / pl.col("correct").sum()
-    found = (
-        completions.ended.filter(
-            pl.col("end_ms").is_between(course.first_ms, course.end_ms, closed="left")
-        )
-        .group_by(place)
-        .agg(mean_ms.fill_nan(None).alias("mean_ms"), pl.col("others").sum())
+    ended = completions.ended.filter(
+        pl.col("end_ms").is_between(course.first_ms, course.end_ms, closed="left")
     )
-    bins = pl.DataFrame({"bin": _places(course)}).join(found, on="bin", how="left").sort("bin")
-    errors = bins["others"].fill_null(0) / (course.bin_ms / 1000)
-    return bins["mean_ms"].to_list(), errors.to_list()
+    place = (ended["end_ms"].to_numpy() - course.first_ms) // course.bin_ms
+
+    def per_bin(column: str) -> list[float]:
+        summed = np.bincount(place, ended[column].to_numpy(), course.counts.size)
+        return list(summed.tolist())
+
+    means = [
+        total / correct if correct else None
+        for total, correct in zip(per_bin("correct_ms"), per_bin("correct"), strict=True)
+    ]
+    return means, [others / (course.bin_ms / 1000) for others in per_bin("others")]
 
 
 def _places(course: Course) -> npt.NDArray[np.int64]:
