@@ -50,6 +50,12 @@ public final class DeadlineProtocol extends Http11NioProtocol {
         deadlines = new ClientDeadlines(receiveSeconds * 1000L, sendSeconds * 1000L);
     }
 
+    /** To be called before the start: what a connection reads and writes at once, at most. */
+    public void setBuffers(int bytes) {
+        connections.getSocketProperties().setAppReadBufSize(bytes);
+        connections.getSocketProperties().setAppWriteBufSize(bytes);
+    }
+
     @Override
     public void start() throws Exception {
         super.start();

@@ -15,7 +15,7 @@ import java.util.Map;
  *     ({@code RESTBENCH_MAX_THREADS}; the study's 60 users × 100 threads and some to spare; never less than the 100
  *     that one request is promised)
  * @param maxConnections open at once, others wait in the kernel's queue ({@code RESTBENCH_MAX_CONNECTIONS}; an idle one
- *     costs 17 KiB and one in the middle of its header 60 KiB, so that there may be many more than requests)
+ *     costs 66 KiB and one in the middle of its header 137 KiB, so that there may be many more than requests)
  */
 public record Limits(int maxBodyBytes, int maxInFlight, long memoryBudgetBytes, int maxThreads, int maxConnections) {
     /** So that the response to a product as large as {@link #mostProductElements} still fits one Java array. */

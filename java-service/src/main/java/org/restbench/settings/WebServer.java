@@ -19,6 +19,12 @@ final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServ
     /** Connections that wait in the kernel to be accepted; Linux takes no more than its net.core.somaxconn. */
     private static final int BACKLOG = 4096;
 
+    /**
+     * A connection reads and writes in pieces of this size. Tomcat's 8 KiB cut a body of the study's 1000 rows into 20
+     * reads and the answer into 14 writes, each of which may wake the client and give it the core.
+     */
+    private static final int BUFFER_BYTES = 32 << 10;
+
     private final Settings settings;
 
     WebServer(Settings settings) {
@@ -44,6 +50,7 @@ final class WebServer implements WebServerFactoryCustomizer<TomcatServletWebServ
         protocol.setProcessorCache(threads);
         protocol.setMaxConnections(limits.maxConnections());
         protocol.setAcceptCount(BACKLOG);
+        protocol.setBuffers(BUFFER_BYTES);
         protocol.setConnectionTimeout(deadlines.receiveSeconds() * 1000);
         protocol.setKeepAliveTimeout(deadlines.keepAliveSeconds() * 1000);
         protocol.setDeadlines(deadlines.receiveSeconds(), deadlines.sendSeconds());
