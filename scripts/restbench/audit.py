@@ -24,6 +24,8 @@ LOAD_CORES_SHARE = 0.8
 #: Sizes of right answers differ by their request id, its length told in Content-Length, and by the
 #: header that a web server ends a kept connection with.
 BYTES_TOLERANCE = 64
+#: Of the service's CPU time: above it a JVM was still warming up.
+COMPILING_LIMIT_PCT = 5.0
 #: JMeter says that its users started a moment before the first of them sends.
 START_TOLERANCE_S = 0.5
 #: A window goes on to sar's next sample, and its end is known when CPU times have been read.
@@ -54,6 +56,8 @@ class Evidence:
     steal_pct: float | None
     foreign_pct: float | None
     """CPU time that went to neither service nor load generator, percent of the machine."""
+    compilers_pct: float | None = None
+    """CPU time of a JVM's compilers in the window, percent of the service's."""
     foreign_before_pct: float | None = None
     """The same just before the load, when neither was at work."""
     percentiles_ms: tuple[float, ...] = ()
@@ -103,6 +107,7 @@ def noticed(evidence: Evidence) -> tuple[str, ...]:
         "bytes-vary": (evidence.bytes_spread or 0) > BYTES_TOLERANCE,
         "duration": _is_not_as_long_as_planned(evidence),
         "warm-up-short": _is_first_round(evidence),
+        "compiling": (evidence.compilers_pct or 0) > COMPILING_LIMIT_PCT,
         "off-cores": not evidence.cores_used <= (evidence.cores_given or evidence.cores_used),
         "foreign-load-before": (evidence.foreign_before_pct or 0) > FOREIGN_LIMIT_PCT,
         "steal": (evidence.steal_pct or 0) > STEAL_LIMIT_PCT,

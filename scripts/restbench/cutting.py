@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from restbench import load, monitor, process
+from restbench import compilers, load, monitor, process
 from restbench.conditions import Conditions
 from restbench.failures import EnvironmentProblem
 from restbench.live import Gauge, Live, Phase
@@ -29,6 +29,7 @@ class Snapshot:
     at_ms: int
     service_pids: tuple[int, ...]
     service_cpu_ms: float
+    compilers_cpu_ms: float
     load_cpu_ms: float
 
 
@@ -81,21 +82,25 @@ def cut_window(course: Course, profile: Profile, users: int) -> Cut:
 @spent_on("warm-up")
 def _warm_up(course: Course, profile: Profile, users: int) -> None:
     """As long as the profile says, and on until every user has had an answer: users begin all at
-    once, and a window of their first requests would hold none of those that take longest."""
+    once, and a window of their first requests would hold none of those that take longest; and until
+    a JVM's compilers have little to do."""
     begun = time.monotonic()
     elapsed_s = 0.0
-    while not _is_warm(course, profile, users, elapsed_s):
+    jvm = compilers.Compilers(course.service.pids())
+    while not _is_warm(course, profile, users, elapsed_s, compiled=jvm.quiet()):
         left_s = profile.warmup_s - elapsed_s
         course.wait(min(left_s, POLL_S) if left_s > 0 else POLL_S, "warm-up", elapsed_s)
         elapsed_s = time.monotonic() - begun
 
 
-def _is_warm(course: Course, profile: Profile, users: int, elapsed_s: float) -> bool:
+def _is_warm(
+    course: Course, profile: Profile, users: int, elapsed_s: float, *, compiled: bool
+) -> bool:
     if elapsed_s < profile.warmup_s:
         return False
     if elapsed_s >= profile.longest_warmup_s:
         return True
-    return course.jmeter.follower.users_answered() >= users
+    return compiled and course.jmeter.follower.users_answered() >= users
 
 
 def _window(course: Course, profile: Profile) -> Cut:
@@ -130,6 +135,7 @@ def _snapshot(service: Service, jmeter: load.LoadRun) -> Snapshot:
         at_ms=round(time.time() * 1000),
         service_pids=pids,
         service_cpu_ms=process.cpu_ms(pids),
+        compilers_cpu_ms=compilers.cpu_ms(pids),
         load_cpu_ms=process.cpu_ms((jmeter.pid,)),
     )
 

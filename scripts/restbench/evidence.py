@@ -33,6 +33,7 @@ def of(
         told_stages=found.compute_ms is not None,
         steal_pct=found.machine.steal_pct if found.machine else None,
         foreign_pct=_foreign_pct(found),
+        compilers_pct=_compilers_pct(usage),
         foreign_before_pct=record.before.foreign_pct if record.before else None,
         percentiles_ms=_percentiles_ms(found, completions),
         bytes_spread=completions.bytes_spread,
@@ -54,6 +55,12 @@ def _foreign_pct(found: Measurement) -> float | None:
         return None
     known = sum(share for share in shares if share is not None)
     return found.machine.cpu_pct - known / len(found.machine.core_pct)
+
+
+def _compilers_pct(usage: Usage | None) -> float | None:
+    if usage is None or usage.compilers_cpu_ms is None or not usage.service_cpu_ms:
+        return None
+    return 100 * usage.compilers_cpu_ms / usage.service_cpu_ms
 
 
 def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float, ...]:

@@ -48,6 +48,11 @@ FLAGS: dict[str, Flag] = {
         "all began at once, so its response times are too small.",
         True,
     ),
+    "compiling": Flag(
+        "A JVM's compilers took over 5 % of the service's CPU time in the window: it was not warm "
+        "yet, and is faster later.",
+        True,
+    ),
     "generator-bound": Flag(
         "Over a fifth of the requests that JMeter can send on this machine at all, or JMeter used "
         "over 80 % of its cores: differences between techniques are larger than shown.",

@@ -4,7 +4,7 @@ A record's form is its `schema_version`. It grows when a member is added, so tha
 refuses what it would misread; what an older one wrote is read as long as nothing was taken away.
 
 1: the first. 2: a cell's record tells its first attempt's failure, a manifest what was attached to.
-3: a cell's requests can be a mix.
+3: a cell's requests can be a mix. 4: a cell's record tells the CPU time of a JVM's compilers.
 """
 
 from __future__ import annotations

@@ -171,6 +171,9 @@ def _usage(service: Service, cut: Cut, service_requests: float | None) -> Usage:
     same = opened.service_pids == closed.service_pids and not service.attached
     return Usage(
         service_cpu_ms=closed.service_cpu_ms - opened.service_cpu_ms if same else None,
+        compilers_cpu_ms=max(0.0, closed.compilers_cpu_ms - opened.compilers_cpu_ms)
+        if same
+        else None,
         load_cpu_ms=closed.load_cpu_ms - opened.load_cpu_ms,
         service_requests=service_requests,
     )

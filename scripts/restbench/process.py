@@ -119,15 +119,26 @@ def cpu_ms(pids: tuple[int, ...]) -> float:
 
     From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
     """
-    return sum(_ticks(pid) for pid in pids) * 1000 / CLOCK_TICKS_PER_S
+    ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"))[1] for pid in pids)
+    return ticks * 1000 / CLOCK_TICKS_PER_S
 
 
-def _ticks(pid: int) -> int:
+def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
+    """The same of those threads of the processes whose name begins with one of `names`, but without
+    those that ended."""
+    stats = (stat for pid in pids for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
+    ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
+    return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def _name_and_ticks(stat: Path) -> tuple[str, int]:
+    """Of a process or a thread; a name may hold anything, brackets too."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        start, _, rest = stat.read_text().rpartition(")")
     except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return int(fields[11]) + int(fields[12])
+        return "", 0
+    fields = rest.split()
+    return start.partition("(")[2], int(fields[11]) + int(fields[12])
 
 
 def tail(log: Path, lines: int = 12) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from restbench.cell import Cell, Client, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 class Record(BaseModel):
@@ -46,6 +46,8 @@ class Usage(Record):
     service_requests: float | None
     """How many requests of the strategy the service itself counted as answered over the WHOLE load
     (warm-up included): to be held against all lines of the JTL, not only the window's."""
+    compilers_cpu_ms: float | None = None
+    """That part of the service's which a JVM's compilers took; 0 where nothing is compiled."""
 
 
 class Before(Record):

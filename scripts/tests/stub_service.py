@@ -6,8 +6,9 @@ Faults: `absent` (not offered), `wrong` (a wrong product always), `wrong-under-l
 (every third request of a load), `hang` (no answer), `slow` (50 ms), `slower` (250 ms), `queue` (one
 request after the other, 10 ms each), `die` (in the middle of every load), `die-once` (of the first:
 the file STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is
-set), `late` (0.6 s a request of a load). The fault `no-start` of a service's name: it never comes
-up.
+set), `late` (0.6 s a request of a load), `compiles` and `compiles-on` (from the first request of a
+load a thread is busy that is named as a JVM's compiler, for 2 s or for longer). The fault
+`no-start` of a service's name: it never comes up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from restbench.cell import STRATEGIES
 HANG_S = 60.0
 SLOW_S = {"slow": 0.05, "slower": 0.25}
 LATE_S = 0.6
+COMPILES_S = {"compiles": 2.0, "compiles-on": 20.0}
 QUEUE_S = 0.01
 #: The request of a load at which a service dies, and every how many one goes wrong.
 DIES_AT = 10
@@ -140,6 +142,8 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(HANG_S)
         if fault == "late" and under_load:
             time.sleep(LATE_S)
+        if fault in COMPILES_S and number == 1:
+            threading.Thread(target=compile_for, args=(COMPILES_S[fault],), daemon=True).start()
         time.sleep(SLOW_S.get(fault, 0.0))
         if fault == "clock" and number == DIES_AT:
             Path(os.environ["STUB_CLOCK"]).touch()
@@ -176,6 +180,13 @@ def product(request: dict[str, Any], off_by: int) -> bytes:
     rows[-1, -1] += off_by
     rows_text = json.dumps(rows.tolist(), separators=(",", ":"))
     return f'{{"requestId":"{request["requestId"]}","rows":{rows_text}}}'.encode()
+
+
+def compile_for(seconds: float) -> None:
+    Path(f"/proc/self/task/{threading.get_native_id()}/comm").write_text("C2 CompilerThread0")
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
 
 
 def die(*, once: bool) -> None:

@@ -64,6 +64,7 @@ def test_a_sound_measurement_has_no_flag() -> None:
         ({"planned_window_s": (-5.0, -1.1)}, "duration"),
         ({"cores_used": frozenset({0, 1}), "cores_given": frozenset({0})}, "off-cores"),
         ({"foreign_before_pct": 5.01}, "foreign-load-before"),
+        ({"compilers_pct": 5.01}, "compiling"),
         ({"steadiness": ("not-steady",)}, "not-steady"),
     ],
 )
@@ -95,6 +96,8 @@ def test_each_check_raises_its_flag(change: dict[str, Any], flag: str) -> None:
         {"cores_used": frozenset({1}), "cores_given": None},
         {"cores_used": frozenset(), "cores_given": frozenset({0})},
         {"foreign_before_pct": 5.0},
+        {"compilers_pct": 5.0},
+        {"compilers_pct": None},
     ],
 )
 def test_what_is_at_the_limit_or_unknown_raises_none(change: dict[str, Any]) -> None:
