@@ -169,11 +169,11 @@ def _start_load(service: Service, task: Task, run: Run, folder: CellFolder) -> l
 def _usage(service: Service, cut: Cut, service_requests: float | None) -> Usage:
     opened, closed = cut.opened, cut.closed
     same = opened.service_pids == closed.service_pids and not service.attached
+    # a JVM ends compilers that are idle, and their time is gone with them
+    compiled_ms = max(0.0, closed.compilers_cpu_ms - opened.compilers_cpu_ms)
     return Usage(
         service_cpu_ms=closed.service_cpu_ms - opened.service_cpu_ms if same else None,
-        compilers_cpu_ms=max(0.0, closed.compilers_cpu_ms - opened.compilers_cpu_ms)
-        if same
-        else None,
+        compilers_cpu_ms=compiled_ms if same else None,
         load_cpu_ms=closed.load_cpu_ms - opened.load_cpu_ms,
         service_requests=service_requests,
     )
