@@ -3,8 +3,10 @@ package org.restbench;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -85,6 +87,29 @@ class MemoryTest {
             assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
         } finally {
             clients.shutdownNow();
+        }
+    }
+
+    /** Each holds its buffers from the first byte on; a large heap's number of them would be the end of this one. */
+    @Test
+    void a_small_heap_is_never_exhausted_by_connections_in_the_middle_of_a_header() throws Exception {
+        List<String> java = ServiceProcess.java("-Xmx64m", "-XX:+ExitOnOutOfMemoryError");
+        List<Socket> slow = new ArrayList<>();
+        try (ServiceProcess service = ServiceProcess.start(Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "2"), java)) {
+            for (int i = 0; i < 600; i++) {
+                Socket socket = new Socket("127.0.0.1", service.port());
+                slow.add(socket);
+                socket.getOutputStream().write("POST /matrix/serial HTTP/1.1\r\nX: ".getBytes(StandardCharsets.UTF_8));
+            }
+            assertThat(service.post("/matrix/serial", RunningService.BODY).body())
+                    .isEqualTo(RunningService.PRODUCT);
+            service.terminate();
+            assertThat(service.exitCode()).isZero();
+            assertThat(service.output()).noneMatch(line -> line.contains("OutOfMemory") || line.contains("ERROR"));
+        } finally {
+            for (Socket socket : slow) {
+                socket.close();
+            }
         }
     }
 

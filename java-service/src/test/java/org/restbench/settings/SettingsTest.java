@@ -17,7 +17,8 @@ class SettingsTest {
 
     @Test
     void an_empty_environment_gives_the_documented_defaults() {
-        Limits limits = new Limits(67_108_864, 256, HEAP / 2 - (16 << 20), 6400, 2000);
+        Limits limits = Limits.from(new Environment(Map.of()), HEAP);
+        assertThat(limits).isEqualTo(new Limits(67_108_864, 256, HEAP / 2 - (16 << 20), 6400, limits.maxConnections()));
         assertThat(Settings.from(Map.of()))
                 .isEqualTo(new Settings(
                         "127.0.0.1",
@@ -27,6 +28,13 @@ class SettingsTest {
                         1,
                         4,
                         Settings.defaultCalibrationFile()));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"65536,2000", "1024,1913", "256,478", "1,1"})
+    void connections_may_fill_a_quarter_of_a_small_heap(long heapMebibytes, int connections) {
+        assertThat(Limits.from(new Environment(Map.of()), heapMebibytes << 20).maxConnections())
+                .isEqualTo(connections);
     }
 
     @Test
