@@ -68,18 +68,18 @@ def measure_cell(
     if isinstance(first, CellRun):
         return first
     if first.final:
-        return _keep(group, planned, session.cores, first, None)
+        return keep(group, planned, session.cores, first, None)
     group.say(f"{planned.cell.id}: once more on a fresh service: {in_short(first.reason)}")
     remove(group.run.cell(planned.block, planned.cell.id).path)
     try:
         second = _attempt(group, planned, session, watch, first)
     except NoService as error:
         lost = Failed(why(error), flags=first.flags)
-        _keep(group, planned, session.cores, lost, first.reason)
+        keep(group, planned, session.cores, lost, first.reason)
         raise
     if isinstance(second, CellRun):
         return second
-    return _keep(group, planned, session.cores, second, first.reason)
+    return keep(group, planned, session.cores, second, first.reason)
 
 
 def fail(group: Group, planned: PlannedCell, reason: str) -> CellRun:
@@ -87,7 +87,7 @@ def fail(group: Group, planned: PlannedCell, reason: str) -> CellRun:
     if group.run.has_record(planned):
         return read_model(group.run.cell(planned.block, planned.cell.id).record, CellRun)
     cores = place(planned.cell.placement, allowed_cores())
-    return _keep(group, planned, cores, Failed(reason), None)
+    return keep(group, planned, cores, Failed(reason), None)
 
 
 def why(error: Exception) -> str:
@@ -116,11 +116,11 @@ def _attempt(
 ) -> CellRun | Failed:
     flags = first.flags if first else ()
     try:
-        if reason := _made_ready(group, planned, session):
-            absent = _is_absent(planned.cell, session)
+        if reason := made_ready(group, planned, session):
+            absent = is_absent(planned.cell, session)
             return Failed(reason, final=True, absent=absent, flags=flags)
         flags = tuple(dict.fromkeys((*flags, *session.take_flags())))
-        task = _task(group, planned, session.cores, first.reason if first else None, flags)
+        task = task_of(group, planned, session.cores, first.reason if first else None, flags)
         record = measure(session.service, task, group.run, watch)
     except NoService:
         raise
@@ -133,7 +133,8 @@ def _attempt(
     return record
 
 
-def _is_absent(cell: Cell, session: Session) -> bool:
+def is_absent(cell: Cell, session: Session) -> bool:
+    """Whether the strategy is one that only some runtimes have, and not this one."""
     return (cell.service, cell.strategy) in OPTIONAL and cell.strategy not in session.offered
 
 
@@ -146,7 +147,7 @@ def worse(error: Exception, samples: Iterable[Path]) -> Exception:
     return WrongAnswers(f"{wrong} answers were wrong; then: {why(error)}")
 
 
-def _made_ready(group: Group, planned: PlannedCell, session: Session) -> str | None:
+def made_ready(group: Group, planned: PlannedCell, session: Session) -> str | None:
     """A service that is as it was for the first cell, where the last one left it otherwise; or why
     the cell cannot be measured on any, which needs none."""
     strategy = planned.cell.strategy
@@ -157,13 +158,14 @@ def _made_ready(group: Group, planned: PlannedCell, session: Session) -> str | N
     return session.unfit.get(strategy)
 
 
-def _task(
+def task_of(
     group: Group,
     planned: PlannedCell,
     cores: Cores,
     first_failure: str | None,
     flags: tuple[str, ...] = (),
 ) -> Task:
+    """What there is to do for a cell."""
     return Task(
         planned=planned,
         profile=group.order.profile,
@@ -176,10 +178,11 @@ def _task(
     )
 
 
-def _keep(
+def keep(
     group: Group, planned: PlannedCell, cores: Cores, failed: Failed, first_failure: str | None
 ) -> CellRun:
-    task = _task(group, planned, cores, first_failure, failed.flags)
+    """Write the record of a cell that failed."""
+    task = task_of(group, planned, cores, first_failure, failed.flags)
     marks = {"wrong-answers": failed.wrong, "not-offered": failed.absent}
     flags = (*task.flags, *(flag for flag, holds in marks.items() if holds))
     record = task.record("failed", reason=failed.reason, flags=flags)

@@ -40,6 +40,7 @@ class Evidence:
 
     users: int
     window_s: float
+    """How long was measured, in all its parts."""
     correct: int
     errors: int
     wrong_answers: int
@@ -74,6 +75,8 @@ class Evidence:
     ceiling_per_s: float | None = None
     """What the load generator can send on this machine (calibration)."""
     load_cores: int | None = None
+    parts: int = 1
+    """The intervals that the window is made of: of each two ends cut requests."""
     cores_used: frozenset[int] = frozenset()
     cores_given: frozenset[int] | None = None
     """The service's; None where it was started by others."""
@@ -174,13 +177,13 @@ def _is_first_round(evidence: Evidence) -> bool:
 def _breaks_littles_law(evidence: Evidence) -> bool:
     """|X R / N - 1| > 2 % + R/T: closed users without think time are always waiting for answers.
 
-    R/T is what requests cut by the window's two ends explain.
+    R/T is what requests cut by the window's two ends explain, or by those of its parts.
     """
     if evidence.mean_of_all_ms is None:
         return False
     response_s = evidence.mean_of_all_ms / 1000
     in_flight = evidence.completed / evidence.window_s * response_s
-    tolerance = LITTLE_TOLERANCE + response_s / evidence.window_s
+    tolerance = LITTLE_TOLERANCE + evidence.parts * response_s / evidence.window_s
     return abs(in_flight / evidence.users - 1) > tolerance
 
 

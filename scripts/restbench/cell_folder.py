@@ -18,6 +18,17 @@ class CellFolder:
         return self.path / "cell.json"
 
     @property
+    def common_load(self) -> CellFolder:
+        """`load/`: the raw files of a load that several strategies took turns at, in the folder of
+        one of their cells."""
+        return CellFolder(self.path / "load")
+
+    @property
+    def turns(self) -> Path:
+        """`turns.csv`: when each turn was measured, a line a turn (`turns`)."""
+        return self.path / "turns.csv"
+
+    @property
     def samples(self) -> Path:
         """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
         return self.path / "samples.jtl"

@@ -55,6 +55,8 @@ def _gap_s(before: CellRun, after: CellRun) -> float | None:
     """From the end of a window to the begin of the next cell's load."""
     if before.window is None or after.window is None or after.order != before.order + 1:
         return None
+    if after.window.turns:  # at the same load
+        return None
     return _seconds(before.window, after.window) - after.warmup_s
 
 

@@ -74,13 +74,13 @@ def cut_window(course: Course, profile: Profile, users: int) -> Cut:
     with spent_on("load start"):
         course.jmeter.let_go()
         course.jmeter.await_started()
-    _warm_up(course, profile, users)
+    warm_up(course, profile, users)
     with spent_on("window"):
         return _window(course, profile)
 
 
 @spent_on("warm-up")
-def _warm_up(course: Course, profile: Profile, users: int) -> None:
+def warm_up(course: Course, profile: Profile, users: int) -> None:
     """As long as the profile says, and on until every user has had an answer: users begin all at
     once, and a window of their first requests would hold none of those that take longest; and until
     a JVM's compilers have little to do."""

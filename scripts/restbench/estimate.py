@@ -14,6 +14,8 @@ from restbench.records import PlannedCell
 # Measured on a 2-core machine; a run corrects them by what its own cells take.
 #: Seconds a cell takes beside its load: JMeter's start and stop, collectors, verification.
 CELL_OVERHEAD_S = 1.1
+#: Of cells that take turns at one load each has this part of its overhead and its warm-up.
+TURN_OVERHEAD = 0.4
 #: The same for each user: connections, and what is in flight when the load ends.
 USER_OVERHEAD_S = 0.015
 #: Seconds a service process takes to start and to be proven, without its warm-up.
@@ -27,6 +29,8 @@ DASHBOARD_S = 1.0
 def cell_seconds(cell: Cell, profile: Profile) -> float:
     """What a cell is expected to take. Java's cells are quick and end early; Python's end at a cap,
     and those with a message an element, or with the most work in one process, at the slow one."""
+    if rule := profile.turns_of(cell):
+        return rule.seconds + TURN_OVERHEAD * (CELL_OVERHEAD_S + profile.warmup_s)
     slow = (cell.strategy == "process-per-element" and cell.complexity != "low") or (
         cell.strategy == "serial" and cell.complexity == "high"
     )

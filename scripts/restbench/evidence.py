@@ -22,6 +22,7 @@ def of(
     return Evidence(
         users=record.cell.users,
         window_s=window.seconds,
+        parts=len(window.parts),
         correct=found.samples or 0,
         errors=found.errors or 0,
         wrong_answers=completions.wrong_in_load,
@@ -31,8 +32,8 @@ def of(
         answered_in_load=completions.answered_in_load,
         service_requests=usage.service_requests if usage else None,
         told_stages=found.compute_ms is not None,
-        steal_pct=found.machine.steal_pct if found.machine else None,
-        foreign_pct=_foreign_pct(found),
+        steal_pct=_steal_pct(found, usage),
+        foreign_pct=_foreign_pct(found, usage),
         compilers_pct=_compilers_pct(usage),
         foreign_before_pct=record.before.foreign_pct if record.before else None,
         percentiles_ms=_percentiles_ms(found, completions),
@@ -49,7 +50,15 @@ def of(
     )
 
 
-def _foreign_pct(found: Measurement) -> float | None:
+def _steal_pct(found: Measurement, usage: Usage | None) -> float | None:
+    if usage and usage.beside:
+        return usage.beside.steal_pct
+    return found.machine.steal_pct if found.machine else None
+
+
+def _foreign_pct(found: Measurement, usage: Usage | None) -> float | None:
+    if usage and usage.beside:
+        return usage.beside.foreign_pct
     shares = (found.service_cpu_pct, found.load_cpu_pct)
     if found.machine is None or not found.machine.core_pct or None in shares:
         return None

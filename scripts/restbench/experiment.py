@@ -126,6 +126,16 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _turns_can_be_taken(self) -> Self:
+        for name, profile in self.profiles.items():
+            if profile.turns and self.client != "streaming":
+                raise ValueError(f'profiles.{name}.turns: only client = "streaming" takes turns')
+            for cell in self.all_cells() if profile.turns else ():
+                if profile.measures(cell) and profile.turns_of(cell) is None:
+                    raise ValueError(f"profiles.{name}.turns: none of them selects {cell.id}")
+        return self
+
+    @model_validator(mode="after")
     def _mixes_can_be_sent_and_drawn(self) -> Self:
         if self.mixes and self.client != "streaming":
             raise ValueError('mixes: only client = "streaming" sends them')

@@ -36,6 +36,8 @@ START_TIMEOUT_S = 60.0
 POLL_S = 0.02
 #: JMeter's own log says this when its users begin to send.
 STARTED = "All thread groups have been started"
+#: Stands in the place of a strategy for the one whose turn it is.
+TURN = "{turn}"
 #: What a plan writes beside the usual columns.
 KINDS_TOLD = {MIXED_PLAN: {"sample_variables": "serverTiming,kind,elapsed_us"}}
 

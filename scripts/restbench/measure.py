@@ -129,7 +129,7 @@ def measure(
         "measured",
         before=before,
         window=cut.window,
-        usage=_usage(service, cut, _difference(counted_before, counted_after)),
+        usage=_usage(service, cut, difference(counted_before, counted_after)),
         service_pids=cut.closed.service_pids,
         load_pid=jmeter.pid,
         commands=commands,
@@ -198,5 +198,6 @@ def drained(service: Service) -> bool:
     return False
 
 
-def _difference(before: float | None, after: float | None) -> float | None:
+def difference(before: float | None, after: float | None) -> float | None:
+    """What came between two counts; None where one of them is not known."""
     return None if before is None or after is None else after - before

@@ -10,6 +10,25 @@ from pydantic import Field, model_validator
 from restbench.cell import Cell, ServiceName
 from restbench.selection import Positive, Strict, Where
 
+#: The part of a turn that is left out: all users begin it at once, which a closed load forgets
+#: within some response times.
+LEFT_OUT = 0.2
+
+
+class Turns(Where):
+    """How the strategies of the cells that it selects take turns at one load (`turns`)."""
+
+    turn_s: Annotated[float, Field(gt=0)]
+    """One turn, of which the first part is left out. Long enough for a user to have many answers:
+    all begin a turn at once."""
+    measured_s: Annotated[float, Field(gt=0)]
+    """What each strategy's turns add up to at least, without what is left out."""
+
+    @property
+    def seconds(self) -> float:
+        """How long one strategy's turns take, with what is left out."""
+        return self.measured_s / (1 - LEFT_OUT)
+
 
 class Profile(Strict):
     """How long and how often each cell is measured (method, rules 3, 4 and 6)."""
@@ -40,6 +59,9 @@ class Profile(Strict):
     enough_completions: Positive
     only: list[Where] = Field(default_factory=list)
     """Where it is not empty: the profile measures the cells that any of these selects."""
+    turns: list[Turns] = Field(default_factory=list)
+    """Where it is not empty: cells that differ in nothing but their strategy are measured together,
+    in turns. The first that selects a cell says how; the window's bounds are of all its turns."""
     description: str = ""
 
     @model_validator(mode="after")
@@ -57,6 +79,11 @@ class Profile(Strict):
         if self.blocks_max is not None and self.blocks_max < self.blocks:
             raise ValueError("need blocks <= blocks_max")
         return self
+
+    def turns_of(self, cell: Cell) -> Turns | None:
+        """How it takes turns with those that differ in nothing but their strategy; None where it
+        has a load of its own."""
+        return next((each for each in self.turns if each.matches(cell)), None)
 
     def measures(self, cell: Cell) -> bool:
         """Whether the cell belongs to this profile."""

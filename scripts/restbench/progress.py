@@ -72,6 +72,10 @@ class ProgressView:
         """The current cell, about once a second; nothing where there is no terminal."""
         self._bar.show(_place(planned), readings(now))
 
+    def taking_turns(self, planned: PlannedCell, measured_s: float, of_s: float) -> None:
+        """The current cell and those that take turns with it; nothing without a terminal."""
+        self._bar.show(_place(planned), f"turns: {measured_s:.1f} of {of_s:g} s of each measured")
+
     def done(self, record: CellRun, finished: int, to_go_s: float) -> None:
         """A cell is measured, or has failed."""
         to_go = f"{duration(to_go_s)} to go"

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from restbench import process
-from restbench.records import Before
+from restbench.records import Before, Disturbance
 
 LOOK_S = 0.5
 STAT = Path("/proc/stat")
 #: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
-_NOT_BUSY = (3, 4, 7)
+_STEAL = 7
+_NOT_BUSY = (3, 4, _STEAL)
 #: Guests' time is told within user's and nice's already.
 _COUNTED = 8
 
@@ -26,6 +27,7 @@ class _Clock:
     total_ms: float
     busy_ms: float
     known_ms: float
+    stolen_ms: float
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,17 @@ class Look:
         The kernel counts in steps of 10 ms a core: half a second on two cores tells 1 %.
         """
         time.sleep(max(0.0, self.begun_s + seconds - time.monotonic()))
-        last = _read(self.known())
-        foreign_ms = (last.busy_ms - self.first.busy_ms) - (last.known_ms - self.first.known_ms)
-        share = foreign_ms / max(1.0, last.total_ms - self.first.total_ms)
-        return Before(foreign_pct=round(100 * max(0.0, share), 2), load1=os.getloadavg()[0])
+        return Before(foreign_pct=self.so_far().foreign_pct, load1=os.getloadavg()[0])
+
+    def so_far(self) -> Disturbance:
+        """What was seen since it began."""
+        first, last = self.first, _read(self.known())
+        total_ms = max(1.0, last.total_ms - first.total_ms)
+        foreign_ms = (last.busy_ms - first.busy_ms) - (last.known_ms - first.known_ms)
+        return Disturbance(
+            foreign_pct=round(100 * max(0.0, foreign_ms / total_ms), 2),
+            steal_pct=round(100 * (last.stolen_ms - first.stolen_ms) / total_ms, 2),
+        )
 
 
 def begin(known: Callable[[], tuple[int, ...]]) -> Look:
@@ -69,4 +78,5 @@ def _read(pids: tuple[int, ...]) -> _Clock:
         total_ms=sum(ticks) * per_tick,
         busy_ms=(sum(ticks) - idle) * per_tick,
         known_ms=process.cpu_ms((*pids, os.getpid())),
+        stolen_ms=ticks[_STEAL] * per_tick,
     )

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from restbench.cell import Cell, Client, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 
 class Record(BaseModel):
@@ -21,18 +21,36 @@ class Record(BaseModel):
 class Window(Record):
     """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
 
-    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4).
+    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4), and
+    where strategies took turns in one of this one's.
     """
 
     start_ms: int
     end_ms: int
     ended: Literal["enough", "capped"]
     """`enough`: the completions asked for were reached; `capped`: time ran out first."""
+    turns: tuple[tuple[int, int], ...] = ()
+    """Where strategies took turns at one load: from when to when this one was measured, in order.
+    Empty where the load was its own."""
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """The intervals that are measured, each half open: the turns, or the whole."""
+        return self.turns or ((self.start_ms, self.end_ms),)
 
     @property
     def seconds(self) -> float:
-        """The length of the window."""
-        return (self.end_ms - self.start_ms) / 1000
+        """How long was measured."""
+        return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
+
+
+class Disturbance(Record):
+    """What others did to the machine meanwhile (method, rule 12), percent of its CPU time."""
+
+    foreign_pct: float
+    """What went to neither the service nor ourselves."""
+    steal_pct: float
+    """What the hypervisor took away."""
 
 
 class Usage(Record):
@@ -48,6 +66,8 @@ class Usage(Record):
     (warm-up included): to be held against all lines of the JTL, not only the window's."""
     compilers_cpu_ms: float | None = None
     """That part of the service's which a JVM's compilers took; 0 where nothing is compiled."""
+    beside: Disturbance | None = None
+    """Where strategies took turns, and no collector ran: what else there was, over all turns."""
 
 
 class Before(Record):

@@ -12,13 +12,15 @@ from typing import Protocol
 from restbench import measures, resuming, stopping
 from restbench.attempts import Group, fail, measure_cell, why
 from restbench.begin import begin, bodies, finish, interrupted
+from restbench.contests import measure_contest
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.live import Live
 from restbench.order import Order
 from restbench.phases import spent_on
+from restbench.plan import contest
 from restbench.preparation import prepare
 from restbench.records import CellRun, Manifest, PlannedCell, Proof
-from restbench.session import open_session
+from restbench.session import Session, open_session
 from restbench.store import Run
 
 
@@ -39,6 +41,9 @@ class View(Protocol):
 
     def measuring(self, planned: PlannedCell, now: Live) -> None:
         """The cell goes on; told about once a second."""
+
+    def taking_turns(self, planned: PlannedCell, measured_s: float, of_s: float) -> None:
+        """The cell and those that take turns with it go on: each was measured for so long."""
 
     def done(self, record: CellRun, finished: int, to_go_s: float) -> None:
         """A cell is measured, or has failed."""
@@ -158,8 +163,20 @@ def _measure_group(
             prepare(group, session, view.proven)
             while to_go:
                 view.started(to_go[0], count.to_go_s())
-                done(measure_cell(group, to_go[0], session, partial(view.measuring, to_go[0])))
+                for record in _measure_next(group, to_go, session, view):
+                    done(record)
     except Exception as error:  # no service, whatever the reason: so no result
         reason = why(error)
         while to_go:
             done(fail(group, to_go[0], reason))
+
+
+def _measure_next(
+    group: Group, to_go: Sequence[PlannedCell], session: Session, view: View
+) -> list[CellRun]:
+    """The record of the next cell, and of those that take turns with it."""
+    first = to_go[0]
+    if not group.order.profile.turns:
+        return [measure_cell(group, first, session, partial(view.measuring, first))]
+    together = [each for each in to_go if contest(each.cell) == contest(first.cell)]
+    return measure_contest(group, together, session, partial(view.taking_turns, first))

@@ -15,6 +15,8 @@ STAGES = ("queue", "parse", "compute", "serialize")
 ANY = ""
 MICROS_PER_MILLI = 1_000
 _CORRECT = pl.col("outcome") == "correct"
+#: The column that says whether a sample ended in the window.
+_INSIDE = "inside"
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,8 @@ def _together(frames: list[pl.DataFrame], *keys: str) -> pl.DataFrame:
 
 def of(samples: pl.DataFrame, window: Window, step_ms: int) -> Sums:
     """What a frame of samples comes to; their ends are counted in steps of `step_ms`."""
-    return Sums(
-        _ended(samples, window, step_ms),
-        _elapsed(samples, window),
-        _sizes(samples, window),
-        _totals(samples, window),
-    )
+    told = samples.with_columns(ends_in(window).alias(_INSIDE))
+    return Sums(_ended(told, window, step_ms), _elapsed(told), _sizes(told), _totals(told))
 
 
 def _ended(samples: pl.DataFrame, window: Window, step_ms: int) -> pl.DataFrame:
@@ -73,9 +71,9 @@ def _ended(samples: pl.DataFrame, window: Window, step_ms: int) -> pl.DataFrame:
     )
 
 
-def _elapsed(samples: pl.DataFrame, window: Window) -> pl.DataFrame:
+def _elapsed(samples: pl.DataFrame) -> pl.DataFrame:
     return (
-        samples.filter(ends_in(window))
+        samples.filter(_INSIDE)
         .group_by(_latency(samples).alias("elapsed"), _kind(samples))
         .agg(_CORRECT.sum().cast(pl.Int64).alias("correct"), pl.len().cast(pl.Int64).alias("all"))
     )
@@ -90,10 +88,10 @@ def _latency(samples: pl.DataFrame) -> pl.Expr:
     return pl.coalesce(pl.col(FINE), whole)
 
 
-def _sizes(samples: pl.DataFrame, window: Window) -> pl.DataFrame:
+def _sizes(samples: pl.DataFrame) -> pl.DataFrame:
     size = pl.col("bytes") - pl.col("serverTiming").str.len_bytes().fill_null(0)
     return (
-        samples.filter(ends_in(window) & _CORRECT)
+        samples.filter(pl.col(_INSIDE) & _CORRECT)
         .group_by(_kind(samples))
         .agg(
             size.min().cast(pl.Int64).alias("smallest"), size.max().cast(pl.Int64).alias("largest")
@@ -110,8 +108,8 @@ def _is_fine(samples: pl.DataFrame) -> bool:
     return FINE in samples.columns
 
 
-def _totals(samples: pl.DataFrame, window: Window) -> pl.DataFrame:
-    inside = ends_in(window)
+def _totals(samples: pl.DataFrame) -> pl.DataFrame:
+    inside = pl.col(_INSIDE)
     counted = inside & _CORRECT
     told = pl.sum_horizontal(*(pl.col(stage) for stage in STAGES), ignore_nulls=False)
     network = (pl.col("elapsed") - told).filter(counted)

@@ -49,8 +49,10 @@ def every_column(path: Path) -> Iterator[pl.DataFrame]:
 
 
 def ends_in(window: Window) -> pl.Expr:
-    """Whether a sample's END lies in the window (method, rule 4)."""
-    return END_MS.is_between(window.start_ms, window.end_ms, closed="left")
+    """Whether a sample's END lies in the window (method, rule 4), in any of its turns."""
+    return pl.any_horizontal(
+        END_MS.is_between(start_ms, end_ms, closed="left") for start_ms, end_ms in window.parts
+    )
 
 
 def unreadable(path: Path, error: Exception) -> BadConfiguration:

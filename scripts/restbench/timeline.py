@@ -95,10 +95,10 @@ class Timeline:
 
 def of(record: CellRun, folder: CellFolder, completions: Completions) -> Timeline | None:
     """The timeline of one measurement, from its completions and what lies beside them; None for a
-    load without a single sample."""
+    load without a single sample, or one that others had their turns at."""
     started_ms = completions.started_ms
     window = completions.window
-    if started_ms is None or started_ms >= window.end_ms:
+    if window.turns or started_ms is None or started_ms >= window.end_ms:
         return None
     ends = completions.ended.filter(pl.col("correct") > 0)
     ends_ms, counts = ends["end_ms"].to_numpy(), ends["correct"].to_numpy()

@@ -14,6 +14,7 @@ import org.apache.jmeter.config.Arguments;
 import org.apache.jmeter.protocol.java.sampler.AbstractJavaSamplerClient;
 import org.apache.jmeter.protocol.java.sampler.JavaSamplerContext;
 import org.apache.jmeter.samplers.SampleResult;
+import org.apache.jmeter.threads.JMeterContext;
 import org.apache.jmeter.threads.JMeterContextService;
 import org.apache.jmeter.threads.JMeterVariables;
 import org.slf4j.Logger;
@@ -31,6 +32,12 @@ public final class StreamingSampler extends AbstractJavaSamplerClient {
     private static final Logger LOG = LoggerFactory.getLogger(StreamingSampler.class);
     /** By the folder of the payload: read once for all users. Empty where it could not be read. */
     private static final Map<Path, Optional<Mix>> MIXES = new ConcurrentHashMap<>();
+    /** By the list of the strategies: all users of a plan share their turns. */
+    private static final Map<String, Turns> TURNS = new ConcurrentHashMap<>();
+    /** Stands in the address for the strategy whose turn it is. */
+    private static final String TURN = "{turn}";
+    /** Where nobody takes turns: the address and the plan say which strategy it is. */
+    private static final String THE_PLANS = "";
 
     /** JMeter's own clock counts whole milliseconds, which is more than a small request takes. */
     private static final long NANOS_PER_MICRO = 1_000;
@@ -46,25 +53,54 @@ public final class StreamingSampler extends AbstractJavaSamplerClient {
         defaults.addArgument("payload", "jmeter-plans/example");
         defaults.addArgument("connect_timeout_ms", "5000");
         defaults.addArgument("response_timeout_ms", "120000");
+        Turns.DEFAULTS.forEach(defaults::addArgument);
         return defaults;
     }
 
-    /** One request; null, and the end of the test, where there is nothing to send. */
+    /** One request; null, and the end of the test, where there is nothing to send; null, too, when the load is over. */
     @Override
     public SampleResult runTest(JavaSamplerContext context) {
         Optional<Mix> mix = MIXES.computeIfAbsent(Path.of(context.getParameter("payload")), StreamingSampler::read);
         if (mix.isEmpty()) {
-            JMeterContextService.getContext().getEngine().stopTest(true);
-            return null;
+            return endTest();
         }
-        Mix.Kind kind = mix.get().next();
+        try {
+            Optional<String> strategy = strategy(context);
+            return strategy.isEmpty() ? null : request(context, mix.get().next(), strategy.get());
+        } catch (IOException e) {
+            LOG.error("The load ends: {}", e.toString());
+            return endTest();
+        }
+    }
+
+    private static SampleResult endTest() {
+        JMeterContextService.getContext().getEngine().stopTest(true);
+        return null;
+    }
+
+    /** Whose turn it is; nothing where the load is over. */
+    private static Optional<String> strategy(JavaSamplerContext context) throws IOException {
+        String strategies = context.getParameter("turns");
+        if (strategies.isEmpty()) {
+            return Optional.of(THE_PLANS);
+        }
+        JMeterContext here = JMeterContextService.getContext();
+        Turns turns = TURNS.computeIfAbsent(
+                strategies, list -> Turns.of(list, here.getThreadGroup().getNumThreads(), context));
+        return turns.strategy(here.getThread().getEndTime());
+    }
+
+    private SampleResult request(JavaSamplerContext context, Mix.Kind kind, String strategy) {
         JMeterVariables told = JMeterContextService.getContext().getVariables();
         told.put("kind", kind.name());
         told.put("serverTiming", "");
         told.put("elapsed_us", "");
         SampleResult sample = new SampleResult();
         sample.setDataType(SampleResult.TEXT);
-        URL url = urlOf(context);
+        if (!strategy.equals(THE_PLANS)) {
+            sample.setSampleLabel(strategy);
+        }
+        URL url = urlOf(context, strategy);
         sample.setURL(url);
         sample.sampleStart();
         long startedNanos = System.nanoTime();
@@ -86,11 +122,12 @@ public final class StreamingSampler extends AbstractJavaSamplerClient {
         }
     }
 
-    private static URL urlOf(JavaSamplerContext context) {
+    private static URL urlOf(JavaSamplerContext context, String strategy) {
+        String url = context.getParameter("url").replace(TURN, strategy);
         try {
-            return URI.create(context.getParameter("url")).toURL();
+            return URI.create(url).toURL();
         } catch (IOException e) {
-            throw new IllegalArgumentException("url: " + context.getParameter("url"), e);
+            throw new IllegalArgumentException("url: " + url, e);
         }
     }
 

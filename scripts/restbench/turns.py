@@ -1,0 +1,106 @@
+"""What JMeter writes down of strategies that took turns at one load (jmeter-plans/README.md): when
+each one's turns were measured, and what CPU time both sides took in them.
+
+A load of its own is the best that a strategy can have, and the worst for comparing two: what
+disturbs a machine for some seconds meets one of them. On a machine shared with others windows of
+one and the same strategy differed by 14 % and more, whether they were a quarter of a second apart
+or twelve seconds long; with turns of a quarter of a second, four hundred of them fit in where eight
+such windows did, and their mean ratio is known four times as well (docs/adaptive.md).
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from restbench.failures import EnvironmentProblem
+
+#: Where a JTL line has its label, which is the strategy's name (jtl.properties).
+_LABEL = 2
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment, in milliseconds since the epoch, and CPU time so far, in milliseconds."""
+
+    at_ms: int
+    service_cpu_ms: int
+    load_cpu_ms: int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The part of a turn that is measured."""
+
+    strategy: str
+    opened: Mark
+    closed: Mark
+
+    @property
+    def interval(self) -> tuple[int, int]:
+        """From when to when, milliseconds since the epoch."""
+        return self.opened.at_ms, self.closed.at_ms
+
+
+def read(path: Path) -> list[Turn]:
+    """The turns that are over, in their order; none where there is no such file yet.
+
+    EnvironmentProblem where a line is none.
+    """
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [_turn(path, fields) for fields in csv.reader(lines)]
+
+
+def _turn(path: Path, fields: Sequence[str]) -> Turn:
+    try:
+        strategy, *numbers = fields
+        first, second = (Mark(*map(int, numbers[place : place + 3])) for place in (0, 3))
+    except (TypeError, ValueError) as error:
+        raise EnvironmentProblem(f"{path}: not a turn: {','.join(fields)}") from error
+    return Turn(strategy, first, second)
+
+
+def whole_rounds(turns: Sequence[Turn], strategies: int, after_ms: int) -> list[Turn]:
+    """Those of the rounds that began after a moment and are over: every strategy has as many."""
+    rounds = [turns[at : at + strategies] for at in range(0, len(turns), strategies)]
+    return [
+        turn
+        for each in rounds
+        if len(each) == strategies and each[0].opened.at_ms >= after_ms
+        for turn in each
+    ]
+
+
+def shortest_s(turns: Sequence[Turn], strategies: Sequence[str]) -> float:
+    """For how long the strategy was measured that was measured least."""
+    measured_ms = dict.fromkeys(strategies, 0)
+    for turn in turns:
+        start_ms, end_ms = turn.interval
+        measured_ms[turn.strategy] += end_ms - start_ms
+    return min(measured_ms.values()) / 1000
+
+
+def split(samples: Path, parts: Mapping[str, Path]) -> None:
+    """Give every strategy the lines of a common JTL that are its own, with the header."""
+    with samples.open("rb") as lines, ExitStack() as opened:
+        header = lines.readline()
+        files = {
+            strategy.encode(): opened.enter_context(path.open("wb"))
+            for strategy, path in parts.items()
+        }
+        for each in files.values():
+            each.write(header)
+        owner: BinaryIO | None = None
+        for line in lines:
+            columns = line.split(b",", _LABEL + 1)
+            # A message of several lines goes on without a time: with the sample that it is of.
+            if columns[0].isdigit() and len(columns) > _LABEL:
+                owner = files.get(columns[_LABEL])
+            if owner and line.endswith(b"\n"):
+                owner.write(line)
