@@ -24,6 +24,7 @@ COSTS = Costs({"observed": KindCosts(0.0, 10_000.0, 1_000_000.0)}, 100_000.0, 0.
 SMALL, MIDDLING, LONG, SHARED = b"0", b"1", b"15", b"40"
 LONG_BODY = b" " * 1000 + b"1"
 WORTH_A_TRIP = b" " * 50 + b"1"
+WORTH_ONE_OF_FEW = b" " * 9 + b"0"
 OURS = {os.getpid()}
 NAMES = "restbench-F1-"
 NORMAL = os.getpriority(os.PRIO_PROCESS, 0)

@@ -17,6 +17,7 @@ from adaptive_under_test import (
     SHARED,
     SMALL,
     WORTH_A_TRIP,
+    WORTH_ONE_OF_FEW,
     column,
     hold,
     processes,
@@ -104,6 +105,23 @@ def test_after_two_at_once_the_next_is_not_taken_for_alone(
         future.result()
     assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
     assert run(adaptive, SMALL)["parse"] == os.getpid()
+
+
+def test_a_smaller_one_is_sent_away_only_while_there_is_a_process_for_each(
+    adaptive: Adaptive,
+    users: ThreadPoolExecutor,
+    signal: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(in_flight, "monotonic", lambda: 0.0)
+    held = hold(adaptive, users, signal, [b"5"])
+    assert {run(adaptive, WORTH_ONE_OF_FEW)["parse"]} < pool(NAMES)
+    held += hold(adaptive, users, signal, [WORTH_A_TRIP, WORTH_A_TRIP])
+    signal.touch()
+    for future in held:
+        future.result()
+    assert run(adaptive, WORTH_ONE_OF_FEW)["parse"] == os.getpid()
+    assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
 
 
 def test_small_and_middling_ones_pass_long_ones_that_hold_every_process(

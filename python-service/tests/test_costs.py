@@ -65,6 +65,16 @@ def test_where_the_trip_grows_faster_than_the_work_no_length_is_worth_it() -> No
     assert slow.facts()["processFromBytes"] is None
 
 
+def test_with_less_to_gain_from_a_trip_smaller_requests_make_it() -> None:
+    few = COSTS.limits(0.5)["matrix"]
+    assert few.facts() == {
+        **LIMITS.facts(),
+        "processFromBytes": 0,  # 50 us, whatever the length, are half a trip of 100
+        "processFromOperations": 25_000,
+        "processOperationsAByte": 0,
+    }
+
+
 def test_limits_are_what_takes_the_time_that_decides() -> None:
     assert LIMITS.facts() == {
         "processFromBytes": 18_750,  # 50 us and 10 ns a byte are twice 100 us and 1 ns a byte

@@ -208,7 +208,7 @@ def _with_kinds(
 
 
 def _with_cpu_time(found: Measurement, window: Window, usage: Usage) -> Measurement:
-    window_ms = window.end_ms - window.start_ms
+    window_ms = 1000 * window.seconds
     service_ms, load_ms = usage.service_cpu_ms, usage.load_cpu_ms
     per_request = service_ms / found.samples if service_ms is not None and found.samples else None
     return replace(

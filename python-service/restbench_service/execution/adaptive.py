@@ -11,7 +11,15 @@ from ..workloads.workload import Sample, Workload
 from .calibration import calibrate
 from .calibration_file import CalibrationFile
 from .clock import StageClock
-from .costs import CALLER, LOW_PRIORITY, PROCESS, Costs, Limits, Place
+from .costs import (
+    CALLER,
+    LOW_PRIORITY,
+    PROCESS,
+    WORTH_A_TRIP_OF_FEW,
+    Costs,
+    Limits,
+    Place,
+)
 from .gate import Gate
 from .in_flight import InFlight
 from .pool.fault import PoolFailedError, WorkerDiedError
@@ -68,6 +76,7 @@ class Adaptive:
         self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
         self._costs: Costs | None = None
         self._limits: Mapping[str, Limits] = {}
+        self._limits_of_few: Mapping[str, Limits] = {}
         kinds = {sample.workload.kind for sample in samples}
         if (kept := file.read(kinds)) is not None:
             self._decide_by(kept)
@@ -75,7 +84,7 @@ class Adaptive:
 
     def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
         """See Strategy."""
-        limits = self._limits.get(workload.kind)
+        limits = self._limits_now().get(workload.kind)
         if limits is None:
             if self._costs is None:
                 self._calibrating()
@@ -90,8 +99,11 @@ class Adaptive:
         """The costs, and from what size on they decide for what."""
         if self._costs is None:
             return {}
-        limits = {kind: limits.facts() for kind, limits in self._limits.items()}
-        return {**self._costs.facts(), "limits": limits}
+        return {
+            **self._costs.facts(),
+            "limits": _facts(self._limits),
+            "limitsOfFew": _facts(self._limits_of_few),
+        }
 
     def decisions(self) -> Mapping[str, int]:
         """Requests by where they were computed, and how often helpers were lent."""
@@ -158,6 +170,11 @@ class Adaptive:
         another cannot even be sent away: two users would take turns."""
         return others > 0 or self._not_long.recently > 1
 
+    def _limits_now(self) -> Mapping[str, Limits]:
+        """While there is a process for each request, smaller ones are worth a trip, too."""
+        few = self._not_long.recently <= self._pool.size
+        return self._limits_of_few if few else self._limits
+
     def _decided(self, decision: str) -> None:
         with self._guard:
             self._decisions[decision] += 1
@@ -171,6 +188,7 @@ class Adaptive:
             return self._calibration
 
     def _decide_by(self, costs: Costs) -> None:
+        self._limits_of_few = costs.limits(WORTH_A_TRIP_OF_FEW)
         self._costs, self._limits = costs, costs.limits()
 
     def _calibrate(self) -> None:
@@ -185,6 +203,10 @@ class Adaptive:
             self._file.write(found.costs)
         else:
             _LOG.info("others were busy during the calibration: it is not kept")
+
+
+def _facts(limits: Mapping[str, Limits]) -> Mapping[str, Any]:
+    return {kind: each.facts() for kind, each in limits.items()}
 
 
 def _errand(limits: Limits, workload: Workload[Any, Any], place: Place) -> Errand:

@@ -14,6 +14,9 @@ requests take, so a small one never waits longer than it would in a queue of ten
 WORTH_A_TRIP = 2.0
 """Work is worth a trip to another process when it takes so many times as long. The trip is work
 for both sides, so with less a busy client beside them turns the gain into a loss."""
+WORTH_A_TRIP_OF_FEW = 0.5
+"""The same while no more requests are there than processes: only one thread of the web process
+computes at a time, so a core would be idle."""
 WORTH_HELPERS_NS = 20_000_000.0
 """From here on loops run in blocks: what half of the work saves is then several times what it takes
 to ask for helpers and to copy operands to where they can see them."""
@@ -93,22 +96,22 @@ class Costs:
     trip_ns: float
     trip_ns_per_byte: float
 
-    def limits(self) -> dict[str, Limits]:
-        """What follows for each kind."""
-        return {kind: self._limits(costs) for kind, costs in self.kinds.items()}
+    def limits(self, worth: float = WORTH_A_TRIP) -> dict[str, Limits]:
+        """What follows for each kind, where work is worth a trip that takes `worth` trips' time."""
+        return {kind: self._limits(costs, worth) for kind, costs in self.kinds.items()}
 
     def facts(self) -> dict[str, Any]:
         """The costs themselves."""
         trip = {"fixedNs": round(self.trip_ns), "nsPerByte": self.trip_ns_per_byte}
         return {"trip": trip, "kinds": {kind: _facts(costs) for kind, costs in self.kinds.items()}}
 
-    def _limits(self, costs: KindCosts) -> Limits:
-        trips_ns = WORTH_A_TRIP * self.trip_ns
+    def _limits(self, costs: KindCosts, worth: float) -> Limits:
+        trips_ns = worth * self.trip_ns
         return Limits(
-            costs.bytes_of(trips_ns, WORTH_A_TRIP, self.trip_ns_per_byte),
+            costs.bytes_of(trips_ns, worth, self.trip_ns_per_byte),
             costs.bytes_of(LONG_NS),
             costs.operations_of(trips_ns),
-            costs.operations_of(WORTH_A_TRIP * self.trip_ns_per_byte),
+            costs.operations_of(worth * self.trip_ns_per_byte),
             costs.operations_of(LONG_NS),
             costs.operations_of(WORTH_HELPERS_NS),
         )
