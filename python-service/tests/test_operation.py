@@ -39,10 +39,12 @@ def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
 def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveService) -> None:
     learnt = valid("Health", service.request("GET", "/health").body)["adaptive"]
     assert isinstance(learnt, dict)
-    assert list(learnt["kinds"]) == list(learnt["limits"])
+    assert list(learnt["kinds"]) == list(learnt["limits"]) == list(learnt["limitsOfFew"])
     assert {"matrix loops", "matrix native", "npb-cg"} <= set(learnt["kinds"])
     for limits in learnt["limits"].values():
         assert limits["lowPriorityFromOperations"] < limits["blocksFromOperations"]
+    for kind, limits in learnt["limitsOfFew"].items():
+        assert limits["processFromOperations"] < learnt["limits"][kind]["processFromOperations"]
 
 
 def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:

@@ -115,9 +115,23 @@ def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
         f"{manifest.status}; {measured} of {len(rows)} cells measured",
         "Machine": machine_line(run),
         "Blocks": _blocks_line(manifest, rows),
+        **_turns_fact(rows),
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
+
+
+def _turns_fact(rows: Sequence[Row]) -> dict[str, str]:
+    """What to know of a run whose strategies took turns; nothing of another."""
+    windows = [each.window for row in rows for each in row.measured]
+    if not any(window.turns for window in windows if window):
+        return {}
+    text = (
+        "the strategies of a cell took turns at one load, for a moment each and in random order: "
+        "what disturbed the machine for longer disturbed them alike. No collector ran beside them, "
+        "and nothing is shown over time"
+    )
+    return {"Turns": text}
 
 
 def failures(rows: Iterable[Row]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from restbench import compilers, load, monitor, process, quiet, samples, turns
+from restbench import compilers, load, monitor, process, quiet, samples, storage, turns
 from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
 from restbench.conditions import Conditions
@@ -90,11 +90,14 @@ def measure(service: Service, tasks: Sequence[Task], run: Run, watch: Watch) -> 
 
 
 def _split(tasks: Sequence[Task], run: Run, folder: CellFolder) -> None:
-    """Give each cell its samples, as if its load had been its own."""
+    """Give each cell its samples, as if its load had been its own. StorageProblem where they may
+    not be on the disk."""
     parts = {each.cell.strategy: _folder(each, run).samples for each in tasks}
     for path in parts.values():
         path.parent.mkdir(parents=True, exist_ok=True)
     turns.split(folder.samples, parts)
+    for path in parts.values():
+        storage.require_written(path.parent, path)
 
 
 def _folder(task: Task, run: Run) -> CellFolder:

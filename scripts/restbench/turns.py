@@ -1,11 +1,11 @@
 """What JMeter writes down of strategies that took turns at one load (jmeter-plans/README.md): when
 each one's turns were measured, and what CPU time both sides took in them.
 
-A load of its own is the best that a strategy can have, and the worst for comparing two: what
-disturbs a machine for some seconds meets one of them. On a machine shared with others windows of
-one and the same strategy differed by 14 % and more, whether they were a quarter of a second apart
-or twelve seconds long; with turns of a quarter of a second, four hundred of them fit in where eight
-such windows did, and their mean ratio is known four times as well (docs/adaptive.md).
+A load of its own is the worst way to compare two strategies: what disturbs a machine for some
+seconds meets one of them. On a machine shared with others neighbouring windows of one and the same
+strategy differed by as much with a quarter of a second as with twelve seconds (by 14 % of small
+requests). A hundred seconds hold two hundred pairs of the short ones and four of the long, so that
+their mean ratio is known six times as well (docs/adaptive.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from restbench.costs import window_seconds
 from restbench.experiment import Experiment
 from restbench.open_experiment import OpenExperiment, OpenProfile
 from restbench.placement import allowed_cores
+from restbench.plan import contest
 from restbench.profile import Profile
 from restbench.records import PlannedCell
 
@@ -69,7 +70,21 @@ def of(
     beside = CELL_BYTES + SECOND_BYTES * (profile.warmup_s + profile.window_max_s)
     whole = sum(samples.values()) + len(measured) * beside
     whole += sum(shown.values()) + len(shown) * DASHBOARD_BYTES
-    return Volume(whole, max(samples.values(), default=0.0))
+    if not profile.turns:
+        return Volume(whole, max(samples.values(), default=0.0))
+    common = _common_logs(measured, samples)
+    return Volume(whole + max(common, default=0.0), max(common, default=0.0))
+
+
+def _common_logs(
+    plan: Sequence[PlannedCell], samples: Mapping[tuple[int, str], float]
+) -> list[float]:
+    """Of each load that cells take turns at, whose log is there until it has been divided."""
+    found: dict[tuple[int, Cell], float] = {}
+    for each in plan:
+        key = each.block, contest(each.cell)
+        found[key] = found.get(key, 0.0) + samples[each.key]
+    return list(found.values())
 
 
 def of_walks(

@@ -113,6 +113,11 @@ def test_the_strategy_that_chooses_is_compared_block_by_block(ran: Ran) -> None:
     assert float(told["share_low"]) < float(told["share"]) < float(told["share_high"])
 
 
+def test_the_tables_and_the_page_say_how_it_was_measured(ran: Ran) -> None:
+    for path in (ran.bench.latest.test_matrix_markdown, ran.bench.latest.report):
+        assert "took turns at one load" in path.read_text()
+
+
 def test_a_wrong_answer_voids_its_own_cell_and_no_other(wrong: Ran) -> None:
     assert wrong.done.returncode == 5, wrong.done.stdout + wrong.done.stderr
     found = rows(wrong)
