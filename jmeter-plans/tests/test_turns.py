@@ -1,4 +1,4 @@
-"""Strategies take turns at one load: whole rounds of them, never two at a time, each written down."""
+"""Strategies take turns at one load: whole rounds, never two at a time, each written down."""
 
 import csv
 import os
