@@ -91,6 +91,16 @@ def test_one_that_is_worth_a_trip_goes_to_a_process_while_another_is_on_its_thre
     held.result()
 
 
+def all_at_once(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path, bodies: list[bytes]
+) -> None:
+    """Each of them is held before the next comes; then all are answered."""
+    held = [future for body in bodies for future in hold(adaptive, users, signal, [body])]
+    signal.touch()
+    for future in held:
+        future.result()
+
+
 def test_after_two_at_once_the_next_is_not_taken_for_alone(
     adaptive: Adaptive,
     users: ThreadPoolExecutor,
@@ -98,11 +108,7 @@ def test_after_two_at_once_the_next_is_not_taken_for_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(in_flight, "monotonic", lambda: 0.0)
-    held = hold(adaptive, users, signal, [b"5"])
-    held += hold(adaptive, users, signal, [WORTH_A_TRIP])
-    signal.touch()
-    for future in held:
-        future.result()
+    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP])
     assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
     assert run(adaptive, SMALL)["parse"] == os.getpid()
 
@@ -114,12 +120,10 @@ def test_a_smaller_one_is_sent_away_only_while_there_is_a_process_for_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(in_flight, "monotonic", lambda: 0.0)
-    held = hold(adaptive, users, signal, [b"5"])
+    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP])
     assert {run(adaptive, WORTH_ONE_OF_FEW)["parse"]} < pool(NAMES)
-    held += hold(adaptive, users, signal, [WORTH_A_TRIP, WORTH_A_TRIP])
-    signal.touch()
-    for future in held:
-        future.result()
+    signal.unlink()
+    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP, WORTH_A_TRIP])
     assert run(adaptive, WORTH_ONE_OF_FEW)["parse"] == os.getpid()
     assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
 

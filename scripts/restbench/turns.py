@@ -53,8 +53,8 @@ def read(path: Path) -> list[Turn]:
     """
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as lines:
-        return [_turn(path, fields) for fields in csv.reader(lines)]
+    whole, _, _half_a_line = path.read_text(encoding="utf-8").rpartition("\n")
+    return [_turn(path, fields) for fields in csv.reader(whole.splitlines())]
 
 
 def _turn(path: Path, fields: Sequence[str]) -> Turn:

@@ -38,6 +38,12 @@ def test_there_are_none_before_the_first_is_over(tmp_path: Path) -> None:
     assert turns.read(tmp_path / "turns.csv") == []
 
 
+def test_a_line_that_is_still_being_written_is_no_turn_yet(written: Path) -> None:
+    before = turns.read(written)
+    written.write_text(LINES + "adaptive,2500,10")
+    assert turns.read(written) == before
+
+
 @pytest.mark.parametrize("line", ["serial,1000,50,10,1200,240", "serial,1,2,3,4,5,x", "serial"])
 def test_a_line_that_is_no_turn_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "turns.csv"
