@@ -79,8 +79,11 @@ def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float
 
 
 def _warmed_s(completions: Completions) -> float | None:
-    started_ms = completions.started_ms
-    return None if started_ms is None else (completions.window.start_ms - started_ms) / 1000
+    """Before the window, whoever's turn it was: the service worked as it does in the window."""
+    window, started_ms = completions.window, completions.started_ms
+    if window.load_start_ms is not None:
+        started_ms = window.load_start_ms
+    return None if started_ms is None else (window.start_ms - started_ms) / 1000
 
 
 def _planned_window_s(known: Known) -> tuple[float, float] | None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from restbench.cell import Cell, Client, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 class Record(BaseModel):
@@ -32,6 +32,9 @@ class Window(Record):
     turns: tuple[tuple[int, int], ...] = ()
     """Where strategies took turns at one load: from when to when this one was measured, in order.
     Empty where the load was its own."""
+    load_start_ms: int | None = None
+    """When such a load began, which may have been with another strategy's turn. None where the load
+    was its own: the first of its samples tells."""
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:

@@ -68,14 +68,14 @@ def measure(service: Service, tasks: Sequence[Task], run: Run, watch: Watch) -> 
         jmeter.stop()
     counted = _counted(service, tasks) if drained(service) else {}
     with spent_on("records"):
-        _split(tasks, run, folder)
+        load_start_ms = _split(tasks, run, folder)
         conditions.check_end()
         folder.samples.unlink()
         found = [
             each.record(
                 "measured",
                 before=before,
-                window=_window(each, taken, run),
+                window=_window(each, taken, run, load_start_ms),
                 usage=_usage(service, each.cell, taken, counted_before, counted),
                 service_pids=taken.processes,
                 load_pid=jmeter.pid,
@@ -89,15 +89,16 @@ def measure(service: Service, tasks: Sequence[Task], run: Run, watch: Watch) -> 
     return found
 
 
-def _split(tasks: Sequence[Task], run: Run, folder: CellFolder) -> None:
-    """Give each cell its samples, as if its load had been its own. StorageProblem where they may
-    not be on the disk."""
+def _split(tasks: Sequence[Task], run: Run, folder: CellFolder) -> int | None:
+    """Give each cell its samples, as if its load had been its own; returns when the load began.
+    StorageProblem where they may not be on the disk."""
     parts = {each.cell.strategy: _folder(each, run).samples for each in tasks}
     for path in parts.values():
         path.parent.mkdir(parents=True, exist_ok=True)
-    turns.split(folder.samples, parts)
+    load_start_ms = turns.split(folder.samples, parts)
     for path in parts.values():
         storage.require_written(path.parent, path)
+    return load_start_ms
 
 
 def _folder(task: Task, run: Run) -> CellFolder:
@@ -206,10 +207,16 @@ def _longest_s(tasks: Sequence[Task]) -> float:
     return rule_of(tasks[0]).seconds * len(tasks) * LONGEST_STRETCH
 
 
-def _window(task: Task, taken: Taken, run: Run) -> Window:
+def _window(task: Task, taken: Taken, run: Run, load_start_ms: int | None) -> Window:
     """Of one of them: all of its turns. It had enough where the completions asked for are in it."""
     own = tuple(each.interval for each in taken.turns if each.strategy == task.cell.strategy)
-    whole = Window(start_ms=own[0][0], end_ms=own[-1][1], ended="enough", turns=own)
+    whole = Window(
+        start_ms=own[0][0],
+        end_ms=own[-1][1],
+        ended="enough",
+        turns=own,
+        load_start_ms=load_start_ms,
+    )
     frames = samples.counted_columns(_folder(task, run).samples)
     correct = pl.col("outcome") == "correct"
     completions = sum(frame.filter(samples.ends_in(whole) & correct).height for frame in frames)

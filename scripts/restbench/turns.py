@@ -86,8 +86,12 @@ def shortest_s(turns: Sequence[Turn], strategies: Sequence[str]) -> float:
     return min(measured_ms.values()) / 1000
 
 
-def split(samples: Path, parts: Mapping[str, Path]) -> None:
-    """Give every strategy the lines of a common JTL that are its own, with the header."""
+def split(samples: Path, parts: Mapping[str, Path]) -> int | None:
+    """Give every strategy the lines of a common JTL that are its own, with the header.
+
+    Returns when the first request of any was sent, milliseconds since the epoch; None of no lines.
+    """
+    first_ms: int | None = None
     with samples.open("rb") as lines, ExitStack() as opened:
         header = lines.readline()
         files = {
@@ -102,5 +106,8 @@ def split(samples: Path, parts: Mapping[str, Path]) -> None:
             # A message of several lines goes on without a time: with the sample that it is of.
             if columns[0].isdigit() and len(columns) > _LABEL:
                 owner = files.get(columns[_LABEL])
+                sent_ms = int(columns[0])
+                first_ms = sent_ms if first_ms is None else min(first_ms, sent_ms)
             if owner and line.endswith(b"\n"):
                 owner.write(line)
+    return first_ms

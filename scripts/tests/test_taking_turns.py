@@ -138,7 +138,7 @@ def test_what_others_did_meanwhile_is_judged_without_a_collector(
     folder.path.mkdir(parents=True)
     ends = [*range(1000, 1160, 4), *range(1600, 1760, 4)]
     folder.samples.write_text(jtl([Sample(end, 8) for end in ends]))
-    window = taking_turns._window(task, taken(beside), run)
+    window = taking_turns._window(task, taken(beside), run, 400)
     assert window.turns == ((1000, 1160), (1600, 1760))
     assert (window.seconds, window.ended) == (pytest.approx(0.32), "enough")
     usage = taking_turns._usage(OURS, task.cell, taken(beside), {}, {})
@@ -148,3 +148,18 @@ def test_what_others_did_meanwhile_is_judged_without_a_collector(
     assert found.service_cpu_pct == pytest.approx(100 * 180 / 320)
     assert found.timeline is None
     assert set(found.flags) & {"foreign-load", "steal", "no-sar"} == ({flag} if flag else set())
+
+
+@pytest.mark.parametrize(("load_start_ms", "short"), [(-4000, False), (500, True), (None, True)])
+def test_a_strategy_that_came_late_was_warmed_up_by_the_others(
+    tasks: list[Task], tmp_path: Path, load_start_ms: int | None, *, short: bool
+) -> None:
+    run, task = Run(tmp_path / "run"), tasks[0]
+    folder = run.cell(1, task.cell.id)
+    folder.path.mkdir(parents=True)
+    folder.samples.write_text(jtl([Sample(end, 8) for end in range(1000, 1160, 4)]))
+    window = taking_turns._window(task, taken(CALM), run, load_start_ms)
+    usage = taking_turns._usage(OURS, task.cell, taken(CALM), {}, {})
+    record = task.record("measured", window=window, usage=usage)
+    planned = record.model_copy(update={"warmup_s": 5.0})
+    assert ("duration" in measurement(planned, folder, NOTHING).flags) is short

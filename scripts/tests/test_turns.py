@@ -98,7 +98,7 @@ def parts(tmp_path: Path) -> dict[str, Path]:
 def test_every_strategy_gets_its_own_lines_with_the_header(tmp_path: Path) -> None:
     lines = ["1,5,serial,200\n", "2,5,adaptive,200\n", "3,5,serial,200\n", "4,5,pinned,200\n"]
     into = parts(tmp_path)
-    turns.split(common(tmp_path, *lines), into)
+    assert turns.split(common(tmp_path, *lines), into) == 1
     header = "timeStamp,elapsed,label,responseCode\n"
     assert into["serial"].read_text() == header + lines[0] + lines[2]
     assert into["adaptive"].read_text() == header + lines[1]
