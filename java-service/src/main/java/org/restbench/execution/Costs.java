@@ -9,14 +9,17 @@ import java.util.Map;
  * @param rates by the kind of work
  */
 public record Costs(long handoffNanos, Map<String, Rate> rates) {
-    /**
-     * For help a thread has to be woken, half a handoff, and is then there for half of what is left: below this many
-     * handoffs it comes for too little.
-     */
-    private static final int WORTH_HELP = 4;
-
     /** To be done in turn costs a request a handoff: four per cent of the least that waits for its turn. */
     private static final int WORTH_A_TURN = 25;
+
+    /**
+     * A helper's core is idle, or there would be no help: on a guest it has to be got back from the host first, which
+     * takes ten handoffs, its cache is cold, and the owner waits where it is held up; a second core at work slows the
+     * first one down. Below this many handoffs help comes for too little. (Two cores, one user, handoffs of 5.5
+     * microseconds: help had 0.93 of the throughput with 150 microseconds to compute, 0.92 with 400, 1.03 with 550,
+     * 0.99 with 800, 1.07 with 1500 and 1.17 with 6000.)
+     */
+    private static final int WORTH_HELP = 150;
 
     /**
      * About what ten of the study's medium requests take. A handoff is a thousandth of it, and a small request that had

@@ -72,9 +72,9 @@ class AdaptiveInTurnTest extends AdaptiveUnderTest {
     }
 
     @Test
-    void what_is_only_worth_help_does_not_wait() throws Exception {
+    void what_is_not_worth_a_turn_does_not_wait() throws Exception {
         aRequestOnEachCore();
-        Observed larger = new Observed(100, 1, 1, WORTH_A_TURN - 1);
+        Observed larger = new Observed(100, 1, 1, SMALL);
         larger.under(adaptive);
         assertThat(larger.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 100));
         releaseAll();

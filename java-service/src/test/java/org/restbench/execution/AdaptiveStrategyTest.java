@@ -6,12 +6,15 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The strategy that chooses does what it chose, and chooses by what work costs. */
 class AdaptiveStrategyTest extends AdaptiveUnderTest {
-    @Test
-    void small_work_is_done_in_order_by_the_callers_thread() {
-        Observed small = new Observed(12, 1, 1, SMALL);
+    @ParameterizedTest
+    @ValueSource(longs = {SMALL, NOT_WORTH_HELP})
+    void small_work_is_done_in_order_by_the_callers_thread(long operations) {
+        Observed small = new Observed(12, 1, 1, operations);
         small.under(adaptive);
         assertThat(Set.copyOf(small.stages.values())).containsExactly(Thread.currentThread());
         assertThat(small.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 12));

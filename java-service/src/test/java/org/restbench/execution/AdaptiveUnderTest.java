@@ -18,10 +18,11 @@ import org.restbench.affinity.BackgroundThreads;
 @Timeout(60)
 abstract class AdaptiveUnderTest {
     /** By {@link StrategiesOf#COSTS}. */
-    static final long SMALL = 39_999;
+    static final long SMALL = 249_999;
 
-    static final long WORTH_HELP = 40_000;
     static final long WORTH_A_TURN = 250_000;
+    static final long NOT_WORTH_HELP = 1_499_999;
+    static final long WORTH_HELP = 1_500_000;
     static final int BODY_WORTH_A_TURN_BYTES = 25_000;
     static final long NOT_LONG = 9_999_999;
     static final long LONG = 10_000_000;

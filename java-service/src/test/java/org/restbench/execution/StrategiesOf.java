@@ -7,7 +7,9 @@ import org.restbench.affinity.OpenHftAffinity;
 
 /** All strategies as on a machine with so many cores, one of them pinned to a core that there is. */
 final class StrategiesOf {
-    /** A nanosecond an operation, a byte ten: help is worth its while from 40 000 operations on, long is 10 000 000. */
+    /**
+     * A nanosecond an operation, a byte ten: help is worth its while from 1 500 000 operations on, long is 10 000 000.
+     */
     static final Costs COSTS = new Costs(10_000, Map.of());
 
     private StrategiesOf() {}
