@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from restbench.attempts import (
     Failed,
@@ -15,11 +16,32 @@ from restbench.attempts import (
     why,
     worse,
 )
+from restbench.cell import Cell
 from restbench.failures import NoService, WrongAnswers
+from restbench.plan import contest
+from restbench.profile import Profile
 from restbench.records import CellRun, PlannedCell
 from restbench.session import Session, is_spent
+from restbench.store import Run
 from restbench.taking_turns import Watch, measure
 from restbench.writing import remove
+
+
+def half_measured(plan: Sequence[PlannedCell], profile: Profile, run: Run) -> list[Path]:
+    """The folders of cells that have a record, while another that took turns with them has none:
+    it would have to take its turns alone, or with fewer."""
+    if not profile.turns:
+        return []
+    together: dict[tuple[int, Cell], list[PlannedCell]] = {}
+    for each in plan:
+        together.setdefault((each.block, contest(each.cell)), []).append(each)
+    return [
+        run.cell(each.block, each.cell.id).path
+        for cells in together.values()
+        if not all(map(run.has_record, cells))
+        for each in cells
+        if run.has_record(each)
+    ]
 
 
 def measure_contest(

@@ -113,8 +113,9 @@ def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
             )
 
 
-def go_on(run: Run, plan: Sequence[PlannedCell]) -> Manifest:
-    """Keep what is measured, take away what was in flight, and note the interruption.
+def go_on(run: Run, plan: Sequence[PlannedCell], halves: Sequence[Path] = ()) -> Manifest:
+    """Keep what is measured, take away what was in flight and the given folders of what was
+    measured by halves, and note the interruption.
 
     Returns the manifest: it goes on with the whole plan, of which a complete run has only the
     blocks that it needed, and without the last file of its presentation, which would pass for one
@@ -122,7 +123,7 @@ def go_on(run: Run, plan: Sequence[PlannedCell]) -> Manifest:
     """
     manifest = run.manifest()
     _require_readable(run, manifest)
-    lost = run.unrecorded()
+    lost = sorted({*run.unrecorded(), *halves})
     noted = _interruption(run, manifest, lost)
     for folder in lost:
         remove(folder)
@@ -169,7 +170,10 @@ def _interruption(run: Run, manifest: Manifest, lost: Sequence[Path]) -> Interru
         how="interrupted" if manifest.status == "interrupted" else "killed",
         ended=manifest.finished or _last_written(run),
         resumed=clock.now_text(),
-        kept=sum(map(run.has_record, manifest.plan)),
+        kept=sum(
+            run.has_record(each) and run.cell(each.block, each.cell.id).path not in lost
+            for each in manifest.plan
+        ),
         lost=tuple(folder.relative_to(run.path).as_posix() for folder in lost),
         git_commit=commit,
         git_dirty=dirty,

@@ -12,7 +12,7 @@ from typing import Protocol
 from restbench import measures, resuming, stopping
 from restbench.attempts import Group, fail, measure_cell, why
 from restbench.begin import begin, bodies, finish, interrupted
-from restbench.contests import measure_contest
+from restbench.contests import half_measured, measure_contest
 from restbench.estimate import DASHBOARD_S, Estimator, expected_seconds, group_key
 from restbench.live import Live
 from restbench.order import Order
@@ -78,7 +78,8 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
     if not run.manifest_file.exists():
         return begin(order, run, order.claims_text)
     resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run, order.plan)
+    halves = half_measured(order.plan, order.profile, run)
+    manifest = resuming.go_on(run, order.plan, halves)
     view.note(resuming.told(run))
     return manifest
 

@@ -11,14 +11,16 @@ from stub_bench import Bench
 from restbench import attempts, contests
 from restbench.attempts import Group
 from restbench.commands import ordering
-from restbench.contests import measure_contest
+from restbench.contests import half_measured, measure_contest
 from restbench.failures import EnvironmentProblem, NoService, WrongAnswers
 from restbench.measure import Task
 from restbench.placement import Cores
+from restbench.profile import Turns
 from restbench.records import CellRun, Usage
 from restbench.service import Service
 from restbench.session import Session
 from restbench.store import Run
+from restbench.writing import write_model
 
 STRATEGIES = ("serial", "pinned", "adaptive")
 
@@ -146,3 +148,18 @@ def test_without_a_service_for_the_second_attempt_the_first_is_told(
     found = [attempts.fail(group, each, "") for each in group.cells]
     assert {each.first_failure for each in found} == {"the service died under load"}
     assert {each.reason for each in found} == {"the java service did not come up"}
+
+
+@pytest.mark.parametrize(("recorded", "lost"), [(0, 0), (1, 1), (2, 2), (3, 0)])
+def test_a_contest_of_which_some_have_a_record_is_measured_anew_as_a_whole(
+    group: Group, recorded: int, lost: int
+) -> None:
+    run, turns = group.run, Turns(turn_s=0.1, measured_s=1)
+    in_turns = group.order.profile.model_copy(update={"turns": [turns]})
+    folders = [run.cell(each.block, each.cell.id) for each in group.cells]
+    for each, folder in zip(group.cells[:recorded], folders, strict=False):
+        record = attempts.task_of(group, each, Cores((0,), (0,)), None).record("measured")
+        folder.path.mkdir(parents=True)
+        write_model(folder.record, record)
+    assert half_measured(group.cells, in_turns, run) == [each.path for each in folders[:lost]]
+    assert half_measured(group.cells, group.order.profile, run) == []

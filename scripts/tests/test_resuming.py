@@ -169,6 +169,15 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     assert "1 of 3 are measured" in resuming.told(run)
 
 
+def test_what_was_measured_by_halves_is_lost_as_well(run: Run, order: Order) -> None:
+    first, second = (run.cell(each.block, each.cell.id).path for each in order.plan[:2])
+    resuming.go_on(run, order.plan, [first])
+    (noted,) = run.interruptions()
+    assert noted.kept == 0
+    assert sorted(noted.lost) == sorted(f"raw/block-1/{each.name}" for each in (first, second))
+    assert not first.exists()
+
+
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
     begun = run.manifest()
     going_on = resuming.go_on(run, order.plan)
