@@ -3,8 +3,15 @@ package org.restbench.execution;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.execution.Concurrency.PERIOD_NANOS;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Who was here is remembered for one period at least, and for two at most. */
 class ConcurrencyTest {
@@ -57,6 +64,42 @@ class ConcurrencyTest {
         assertThat(concurrency.recently()).isEqualTo(1);
         pass(PERIOD_NANOS);
         assertThat(concurrency.recently()).isEqualTo(1);
+    }
+
+    @Test
+    @Timeout(60)
+    void none_is_lost_while_many_come_and_go_and_periods_end() throws Exception {
+        int many = 8;
+        CyclicBarrier all = new CyclicBarrier(many, () -> {
+            assertThat(concurrency.now()).isEqualTo(many);
+            assertThat(concurrency.recently()).isEqualTo(many);
+            pass(3 * PERIOD_NANOS);
+        });
+        ExecutorService threads = Executors.newFixedThreadPool(many);
+        try {
+            List<Future<?>> ended = new ArrayList<>();
+            for (int i = 0; i < many; i++) {
+                ended.add(threads.submit(() -> comeAndGo(all)));
+            }
+            for (Future<?> each : ended) {
+                each.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(concurrency.now()).isZero();
+        pass(2 * PERIOD_NANOS);
+        assertThat(concurrency.recently()).isZero();
+    }
+
+    private Void comeAndGo(CyclicBarrier all) throws Exception {
+        for (int i = 0; i < 300; i++) {
+            concurrency.arrived();
+            all.await();
+            concurrency.left();
+            pass(PERIOD_NANOS / 3);
+        }
+        return null;
     }
 
     private void twoAtOnce() {
