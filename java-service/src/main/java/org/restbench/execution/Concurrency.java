@@ -62,7 +62,7 @@ final class Concurrency {
         return Math.max(period.most.get(), period.mostBefore);
     }
 
-    /** The period that it is, begun when it is time to; nobody came or went since the last look. */
+    /** The period that it is, begun when it is time to: with those who are here, as none has come or gone in it. */
     private Period current() {
         Period last = current.get();
         long time = clock.getAsLong();

@@ -13,11 +13,10 @@ public record Costs(long handoffNanos, Map<String, Rate> rates) {
     private static final int WORTH_A_TURN = 25;
 
     /**
-     * A helper's core is idle, or there would be no help: on a guest it has to be got back from the host first, which
-     * takes ten handoffs, its cache is cold, and the owner waits where it is held up; a second core at work slows the
-     * first one down. Below this many handoffs help comes for too little. (Two cores, one user, handoffs of 5.5
-     * microseconds: help had 0.93 of the throughput with 150 microseconds to compute, 0.92 with 400, 1.03 with 550,
-     * 0.99 with 800, 1.07 with 1500 and 1.17 with 6000.)
+     * Below this many handoffs help comes for too little: a helper's core is idle, or there would be no help, and a
+     * thread there begins later than a handoff tells. Chosen on one machine of two cores with handoffs of 5.5
+     * microseconds, where for one user help had 0.93 of the throughput with 150 microseconds to compute, 0.92 with 400,
+     * 1.03 with 550, 0.99 with 800, 1.07 with 1500 and 1.17 with 6000: for another it is a guess.
      */
     private static final int WORTH_HELP = 150;
 
