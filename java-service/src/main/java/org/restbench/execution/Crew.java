@@ -114,7 +114,7 @@ final class Crew implements AutoCloseable {
      */
     boolean share(int workers, int units, int unitsPerTask, ParallelLoop.Body body) {
         CutLoop loop = new CutLoop(units, unitsPerTask, workers, body);
-        open(loop, Math.min(workers, loop.tasks()) - 1);
+        open(loop);
         try {
             loop.run();
         } finally {
@@ -123,7 +123,8 @@ final class Crew implements AutoCloseable {
         return loop.helped();
     }
 
-    private void open(CutLoop loop, int helpers) {
+    private void open(CutLoop loop) {
+        int helpers = loop.places();
         lock.lock();
         try {
             if (helpers > 0) {
@@ -171,7 +172,7 @@ final class Crew implements AutoCloseable {
         Job<?> job = null;
         lock.lock();
         try {
-            while ((loop = openLoop()) == null && (job = jobs.poll()) == null && !closed) {
+            while ((loop = joinLoop()) == null && (job = jobs.poll()) == null && !closed) {
                 work.awaitUninterruptibly();
             }
             atJobs += job == null ? 0 : 1;
@@ -198,10 +199,10 @@ final class Crew implements AutoCloseable {
         job.tell();
     }
 
-    /** The loop opened first of those with something left. */
-    private CutLoop openLoop() {
+    /** The loop opened first of those with a place for a helper and something left. */
+    private CutLoop joinLoop() {
         for (CutLoop loop : loops) {
-            if (loop.left()) {
+            if (loop.join()) {
                 return loop;
             }
         }

@@ -18,6 +18,7 @@ final class CutLoop {
     private final int tasksPerPiece;
     private final ParallelLoop.Body body;
     private final Thread owner = Thread.currentThread();
+    private final AtomicInteger places;
     private final AtomicInteger next = new AtomicInteger();
     private final AtomicInteger working = new AtomicInteger();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -30,10 +31,17 @@ final class CutLoop {
         this.tasks = Tasks.count(units, unitsPerTask);
         this.tasksPerPiece = Tasks.count(tasks, workers);
         this.body = body;
+        this.places = new AtomicInteger(Math.min(workers, tasks) - 1);
     }
 
-    int tasks() {
-        return tasks;
+    /** How many more may come to help. */
+    int places() {
+        return places.get();
+    }
+
+    /** Takes one of the places, if there is one and something is left: no more come than there were cores for. */
+    boolean join() {
+        return left() && places.getAndUpdate(free -> Math.max(0, free - 1)) > 0;
     }
 
     /** Whether there is something to claim. */

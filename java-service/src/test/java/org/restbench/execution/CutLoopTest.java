@@ -54,6 +54,23 @@ class CutLoopTest {
     }
 
     @Test
+    void there_is_a_place_for_each_helper_and_for_none_with_one_worker_or_one_task() {
+        CutLoop loop = new CutLoop(10, 1, 3, (from, to) -> {});
+        assertThat(loop.places()).isEqualTo(2);
+        assertThat(List.of(loop.join(), loop.join(), loop.join())).containsExactly(true, true, false);
+        assertThat(new CutLoop(10, 1, 1, (from, to) -> {}).join()).isFalse();
+        assertThat(new CutLoop(10, 10, 3, (from, to) -> {}).join()).isFalse();
+    }
+
+    @Test
+    void there_is_no_place_at_a_loop_with_nothing_left() {
+        CutLoop loop = new CutLoop(10, 1, 3, (from, to) -> {});
+        loop.run();
+        assertThat(loop.join()).isFalse();
+        assertThat(loop.places()).isEqualTo(2);
+    }
+
+    @Test
     void the_largest_loop_there_can_be_is_cut_without_overflow() {
         List<int[]> pieces = new ArrayList<>();
         ParallelLoop.Body body = (from, to) -> pieces.add(new int[] {from, to});
