@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from restbench.cell import users_text
 from restbench.claim_parts import ratio_text
 from restbench.columns import readable
 from restbench.comparison import MARGIN
@@ -96,7 +97,8 @@ def _alike(group: Sequence[Leader]) -> dict[tuple[str, ...], list[str]]:
 
 
 def _with(users: Sequence[str]) -> str:
-    return f"with {_and(users)} users"
+    *several, last = users
+    return f"with {_and([*several, users_text(int(last))])}"
 
 
 def _and(words: Sequence[str]) -> str:

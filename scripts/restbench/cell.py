@@ -86,3 +86,8 @@ class Cell(BaseModel):
     def key(self) -> str:
         """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
         return STRATEGIES[self.service].get(self.strategy) or self.strategy
+
+
+def users_text(users: int) -> str:
+    """Such as `1 user` and `10 users`."""
+    return "1 user" if users == 1 else f"{users} users"

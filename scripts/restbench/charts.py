@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from restbench import audit, columns, study
+from restbench.cell import Cell, users_text
 from restbench.chart import Chart, Line, Point
 from restbench.drawing import Y_LABELS
 from restbench.experiment import Figure
@@ -84,12 +85,16 @@ def cells(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     """What a chart says of a cell under the pointer, by the cell's id."""
     return {
         row.cell.id: {
-            "name": f"{study.technique(row.cell)}, {row.cell.complexity}, {row.cell.users} users",
+            "name": _name(row.cell),
             "flags": [[flag, int(audit.is_doubtful((flag,)))] for flag in row.flags],
             "blocks": len(row.measured),
         }
         for row in rows
     }
+
+
+def _name(cell: Cell) -> str:
+    return f"{study.technique(cell)}, {cell.complexity}, {users_text(cell.users)}"
 
 
 def stages(rows: Sequence[Row]) -> list[dict[str, Any]]:

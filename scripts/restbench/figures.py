@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from restbench import audit, drawing, experiment, measures, regret_figure, study
-from restbench.cell import FACTORS, STRATEGIES, Cell, Shape
+from restbench.cell import FACTORS, STRATEGIES, Cell, Shape, users_text
 from restbench.chart import Chart, Line, Panel, Point
 from restbench.experiment import Experiment, Figure
 from restbench.measures import Row
@@ -94,7 +94,7 @@ def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
         lines.setdefault(_label(plot, cell), []).append(cell)
     return Panel(
         metric=metric,
-        title="" if users is None else f"{users} users",
+        title="" if users is None else users_text(users),
         lines=tuple(
             Line(label, _colour(plot, members[0]), _points(plot, metric, members))
             for label, members in lines.items()
@@ -133,7 +133,7 @@ def _label(plot: Plot, cell: Cell) -> str:
 
 def _level(cell: Cell, factor: str) -> str:
     if factor == "users":
-        return f"{cell.users} users"
+        return users_text(cell.users)
     if factor == "strategy":
         same = cell.key == cell.strategy
         return cell.strategy if same else f"{cell.key} {cell.strategy}"
@@ -216,7 +216,7 @@ def _missing(plot: Plot) -> list[str]:
     """Every cell without a point is named, or counted where there are many."""
     gone = [row for row in plot.rows.values() if row.value("throughput_per_s") is None]
     named = [
-        f"{study.technique(row.cell)} {row.cell.complexity} {row.cell.users} users "
+        f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
         f"({', '.join(flag for flag in row.flags if audit.is_doubtful((flag,)))})"
         for row in gone[:_NAMED_AT_MOST]
     ]

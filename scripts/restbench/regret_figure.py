@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from restbench import drawing
+from restbench.cell import users_text
 from restbench.chart import Chart, Line, Panel, Point
 from restbench.decisions import STRATEGY as CHOOSING
 from restbench.regret import TOLERANCE, Share
@@ -85,8 +86,7 @@ def _line(
     aside = _ROOM * ((number + 0.5) / len(users) - 0.5)
     own = {complexity(each): each for each in shares if each.cell.users == users[number]}
     points = (_point(at + aside, own[level]) for at, level in enumerate(levels, 1) if level in own)
-    label = "1 user" if users[number] == 1 else f"{users[number]} users"
-    return Line(label, number, tuple(points))
+    return Line(users_text(users[number]), number, tuple(points))
 
 
 def _point(x: float, share: Share) -> Point:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from restbench import regret
-from restbench.cell import Cell
+from restbench.cell import Cell, users_text
 from restbench.claim_parts import WORDS, ratio_text
 from restbench.comparison import Comparison
 from restbench.decisions import STRATEGY as CHOOSING
@@ -108,7 +108,7 @@ def _named(share: Share) -> str:
     found = share.regret or 0.0
     other = share.other.key if share.other else ""
     return (
-        f"{_PERCENT * found:.1f} % at {complexity(share)} with {share.cell.users} users "
+        f"{_PERCENT * found:.1f} % at {complexity(share)} with {users_text(share.cell.users)} "
         f"({other}: {ratio_text(share.comparison)})"
     )
 
@@ -130,8 +130,8 @@ def _mix(cell: Cell, duels: Sequence[Share]) -> str:
     )
     once = " One run, no interval." if any(each.once for each in duels) else ""
     return (
-        f"{cell.service.capitalize()}, {cell.complexity} with {cell.users} users: throughput above "
-        f"{better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found}).{once}"
+        f"{cell.service.capitalize()}, {cell.complexity} with {users_text(cell.users)}: throughput "
+        f"above {better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found}).{once}"
     )
 
 
@@ -139,7 +139,7 @@ def _not_stuck(slowdowns: Sequence[Slowdown]) -> list[str]:
     """The smallest requests' p95 in the mix over their p95 alone."""
     known = [each for each in slowdowns if each.mixed.strategy == CHOOSING]
     return [
-        f"{each.mixed.service.capitalize()}, {each.mixed.users} users: p95 of {each.kind} in "
+        f"{each.mixed.service.capitalize()}, {users_text(each.mixed.users)}: p95 of {each.kind} in "
         f"{each.mixed.complexity} over its p95 alone {_judged(each.comparison)}."
         for each in known
     ]

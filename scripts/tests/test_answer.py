@@ -116,6 +116,11 @@ def test_there_are_two_sentences_even_of_nothing() -> None:
     assert [each.verdict for each in alone.by_throughput] == ["only one"]
 
 
+def test_one_user_is_not_several() -> None:
+    rows = [timed("java serial low 1", [1.0]), timed("java pinned low 1", [9.0])]
+    assert answer(rows).sentences[0] == f"In Java, AF came first at low with 1 user (9.00{X} S)."
+
+
 def test_one_run_is_an_order_and_no_verdict() -> None:
     rows = [timed("java serial low 10", [900.0]), timed("java pinned low 10", [100.0])]
     first, second = answer(rows).sentences
