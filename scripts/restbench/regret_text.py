@@ -131,7 +131,8 @@ def _mix(cell: Cell, duels: Sequence[Share]) -> str:
     once = " One run, no interval." if any(each.once for each in duels) else ""
     return (
         f"{cell.service.capitalize()}, {cell.complexity} with {users_text(cell.users)}: throughput "
-        f"above {better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found}).{once}"
+        f"above {better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found})."
+        f"{once}"
     )
 
 
