@@ -155,12 +155,14 @@ def _doubts(told: Sequence[Leader]) -> str:
     cells = dict.fromkeys(cell for each in told for cell in each.doubtful)
     if not cells:
         return "no cell of them is marked as doubtful"
-    return f"{len(cells)} cells are marked as doubtful, in {groups} of {len(told)} groups"
+    marked = "1 cell is" if len(cells) == 1 else f"{len(cells)} cells are"
+    return f"{marked} marked as doubtful, in {groups} of {len(told)} groups"
 
 
 def _missing(cells: Sequence[str]) -> str:
     more = [f"{len(cells) - _NAMED} more"] if len(cells) > _NAMED else []
-    return f"{len(cells)} cells have no number ({_and([*cells[:_NAMED], *more])})" if cells else ""
+    lacking = "1 cell has" if len(cells) == 1 else f"{len(cells)} cells have"
+    return f"{lacking} no number ({_and([*cells[:_NAMED], *more])})" if cells else ""
 
 
 def _absent(told: Sequence[Leader]) -> str:

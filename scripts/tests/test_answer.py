@@ -185,8 +185,10 @@ def test_doubtful_and_missing_cells_are_said() -> None:
     leader = found.by_throughput[0]
     assert "java-serial-unbound-low-10u: steal" in leader.doubtful
     assert leader.missing == ("java-thread-pool-unbound-low-10u", "java-pipeline-unbound-low-10u")
-    assert "in 1 of 1 groups" in found.sentences[1]
+    assert "3 cells are marked as doubtful, in 1 of 1 groups" in found.sentences[1]
     assert "2 cells have no number" in found.sentences[1]
+    assert "; 1 cell is marked as doubtful" in answer(rows[:2]).sentences[1]
+    assert "; 1 cell has no number" in answer([*rows[:2], rows[3]]).sentences[1]
 
 
 def test_bound_services_and_web_servers_are_not_mixed_in() -> None:
