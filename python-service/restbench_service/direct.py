@@ -17,7 +17,7 @@ from .memory import keep_freed_memory
 from .settings import BLAS_THREAD_VARIABLES, Settings
 
 UNLIMITED_BYTES = 2**62
-PRELOADED = "restbench_service.workloads.npb.workload"
+PRELOADED = "restbench_service.codec.npb"
 
 
 def main(arguments: list[str]) -> int:
@@ -52,21 +52,18 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]:
-    from .execution.clock import StageClock  # noqa: PLC0415
+    from .codec.npb import NpbJson  # noqa: PLC0415
+    from .execution.job import Job  # noqa: PLC0415
     from .execution.strategies import TECHNIQUES, Start  # noqa: PLC0415
-    from .workloads.npb.samples import samples  # noqa: PLC0415
     from .workloads.npb.workload import NpbWorkload  # noqa: PLC0415
 
-    workload = NpbWorkload(options.kernel, UNLIMITED_BYTES, UNLIMITED_BYTES)
+    workload, codec = NpbWorkload(options.kernel, UNLIMITED_BYTES), NpbJson(options.kernel)
     request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
-    learnt_from = tuple(samples(UNLIMITED_BYTES))
-    start = Start(settings.processes, None, (PRELOADED,), learnt_from)
-    strategy = TECHNIQUES[options.strategy](start)
+    strategy = TECHNIQUES[options.strategy](Start(settings.processes, None, (PRELOADED,)))
     try:
-        if strategy.decisions():
-            strategy.await_ready()  # what it decides with is learnt before what is timed
+        strategy.await_ready()  # what it decides with is learnt before what is timed
         for _ in range(options.repetitions):
-            yield strategy.execute(workload, json.dumps(request).encode(), StageClock())
+            yield strategy.execute(Job(workload, codec, json.dumps(request).encode())).result()
     finally:
         strategy.close()
 

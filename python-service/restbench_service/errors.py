@@ -6,7 +6,7 @@ import logging
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 
-from .execution.pool.fault import PoolFailedError, WorkerDiedError, places
+from .execution.faults import PoolFailedError, WorkerDiedError, places
 from .workloads.workload import InvalidRequestError
 
 STATUS_OF_CODE = {

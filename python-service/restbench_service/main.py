@@ -2,19 +2,15 @@
 
 import logging
 import os
-from hashlib import sha256
 from typing import Any
 
 from flask import Flask
 
-from . import VERSION
-from .execution.calibration import METHOD
-from .execution.calibration_file import CalibrationFile
+from . import catalogue
 from .execution.strategies import Start, start_strategies
 from .memory import keep_freed_memory
 from .settings import Settings
-from .web import METRICS, create_app, limits_of
-from .workloads import catalogue
+from .web import METRICS, create_app
 
 PRELOADED = (catalogue.__name__,)
 STRATEGIES = "restbench-strategies"
@@ -32,21 +28,7 @@ def application() -> Flask:
 
 
 def _start(settings: Settings) -> Start:
-    samples = tuple(catalogue.samples(limits_of(settings)))
-    bodies = b"".join(sample.body for sample in samples)
-    versions = {
-        "service": VERSION,
-        "blasThreads": str(settings.blas_threads),
-        "samples": sha256(bodies).hexdigest(),
-        "method": METHOD,
-    }
-    return Start(
-        settings.processes,
-        settings.running,
-        PRELOADED,
-        samples,
-        CalibrationFile(settings.calibration_path, versions),
-    )
+    return Start(settings.processes, settings.running, PRELOADED)
 
 
 def await_pools(app: Flask) -> None:

@@ -4,8 +4,7 @@ import json
 import platform
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import lru_cache, partial
-from threading import Lock
+from functools import partial
 from typing import Any
 
 from flask import Flask, Request, Response
@@ -15,27 +14,24 @@ from . import VERSION
 from .admission import Admission
 from .affinity import allowed_cores
 from .answer import JSON, Answer
+from .catalogue import Service, services
 from .client import client_waits
 from .documentation import add_documentation
 from .errors import FaultError, RefusedError, handle_errors
 from .execution.clock import StageClock
-from .execution.gate import AbandonedError
+from .execution.faults import AbandonedError
+from .execution.job import Job, Limits
 from .execution.strategy import Strategy
 from .memory_budget import Hold, MemoryBudget
 from .metrics import Metrics
 from .request_body import RequestBody
 from .sessions import NoSessions
 from .settings import Settings
-from .workloads.catalogue import Factory, Limits, workloads
-from .workloads.look import Look
 from .workloads.native_library import native_library
-from .workloads.workload import InvalidRequestError, Workload
+from .workloads.workload import InvalidRequestError
 
 METRICS = "restbench-metrics"
 """Where in the app's extensions the server finds the metrics, to add what it alone knows."""
-MOST_LOOKED_AT_BYTES = 4 * 1024
-"""Of a body that is read before a technique has it: fifty times what a kernel's request needs,
-and read in less than a millisecond, in which others wait."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -45,9 +41,9 @@ def create_app(settings: Settings, strategies: dict[str, Strategy]) -> Flask:
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     app.session_interface = NoSessions()
     service = _Service(settings, strategies)
-    for workload, factory in service.workloads.items():
+    for workload, offered in service.workloads.items():
         for strategy in strategies:
-            service.add_route(app, workload, factory, strategy)
+            service.add_route(app, workload, offered, strategy)
     app.add_url_rule("/health", view_func=service.health)
     app.add_url_rule("/strategies", "strategies", service.list_strategies)
     app.add_url_rule("/metrics", "metrics", service.show_metrics)
@@ -61,11 +57,11 @@ class _Service:
     def __init__(self, settings: Settings, strategies: dict[str, Strategy]) -> None:
         self._settings = settings
         self._strategies = strategies
-        self.workloads = workloads(limits_of(settings))
+        self.workloads = services(settings.most_product_elements, settings.cached_bytes_a_process)
+        self._limits = limits_of(settings)
         self._admission = Admission(settings.max_in_flight)
         self._budget = MemoryBudget(settings.memory_budget_bytes, "RESTBENCH_MEMORY_BUDGET_BYTES")
         self._working = MemoryBudget(settings.most_working_bytes, "RESTBENCH_WORKING_MEMORY_BYTES")
-        self._looking = Lock()
         self.metrics = Metrics()
         for name, (value, text) in self._measured().items():
             self.metrics.show(name, text, value)
@@ -89,11 +85,11 @@ class _Service:
             ),
         }
 
-    def add_route(self, app: Flask, workload: str, factory: Factory, strategy: str) -> None:
+    def add_route(self, app: Flask, workload: str, offered: Service, strategy: str) -> None:
         """POST /{workload}/{strategy}; a route each, so that an unknown name is an unknown path."""
 
         def view() -> Response:
-            response = app.make_response(self._answer(app, factory, self._strategies[strategy]))
+            response = app.make_response(self._answer(app, offered, self._strategies[strategy]))
             self.metrics.count(workload, strategy, response.status_code)
             return response
 
@@ -122,63 +118,50 @@ class _Service:
         """Prometheus text."""
         return Response(self.metrics.text(), content_type=METRICS_TYPE)
 
-    def _answer(self, app: Flask, factory: Factory, strategy: Strategy) -> Any:
+    def _answer(self, app: Flask, offered: Service, strategy: Strategy) -> Any:
         """Errors become responses here rather than in Flask, so that they are counted by status."""
         try:
-            return self._compute(factory, strategy)
+            return self._compute(offered, strategy)
         except (InvalidRequestError, RefusedError, FaultError) as error:
             return app.handle_user_exception(error)
 
-    def _compute(self, factory: Factory, strategy: Strategy) -> Response:
+    def _compute(self, offered: Service, strategy: Strategy) -> Response:
         request = request_ctx.request
         if not _is_json(request):
             raise RefusedError("009", "Content-Type must be application/json", 415)
         hold = self._budget.hold()
         try:
-            response = self._held(hold, request, factory, strategy)
+            response = self._held(hold, request, offered, strategy)
         except BaseException:
             hold.let_go()
             raise
         response.call_on_close(hold.let_go)
         return response
 
-    def _held(self, hold: Hold, request: Request, factory: Factory, strategy: Strategy) -> Response:
+    def _held(self, hold: Hold, request: Request, offered: Service, strategy: Strategy) -> Response:
         """The response, for which and for whose body memory is held."""
         body = RequestBody(request, self._settings.max_body_bytes, hold)
         # Whether a body of unknown length is too large (007) goes before the limit in flight.
         early = body.read() if body.declared_bytes is None else None
         with self._admission:
             received = body.read() if early is None else early
-            workload = _workload(factory, request.query_string)
-            needs_bytes = self._working_bytes(workload, strategy, received, request)
-            with self._working.hold(needs_bytes):
-                answer, clock = _execute(workload, strategy, received, request)
+            with self._working.hold() as working:
+                job = Job(
+                    *offered,
+                    received,
+                    request.query_string.decode("latin-1"),
+                    self._limits,
+                    reserve=working.resize,
+                    is_wanted=partial(client_waits, request.environ),
+                )
+                answer, clock = _execute(job, strategy)
         hold.resize(len(received) + len(answer))
         return Answer(answer, clock.server_timing())
-
-    def _working_bytes(
-        self, workload: Workload[Any, Any], strategy: Strategy, body: bytes, request: Request
-    ) -> int:
-        """Only what is read in no time is read here, one at a time since it is before any gate.
-
-        A longer body, read under the interpreter lock, would keep all others waiting.
-        """
-        if not workload.needs_memory:
-            return 0
-        if len(body) > MOST_LOOKED_AT_BYTES:
-            needs_bytes, _ = _execute(Look(workload), strategy, body, request)
-            return int(needs_bytes)
-        with self._looking:
-            return workload.working_bytes(body)
 
 
 def limits_of(settings: Settings) -> Limits:
     """What the settings allow a request of any workload."""
-    return Limits(
-        settings.most_product_elements,
-        settings.most_working_bytes,
-        settings.cached_bytes_a_process,
-    )
+    return Limits(settings.most_working_bytes)
 
 
 def _is_json(request: Request) -> bool:
@@ -186,25 +169,15 @@ def _is_json(request: Request) -> bool:
     return request.environ.get("CONTENT_TYPE") == JSON or request.mimetype == JSON
 
 
-@lru_cache(maxsize=64)
-def _workload(factory: Factory, query_string: bytes) -> Workload[Any, Any]:
-    """The same for all requests with this query, since it is a value."""
-    query = Request({"QUERY_STRING": query_string.decode("latin-1")}).args
-    return factory(query.to_dict(flat=False))
-
-
-def _execute(
-    workload: Workload[Any, Any], strategy: Strategy, body: bytes, request: Request
-) -> tuple[bytes, StageClock]:
-    clock = StageClock(is_wanted=partial(client_waits, request.environ))
+def _execute(job: Job, strategy: Strategy) -> tuple[bytes, StageClock]:
     try:
-        return strategy.execute(workload, body, clock), clock
-    except InvalidRequestError:
+        return strategy.execute(job).result(), job.clock
+    except (InvalidRequestError, RefusedError):
         raise
     except AbandonedError as error:
         raise RefusedError("008", "the client went away before its turn came") from error
     except Exception as error:
-        raise FaultError(workload.request_id(body)) from error
+        raise FaultError(job.codec.request_id(job.body)) from error
 
 
 def _shown(settings: Settings) -> dict[str, Any]:

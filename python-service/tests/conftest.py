@@ -4,11 +4,9 @@ from pathlib import Path
 
 import blas_threads  # noqa: F401 - see there
 import pytest
-from adaptive_under_test import calibrated
 from hypothesis import HealthCheck, settings
 from live_service import LiveService, running
 
-from restbench_service.execution.adaptive import Adaptive
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
 
@@ -37,14 +35,6 @@ def strategies() -> Iterator[dict[str, Strategy]]:
         yield table
         for strategy in table.values():
             strategy.close()
-
-
-@pytest.fixture
-def adaptive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Adaptive]:
-    """The technique that chooses, with processes that can import the tests."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    with calibrated(tmp_path) as strategy:
-        yield strategy
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVICE = Path(__file__).parents[1]
-STRATEGIES = ("serial", "process-per-element", "process-per-request", "adaptive")
+STRATEGIES = ("serial",)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
 DEADLINE_SECONDS = 400.0

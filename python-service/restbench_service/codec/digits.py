@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .operands import Matrix
+from ..workloads.matrix.operands import Matrix
 
 SURELY_FIT_DIGITS = 18
 """Any number of so many digits fits 64 bits; longer ones are for the validator to judge."""

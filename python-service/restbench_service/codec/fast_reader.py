@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..integers import INT64_MAX, INT64_MIN
+from ..workloads.matrix.operands import Matrix, Operands
 from . import digits
-from .operands import Matrix, Operands
+from .integers import INT64_MAX, INT64_MIN
 
 Value = str | list[int]
 
@@ -46,7 +46,7 @@ _DECODER = msgspec.json.Decoder(_Request)
 _MEMBER_NAMES = 7  # requestId, two matrices, columnCount and rows of each
 
 
-def read(body: bytes) -> Operands | None:
+def read(body: bytes, kernel: str) -> Operands | None:
     """The operands of a body that is right beyond doubt, otherwise None."""
     if b"\\" in body:  # escapes could hide names and surrogates
         return None
@@ -63,7 +63,7 @@ def read(body: bytes) -> Operands | None:
     left, right = _matrix(one), _matrix(two)
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
-    return Operands(request.requestId, left[0], right[0], left[1], right[1])
+    return Operands(request.requestId, kernel, left[0], right[0], left[1], right[1])
 
 
 def _is_right_id(request_id: str | int) -> bool:

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from ..workloads.workload import InvalidRequestError
 from .integers import int64
 from .strict_json import IntegerText, MalformedJsonError, RealText, read
-from .workload import InvalidRequestError
 
 MAX_ID_CHARACTERS = 128
 _ECHO_CHARACTERS = 24  # the contract allows 40

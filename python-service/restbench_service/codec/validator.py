@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..integers import int64
-from ..request_object import echo, id_of, kind, member, read_object, required_id, short
-from ..strict_json import IntegerText
-from ..workload import InvalidRequestError
-from .operands import Operands
+from ..workloads.matrix.operands import Operands
+from ..workloads.workload import InvalidRequestError
+from .integers import int64
+from .request_object import echo, id_of, kind, member, read_object, required_id, short
+from .strict_json import IntegerText
 
 INNER_SIZES_DIFFER = "Invalid number of columns and rows for multiplication"
 KERNELS = ("loops", "native")
@@ -45,7 +45,7 @@ def validate(body: bytes, kernel: str) -> Operands:
             raise InvalidRequestError("001", INNER_SIZES_DIFFER)
     except InvalidRequestError as error:
         raise InvalidRequestError(error.code, error.message, request_id) from None
-    return Operands(request_id, np.array(left, np.int64), np.array(right, np.int64))
+    return Operands(request_id, kernel, np.array(left, np.int64), np.array(right, np.int64))
 
 
 def _kernel_and_id(request: dict[str, Any], kernel: str) -> str | int:
