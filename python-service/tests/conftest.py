@@ -28,13 +28,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 
 @pytest.fixture(scope="session")
 def strategies() -> Iterator[dict[str, Strategy]]:
-    """The techniques in this process, with two processes a pool that can import the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
-        table = start_strategies(Start(2, None, ()))
-        yield table
-        for strategy in table.values():
-            strategy.close()
+    """The techniques in this process, with two processes a pool."""
+    table = start_strategies(Start(2, None, ()))
+    for strategy in table.values():
+        strategy.await_ready()
+    yield table
+    for strategy in table.values():
+        strategy.close()
 
 
 @pytest.fixture

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVICE = Path(__file__).parents[1]
-STRATEGIES = ("serial",)
+STRATEGIES = (
+    "serial",
+    "process-per-element",
+    "process-per-request",
+    "executor-per-element",
+    "executor-per-request",
+    "adaptive",
+)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
 DEADLINE_SECONDS = 400.0

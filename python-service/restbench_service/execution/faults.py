@@ -1,6 +1,16 @@
 """What can go wrong between a request and the process that was to do it."""
 
+import pickle
 import traceback
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+MAX_ERROR_BYTES = 32_768
+"""Of a pickled error."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class AbandonedError(Exception):
@@ -13,6 +23,34 @@ class WorkerDiedError(Exception):
 
 class PoolFailedError(Exception):
     """A pool's processes cannot be started, or it is closed; the text says which and why."""
+
+
+def carries_errors(call: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """For what runs in a process of a pool: its errors can be read on the other side.
+
+    One that pickle writes and cannot read would end the thread that reads a pool's answers.
+    """
+
+    @wraps(call)
+    def carrying(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        try:
+            return call(*arguments, **named)
+        except Exception as error:
+            if _is_portable(error):
+                raise
+            text = repr(error)[:1000]
+            raise RuntimeError(text).with_traceback(error.__traceback__) from None
+
+    return carrying
+
+
+def _is_portable(error: Exception) -> bool:
+    try:
+        packed = pickle.dumps(error)
+        pickle.loads(packed)  # noqa: S301 - our own bytes
+    except Exception:  # whatever a foreign exception's reduction raises
+        return False
+    return len(packed) <= MAX_ERROR_BYTES
 
 
 def places(error: BaseException) -> str:

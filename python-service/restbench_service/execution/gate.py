@@ -22,11 +22,13 @@ class Gate:
         self._free = permits
         self._waiting: deque[Callable[[], bool]] = deque()
 
-    def enter(self, turn: Callable[[], bool]) -> bool:
-        """Whether there is a permit for the caller.
+    def enter(self, job: Job, turn: Callable[[], bool]) -> bool:
+        """Whether there is a permit for the job; one that waits for other things needs none.
 
         Otherwise `turn` is called when one is, by who gives it; it says whether it takes it.
         """
+        if job.workload.is_blocking:
+            return True
         with self._guard:
             if self._free:
                 self._free -= 1
@@ -34,8 +36,10 @@ class Gate:
             self._waiting.append(turn)
             return False
 
-    def leave(self) -> None:
-        """Give a permit to who waits longest and still wants it."""
+    def leave(self, job: Job) -> None:
+        """Give the job's permit to who waits longest and still wants it."""
+        if job.workload.is_blocking:
+            return
         while True:
             with self._guard:
                 if not self._waiting:
@@ -60,7 +64,7 @@ class Gate:
             lock.release()
             return True
 
-        had_to_wait = not self.enter(turn)
+        had_to_wait = not self.enter(job, turn)
         if had_to_wait:
             lock.acquire()
         try:
@@ -68,4 +72,4 @@ class Gate:
                 raise AbandonedError
             yield
         finally:
-            self.leave()
+            self.leave(job)

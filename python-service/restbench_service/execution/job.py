@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from ..codec.codec import Codec
 from ..workloads.workload import Body, InvalidRequestError, Loop, Workload
 from .clock import StageClock
+from .faults import carries_errors
 
 MEBIBYTE = 2**20
 
@@ -72,6 +73,16 @@ class Job:
     def run(self, loop: Loop) -> bytes:
         """The response body, by the three stages one after the other."""
         return self.encode(self.compute(self.decode(), loop))
+
+    @property
+    def has_to_reserve(self) -> bool:
+        """Whether it has to be decoded where memory is counted: in the service's own process."""
+        return self.workload.holds_memory and self._decoded is None
+
+    def decode_ahead(self) -> Any:
+        """The input, which decode() will give again."""
+        self._decoded = self.decode()
+        return self._decoded
 
     def decode(self) -> Any:
         """The input, for which memory is reserved then.
@@ -138,12 +149,14 @@ class InOrderLoop:
         body(0, units, *arguments)
 
 
+@carries_errors
 def run_task(task: Task) -> Done:
     """The whole job, in order, in the process that has it."""
     job = _job(task)
     return Done(job.run(InOrderLoop()), job.clock.elapsed_ns)
 
 
+@carries_errors
 def decode_task(task: Task) -> Done:
     """The first stage alone."""
     job = _job(task)

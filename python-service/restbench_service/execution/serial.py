@@ -23,8 +23,6 @@ class Serial(Fixed):
 
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
-        if job.workload.is_blocking:
-            return completed(lambda: job.run(InOrderLoop()))
         return completed(lambda: self._in_turn(job))
 
     def await_ready(self) -> None:

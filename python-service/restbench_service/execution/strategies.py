@@ -2,9 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
+from .adaptive import NICENESS, Adaptive
+from .per_element import PerElement
+from .per_request import PerRequest
 from .serial import Serial
+from .standard_pools import CONTEXT, ExecutorPool, MultiprocessingPool, PoolKind
 from .strategy import Strategy
+from .worker import begin_work
+from .worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -19,13 +26,62 @@ class Start:
     running: int | None
     modules: tuple[str, ...]
 
+    @cached_property
+    def requests_pool(self) -> WorkerPool:
+        """For the techniques that give whole requests to processes, each of which may close it."""
+        return self.pool(MultiprocessingPool, "PR")
+
+    def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> WorkerPool:
+        """Processes that are forked from one that has imported the modules."""
+        CONTEXT.set_forkserver_preload([*self.modules, begin_work.__module__])
+        return WorkerPool(kind, name, self.processes, self.modules, niceness)
+
 
 def _serial(start: Start) -> Strategy:
     return Serial(start.running)
 
 
+def _process_per_element(start: Start) -> Strategy:
+    text = (
+        "Each element of the result is a task for a multiprocessing.Pool with chunks of one, "
+        "operands and product in shared memory."
+    )
+    pool = start.pool(MultiprocessingPool, "PE")
+    return PerElement("process-per-element", "PE", text, pool, start.running)
+
+
+def _process_per_request(start: Start) -> Strategy:
+    text = "Each request is decoded, computed and encoded in one process of a multiprocessing.Pool."
+    return PerRequest("process-per-request", "PR", text, start.requests_pool, start.running)
+
+
+def _executor_per_element(start: Start) -> Strategy:
+    text = (
+        "Each element of the result is a task for a ProcessPoolExecutor, "
+        "operands and product in shared memory."
+    )
+    pool = start.pool(ExecutorPool, "EE")
+    return PerElement("executor-per-element", None, text, pool, start.running)
+
+
+def _executor_per_request(start: Start) -> Strategy:
+    text = "Each request is decoded, computed and encoded in one process of a ProcessPoolExecutor."
+    pool = start.pool(ExecutorPool, "ER")
+    return PerRequest("executor-per-request", None, text, pool, start.running)
+
+
+def _adaptive(start: Start) -> Strategy:
+    low_priority = start.pool(MultiprocessingPool, "F1", NICENESS)
+    return Adaptive(start.requests_pool, low_priority, start.running)
+
+
 TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
     "serial": _serial,
+    "process-per-element": _process_per_element,
+    "process-per-request": _process_per_request,
+    "executor-per-element": _executor_per_element,
+    "executor-per-request": _executor_per_request,
+    "adaptive": _adaptive,
 }
 """By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
 
