@@ -7,7 +7,6 @@ import socket
 import sys
 from threading import Thread
 
-from ..memory import keep_freed_memory
 from ..process import set_name
 
 
@@ -24,7 +23,6 @@ def begin_work(
         sys.exit("the pool was given up before this process began")
     set_name(f"{name}-{number}")
     _end_with(service)
-    keep_freed_memory()
     os.nice(niceness)
     for module in modules:
         importlib.import_module(module)
