@@ -13,20 +13,17 @@ import os
 import sys
 from collections.abc import Iterator
 
-from .memory import keep_freed_memory
-from .settings import BLAS_THREAD_VARIABLES, Settings
+from .process import ensure_environment
+from .settings import Settings
 
 UNLIMITED_BYTES = 2**62
 PRELOADED = "restbench_service.codec.npb"
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code. The imports of numpy come late: it reads the environment once, when imported,
-    and a pool's processes inherit it.
-    """
+    """The exit code. Its environment is the service's, or the two could not be compared."""
     settings = Settings.from_environment(os.environ)
-    keep_freed_memory()  # as in the service, or the two could not be compared
-    os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, str(settings.blas_threads)))
+    ensure_environment(settings.blas_threads)
     verified = True
     for line in _answers(_options(arguments), settings):
         print(line.decode(), flush=True)

@@ -2,12 +2,22 @@
 
 from dataclasses import dataclass
 
+import msgspec
 import orjson
 
 from ..workloads.npb.kernels import KERNELS
 from ..workloads.npb.workload import NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
-from .request_object import echo, member, read_object, readable_id, required_id
+from .request_object import MISSING, read_members, readable_id, required_id
+
+
+class _Members(msgspec.Struct, gc=False):
+    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+    class_: msgspec.Raw = msgspec.field(default=MISSING, name="class")
+    generate: msgspec.Raw = msgspec.Raw(b"true")
+
+
+_MEMBERS = msgspec.json.Decoder(_Members)
 
 
 @dataclass(frozen=True)
@@ -18,21 +28,17 @@ class NpbJson:
 
     def decode(self, body: bytes, query: str) -> NpbRequest:  # noqa: ARG002
         """In the contract's order: 002, then 003 member by member."""
-        members = read_object(body)
-        request_id = required_id(members)
+        members = read_members(body, _MEMBERS)
+        request_id = required_id(members.requestId)
         class_names = KERNELS[self.kernel_name].classes
-        try:
-            name: str = member(members, "class", str, "a string", "class")
-            if name not in class_names:
-                raise InvalidRequestError(
-                    "003", f"class: {echo(name)} is not one of {', '.join(class_names)}"
-                )
-            generate = "generate" not in members or member(
-                members, "generate", bool, "a boolean", "generate"
-            )
-        except InvalidRequestError as error:
-            raise InvalidRequestError(error.code, error.message, request_id) from None
-        return NpbRequest(request_id, name, generate)
+        name, generate = bytes(members.class_), bytes(members.generate)
+        class_name = msgspec.json.decode(name) if name.startswith(b'"') else None
+        if class_name not in class_names:
+            rule = f"must be one of {', '.join(class_names)}"
+            raise InvalidRequestError("003", f"class: {rule}", request_id)
+        if generate not in (b"true", b"false"):
+            raise InvalidRequestError("003", "generate: must be true or false", request_id)
+        return NpbRequest(request_id, class_name, generate == b"true")
 
     def encode(self, output: NpbResult) -> bytes:
         """The contract's members in its order."""

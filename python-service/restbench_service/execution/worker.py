@@ -8,7 +8,6 @@ import socket
 import sys
 from threading import Thread
 
-from ..memory import keep_freed_memory
 from ..process import set_name
 
 
@@ -27,7 +26,6 @@ def begin_work(
         signal.signal(stop, signal.SIG_IGN)
     set_name(f"{name}-{number}")
     _end_with(service)
-    keep_freed_memory()
     os.nice(niceness)
     for module in modules:
         importlib.import_module(module)

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 class Metrics:
     """Requests by workload, strategy and status, those in flight, and the process's own figures.
 
-    The process is gunicorn's one worker; the pools' processes are seen in /proc, not here.
+    The process is the one that serves; the pools' processes are seen in /proc, not here.
     """
 
     def __init__(self) -> None:
