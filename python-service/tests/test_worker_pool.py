@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,10 @@ def strategy(name: str) -> Iterator[Strategy]:
 
 def is_whole(prefix: str) -> bool:
     return set(pool(prefix)) == {f"{prefix}1", f"{prefix}2"}
+
+
+def is_anew(prefix: str, before: list[int]) -> bool:
+    return is_whole(prefix) and not set(before) & set(pool(prefix).values())
 
 
 def serves(strategy: Strategy) -> bool:
@@ -102,9 +107,7 @@ def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind
     for _ in range(5):
         pids = list(pool(prefix).values())
         kill(random.choice(pids))
-        wait_until(
-            lambda pids=pids: is_whole(prefix) and not set(pids) & set(pool(prefix).values())
-        )  # type: ignore[misc]
+        wait_until(partial(is_anew, prefix, pids))
         assert serves(strategy), name
     wait_until(lambda: left_behind() <= before)
 

@@ -218,8 +218,14 @@ class WorkerPool:
                 lost |= {future for future, _ in self._waiting}
                 self._waiting = []
             self._changed.notify_all()
-        for future in lost:
-            future.set_exception(error)
+        if lost:
+            # What follows an answer may take its time, and this thread has a pool to make.
+            Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
+
+
+def _fail(lost: set[Future[Any]], error: Exception) -> None:
+    for future in lost:
+        future.set_exception(error)
 
 
 def _descriptor_of(pid: int) -> int:
