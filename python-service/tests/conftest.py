@@ -6,6 +6,7 @@ import blas_threads  # noqa: F401 - see there
 import pytest
 from hypothesis import HealthCheck, settings
 from live_service import LiveService, running
+from pools import PRELOADED
 
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
@@ -29,7 +30,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 @pytest.fixture(scope="session")
 def strategies() -> Iterator[dict[str, Strategy]]:
     """The techniques in this process, with two processes a pool."""
-    table = start_strategies(Start(2, None, ()))
+    table = start_strategies(Start(2, None, PRELOADED))
     for strategy in table.values():
         strategy.await_ready()
     yield table

@@ -5,6 +5,7 @@ import re
 
 from live_service import children, name_of
 
+PRELOADED = ("restbench_service.catalogue",)
 NAME = re.compile(r"(PE|PR|EE|ER|F1)-[0-9]+")
 
 

@@ -23,7 +23,7 @@ from observed import (
     Verbose,
     Waiting,
 )
-from pools import pool
+from pools import PRELOADED, pool
 
 from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.strategies import Start, start_strategies
@@ -234,7 +234,7 @@ def test_the_setting_of_running_requests_holds(tmp_path: Path) -> None:
         "executor-per-element": 4,
         "executor-per-request": 2,
     }
-    table = start_strategies(Start(2, 4, ()))
+    table = start_strategies(Start(2, 4, PRELOADED))
     try:
         assert {name: table[name].permits for name in wanted} == wanted
         meeting = Meeting(str(tmp_path), 4)

@@ -17,7 +17,7 @@ from .faults import WorkerDiedError
 Succeeded = Callable[[Any], None]
 Failed = Callable[[BaseException], None]
 
-JOIN_SECONDS = 2.0
+JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
 PAUSE_SECONDS = 0.05
 CONTEXT = get_context("forkserver")
 """`fork` would copy a process that has threads, `spawn` would import numpy once a process."""
@@ -95,7 +95,7 @@ class MultiprocessingPool:
         pool._worker_handler.join(JOIN_SECONDS)  # or it would replace who is killed
         _kill(pool._pool)
         pool._inqueue._reader.close()  # a put of a body that nobody reads fails
-        pool._outqueue._wlock.acquire(block=False)  # by now whoever had it is dead
+        pool._outqueue._wlock.acquire(timeout=LOCK_SECONDS)  # who still has it then is dead
         pool._outqueue._wlock.release()
         pool._outqueue._writer.close()  # a get of an answer that nobody writes ends
         pool._taskqueue.put(None)

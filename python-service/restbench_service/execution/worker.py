@@ -3,6 +3,7 @@
 import importlib
 import os
 import select
+import signal
 import socket
 import sys
 from threading import Thread
@@ -21,6 +22,8 @@ def begin_work(
     number = channel.recv(16).decode()
     if not number:
         sys.exit("the pool was given up before this process began")
+    for stop in (signal.SIGINT, signal.SIGTERM):  # when to stop is for the service to say
+        signal.signal(stop, signal.SIG_IGN)
     set_name(f"{name}-{number}")
     _end_with(service)
     os.nice(niceness)

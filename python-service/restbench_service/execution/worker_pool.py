@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing import resource_tracker
 from threading import Condition, Thread
 from time import monotonic
 from typing import Any, NamedTuple
@@ -101,7 +102,7 @@ class WorkerPool:
         with self._changed:
             pool = self._pool
             self._pending.add(future)
-        failed = partial(self._failed, future)
+        failed = partial(self._failed, future, pool)
         if pool is None:
             failed(PoolFailedError(f"{self.name} has no processes now"))
             return
@@ -110,6 +111,13 @@ class WorkerPool:
         except Exception as error:  # the pool broke, or was given up, in this moment
             _LOG.warning("%s took no task: %s", self.name, type(error).__name__)
             failed(WorkerDiedError(f"{self.name} took no task"))
+
+    def _lose(self, pool: StandardPool | None) -> None:
+        """It has said itself that it is broken: the next calls wait for another."""
+        with self._changed:
+            if pool is not None and self._pool is pool:
+                self._pool = None
+                os.eventfd_write(self._wake, 1)
 
     def _is_ours_to_answer(self, future: "Future[Any]") -> bool:
         """Once: who gave the pool up has answered for it."""
@@ -123,12 +131,17 @@ class WorkerPool:
         if self._is_ours_to_answer(future):
             future.set_result(value)
 
-    def _failed(self, future: "Future[Any]", error: BaseException) -> None:
+    def _failed(
+        self, future: "Future[Any]", pool: StandardPool | None, error: BaseException
+    ) -> None:
+        if isinstance(error, WorkerDiedError):
+            self._lose(pool)
         if self._is_ours_to_answer(future):
             future.set_exception(error)
 
     def _keep(self) -> None:
         """The thread: make the pool, watch it until a process dies, and again."""
+        resource_tracker.ensure_running()  # starting it would undo what follows
         # Stop signals go to the whole process group, but when to stop is for the service to say.
         # What is blocked here is blocked in the fork server that starts here, and in its children.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
@@ -178,6 +191,8 @@ class WorkerPool:
                 poll.register(process, select.POLLIN)
                 self._set_ready(len(watched.processes) == self.size)
             elif events:
+                if self._wake in events:
+                    os.eventfd_read(self._wake)
                 if not self._is_closed:
                     _LOG.error("a process of %s died: it is made anew", self.name)
                 return
@@ -203,8 +218,14 @@ class WorkerPool:
                 lost |= {future for future, _ in self._waiting}
                 self._waiting = []
             self._changed.notify_all()
-        for future in lost:
-            future.set_exception(error)
+        if lost:
+            # What follows an answer may take its time, and this thread has a pool to make.
+            Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
+
+
+def _fail(lost: set[Future[Any]], error: Exception) -> None:
+    for future in lost:
+        future.set_exception(error)
 
 
 def _descriptor_of(pid: int) -> int:

@@ -61,6 +61,8 @@ def _largest(matrix: Matrix) -> int:
     return max(-int(matrix.min()), int(matrix.max()))
 
 
+_DOES_NOT_FIT = "rows[{}][{}]: the product's element does not fit 64 bits"
+
 BODIES: dict[str, Callable[[Operands], tuple[Body, type]]] = {
     "loops": _loops,
     "native": _native,
@@ -82,7 +84,7 @@ def multiply_by_loops(start: int, stop: int, left: Matrix, right: Matrix, produc
             for left_value, right_value in zip(row_values, columns[column], strict=True):
                 element += left_value * right_value
             if not INT64_MIN <= element <= INT64_MAX:
-                raise InvalidRequestError("006", f"rows[{row}][{column}]: does not fit 64 bits")
+                raise InvalidRequestError("006", _DOES_NOT_FIT.format(row, column))
             product[row, column] = element
 
 

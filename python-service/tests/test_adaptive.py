@@ -1,0 +1,138 @@
+"""The technique that chooses does what it says: who ran what, at which priority."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from live_service import wait_until
+from observed import NICE, Held, Observed
+from pools import PRELOADED, pool
+
+from restbench_service.execution import adaptive as module
+from restbench_service.execution.adaptive import (
+    LONG_NS,
+    MOST_DECODED_HERE_BYTES,
+    NICENESS,
+    Adaptive,
+)
+from restbench_service.execution.job import Job
+from restbench_service.execution.strategies import TECHNIQUES, Start
+
+OURS = {os.getpid()}
+OPERATION, BYTE = ("operation of", "observed"), ("byte of", "observed", "")
+SMALL, MIDDLING, LONG = 1, 20, 500
+"""Units of NS_PER_OPERATION: less than a dispatch, more than two, too long."""
+NS_PER_OPERATION = 100_000.0
+
+
+@pytest.fixture
+def adaptive() -> Iterator[Adaptive]:
+    strategy = TECHNIQUES["adaptive"](Start(2, None, PRELOADED))
+    assert isinstance(strategy, Adaptive)
+    strategy.await_ready()
+    strategy._dispatch_ns = 200_000.0
+    strategy._ns_per[OPERATION] = NS_PER_OPERATION
+    yield strategy
+    strategy.close()
+
+
+def run(strategy: Adaptive, units: int) -> dict[str, Any]:
+    strategy._ns_per[OPERATION] = NS_PER_OPERATION
+    return Observed().run(strategy, units)
+
+
+def column(answer: dict[str, Any], number: int) -> set[int]:
+    return {record[number] for record in answer["records"]}
+
+
+def in_company(strategy: Adaptive, users: ThreadPoolExecutor, signal: Path) -> None:
+    """Of a request that is on its thread until the signal."""
+    users.submit(Held(until=str(signal)).run, strategy, SMALL)
+    wait_until(lambda: strategy._in_flight["caller"] == 1)
+
+
+def test_a_request_alone_that_is_not_long_stays_on_its_thread(adaptive: Adaptive) -> None:
+    answer = run(adaptive, MIDDLING)
+    assert {answer["parse"], answer["compute"], answer["serialize"]} == OURS
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 0}
+
+
+def test_what_is_worth_a_dispatch_goes_to_a_process_when_others_are_in_flight(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+) -> None:
+    in_company(adaptive, users, signal)
+    answer = run(adaptive, MIDDLING)
+    assert answer["parse"] in OURS
+    assert {answer["compute"], answer["serialize"]} < set(pool("PR-").values())
+    assert column(answer, NICE) == {0}
+    signal.touch()
+
+
+def test_a_small_request_stays_on_its_thread_though_others_are_in_flight(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+) -> None:
+    in_company(adaptive, users, signal)
+    small = users.submit(run, adaptive, SMALL)
+    wait_until(lambda: adaptive.decisions()["caller"] == 2)
+    signal.touch()
+    assert small.result(60)["compute"] in OURS
+
+
+def test_a_long_request_goes_to_a_process_of_low_priority_though_it_is_alone(
+    adaptive: Adaptive,
+) -> None:
+    answer = run(adaptive, LONG)
+    assert answer["parse"] in OURS
+    assert {answer["compute"]} < set(pool("F1-").values())
+    assert column(answer, NICE) == {NICENESS}
+    assert adaptive.decisions()["low-priority"] == 1
+
+
+def test_a_long_body_is_not_decoded_on_its_thread(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"3"
+    answer = adaptive.execute(Job(workload, workload, body)).result().decode()
+    assert f'"parse": {os.getpid()}' not in answer
+    assert adaptive.decisions()["low-priority"] == 1, "nothing is known of it yet"
+
+
+def test_what_a_body_costs_is_learnt_from_the_first(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"3"
+    for _ in range(2):
+        adaptive.execute(Job(workload, workload, body)).result()
+    assert adaptive._ns_per[BYTE] * len(body) < LONG_NS
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
+
+
+def test_an_unknown_kind_is_taken_for_long_where_it_may_be(adaptive: Adaptive) -> None:
+    adaptive._ns_per.clear()
+    Observed().run(adaptive, int(2 * LONG_NS / module.UNKNOWN_NS_PER_OPERATION))
+    assert adaptive.decisions()["low-priority"] == 1
+
+
+def test_the_estimate_follows_what_requests_take(adaptive: Adaptive) -> None:
+    workload = Observed(unit_seconds=0.02)
+    adaptive._ns_per.clear()
+    adaptive.execute(workload.job(1)).result()
+    assert adaptive._ns_per[OPERATION] >= 20_000_000
+    assert adaptive.execute(workload.job(1)).result()
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
+
+
+def test_queries_that_clients_make_up_cannot_fill_the_memory(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"1"
+    for number in range(module.MOST_KINDS + 10):
+        adaptive.execute(Job(workload, workload, body, f"q={number}")).result()
+    assert len(adaptive.facts()["nsPer"]) <= module.MOST_KINDS
+
+
+def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adaptive) -> None:
+    workload = Observed()
+    with pytest.raises(ValueError, match="invalid literal"):
+        adaptive.execute(Job(workload, workload, b"x")).result()
+    assert sum(adaptive.decisions().values()) == sum(adaptive._in_flight.values()) == 0
