@@ -1,4 +1,4 @@
-package org.restbench.web;
+package org.restbench.codec;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -6,23 +6,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A query string's parameters. The container's own reading of them refuses a request for a broken escape in any of
- * them; here a broken escape stands for itself, as a parameter nobody asks for must do no harm.
+ * A query string's parameters. A broken escape stands for itself: a parameter nobody asks for does no harm.
+ *
+ * @param raw as it was sent, null where the request has none
  */
-final class Query {
-    private Query() {}
+public record Query(String raw) {
+    /** No parameters. */
+    public static final Query NONE = new Query(null);
 
-    /**
-     * All values of a parameter, in order.
-     *
-     * @param query null where the request has none
-     */
-    static List<String> values(String query, String name) {
+    /** All values of a parameter, in order. */
+    public List<String> values(String name) {
         List<String> values = new ArrayList<>(1);
-        if (query == null) {
+        if (raw == null) {
             return values;
         }
-        for (String pair : query.split("&")) {
+        for (String pair : raw.split("&")) {
             int equals = pair.indexOf('=');
             if (decode(equals < 0 ? pair : pair.substring(0, equals)).equals(name)) {
                 values.add(decode(pair.substring(equals < 0 ? pair.length() : equals + 1)));

@@ -1,10 +1,8 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import java.util.Arrays;
 import org.restbench.json.JsonCursor;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.Integers;
-import org.restbench.workload.Irregular;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
 final class Elements {

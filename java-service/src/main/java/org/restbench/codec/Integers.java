@@ -1,4 +1,4 @@
-package org.restbench.workload;
+package org.restbench.codec;
 
 import org.restbench.json.JsonCursor;
 

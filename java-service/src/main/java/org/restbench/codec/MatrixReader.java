@@ -1,12 +1,12 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import org.restbench.json.JsonCursor;
 import org.restbench.json.MalformedJson;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.Integers;
-import org.restbench.workload.Irregular;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.RequestIds;
+import org.restbench.workload.matrix.Kernel;
+import org.restbench.workload.matrix.Matrix;
+import org.restbench.workload.matrix.MatrixRequest;
 
 /**
  * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only
@@ -24,18 +24,19 @@ final class MatrixReader {
     }
 
     /**
+     * @param kernel asked for
      * @param memory that the elements are taken from
      * @throws Irregular where the body is anything but a right request
      */
-    static MatrixRequest read(byte[] body, MemoryBudget.Hold memory) {
+    static MatrixRequest read(byte[] body, Kernel kernel, MemoryBudget.Hold memory) {
         try {
-            return new MatrixReader(body, memory).request();
+            return new MatrixReader(body, memory).request(kernel);
         } catch (MalformedJson malformed) {
             throw Irregular.FOUND;
         }
     }
 
-    private MatrixRequest request() {
+    private MatrixRequest request(Kernel kernel) {
         RequestId id = null;
         Matrix one = null;
         Matrix two = null;
@@ -53,7 +54,7 @@ final class MatrixReader {
         }
         cursor.finish();
         require(id != null && one != null && two != null);
-        return new MatrixRequest(id, one, two);
+        return new MatrixRequest(id, kernel, one, two);
     }
 
     private Matrix matrix() {

@@ -1,7 +1,9 @@
-package org.restbench.workload;
+package org.restbench.codec;
 
 import org.restbench.json.JsonCursor;
 import org.restbench.json.MalformedJson;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
 
 /**
  * A request's body as one JSON object, read plainly: each question walks the bytes again and keeps nothing of them, so

@@ -1,7 +1,8 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
-import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.matrix.Matrix;
+import org.restbench.workload.matrix.MatrixProduct;
 
 /** Writes the response's bytes: one array of exactly the right size, nothing in between. */
 final class MatrixWriter {
@@ -24,16 +25,13 @@ final class MatrixWriter {
 
     /**
      * {@code {"requestId":"…","rows":[[…],…]}} without white space.
-     *
-     * @param memory that the bytes are taken from
      */
-    static byte[] write(MatrixProduct result, MemoryBudget.Hold memory) {
+    static byte[] write(MatrixProduct result) {
         Matrix product = result.product();
-        byte[] head = ("{\"requestId\":" + result.id().asString() + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
+        byte[] head = ("{\"requestId\":" + RequestIds.asString(result.id()) + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
         // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last
         // bracket
         long sizeBytes = head.length + digits(product) + product.size() + 2L * product.rows() + 1;
-        memory.grow(sizeBytes);
         MatrixWriter writer = new MatrixWriter(Math.toIntExact(sizeBytes));
         System.arraycopy(head, 0, writer.bytes, 0, head.length);
         writer.end = head.length;

@@ -1,9 +1,7 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.RequestBody;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.RequestIds;
 
 /**
  * Says what is wrong with a request that {@link MatrixReader} turned away. Plain and slow: it reads the body once for

@@ -1,4 +1,4 @@
-package org.restbench.workload;
+package org.restbench.codec;
 
 /** A fast reader met something that is not a plain, right request. What it is, a plain, slow one then says. */
 public final class Irregular extends RuntimeException {

@@ -1,6 +1,8 @@
-package org.restbench.workload;
+package org.restbench.codec;
 
 import org.restbench.json.JsonCursor;
+import org.restbench.json.JsonStrings;
+import org.restbench.workload.RequestId;
 
 /** Reads a request's id: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
@@ -19,6 +21,16 @@ public final class RequestIds {
         return cursor.peek() == '"'
                 ? string(cursor, body)
                 : new RequestId(Long.toString(Integers.read(cursor, body)), true);
+    }
+
+    /** As it was received, a JSON number or string. */
+    public static String asReceived(RequestId id) {
+        return id.number() ? id.text() : asString(id);
+    }
+
+    /** As a JSON string, whatever it was. */
+    public static String asString(RequestId id) {
+        return JsonStrings.quote(id.text());
     }
 
     private static RequestId string(JsonCursor cursor, byte[] body) {

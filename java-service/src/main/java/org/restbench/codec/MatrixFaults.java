@@ -1,9 +1,6 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import org.restbench.json.JsonCursor;
-import org.restbench.workload.Integers;
-import org.restbench.workload.Irregular;
-import org.restbench.workload.RequestBody;
 
 /**
  * The faults one matrix of a well-formed request can have, a method a code. Each throws {@link MatrixFault} at the

@@ -1,4 +1,4 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

@@ -1,4 +1,4 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 /** What {@link FaultFinder} found: the contract's code, and a message that begins with the place. */
 final class MatrixFault extends RuntimeException {
