@@ -7,4 +7,8 @@ public final class StrategyFault extends RuntimeException {
     public StrategyFault(String message, Throwable cause) {
         super(message, cause);
     }
+
+    static StrategyFault stopped() {
+        return new StrategyFault("the service is being stopped", null);
+    }
 }
