@@ -26,13 +26,36 @@ EXAMPLES = {
 CODES: list[str] = DEFINITIONS["Error"]["properties"]["errorCode"]["enum"]
 STATUSES = {
     "001": {422}, "002": {400}, "003": {422}, "004": {422}, "005": {422},
-    "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "010": {413},
+    "006": {422}, "007": {413}, "008": {503}, "009": {404, 405, 415}, "010": {413}, "011": {413},
     "099": {500},
 }  # fmt: skip
 GIVEN = {
     None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault",
-    "memory-held", "memory-limit-100-mib",
+    "memory-held", "memory-limit-100-mib", "operations-limit-1000", "loop-operations-limit-1000",
 }  # fmt: skip
+PLACES = re.compile(r"matrixOne|[0-9]+|[A-Z]{5,}|POST")
+"""What varies in a message of the README's table."""
+
+
+def form_of(message: str) -> re.Pattern[str]:
+    """The messages that a line of the README's table stands for."""
+    pieces = [re.escape(piece) for piece in PLACES.split(message)]
+    return re.compile("[^ ]+".join(pieces))
+
+
+def messages() -> dict[str, list[re.Pattern[str]]]:
+    """The README's table of messages, by code."""
+    found: dict[str, list[re.Pattern[str]]] = {}
+    code = ""
+    section = (CONTRACT / "README.md").read_text().partition("\n## Messages\n")[2]
+    for line in section.partition("\n## ")[0].splitlines():
+        if cells := re.match(r"\| ?([0-9]{3})? \| (.*) \|$", line):
+            code = cells[1] or code
+            found.setdefault(code, []).extend(map(form_of, re.findall("`([^`]+)`", cells[2])))
+    return found
+
+
+MESSAGES = messages()
 OPTIONAL = {"given", "response", "responseText", "varying", "where", "responseHeaders"}
 BODIES = {"body", "bodyText", "bodyBase64"}
 every_example = pytest.mark.parametrize("name", sorted(EXAMPLES))
@@ -66,9 +89,10 @@ def parsed(body: bytes) -> Any:
 
 def schema_cannot_see(example: dict[str, Any]) -> bool:
     """A parameter, a string's element beyond 64 bits, a kernel's classes: outside a JSON Schema."""
+    message = example["response"]["errorMessage"]
     beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_bytes(example["request"]).decode())
     other_kernel = example["request"].get("body", {}).get("class") == "W30"
-    return example.get("where") == "kernel" or beyond_64_bits is not None or other_kernel
+    return message.startswith("kernel:") or beyond_64_bits is not None or other_kernel
 
 
 def test_the_schemas_are_valid_json_schema() -> None:
@@ -133,7 +157,16 @@ def test_the_example_answers_what_its_name_and_the_schema_say(name: str) -> None
     else:
         assert example["response"]["errorCode"] == name[:3]
         assert example["status"] in STATUSES[name[:3]]
+        assert ("where" in example) != ("errorMessage" in example["response"])
         validator("Error").validate({"errorMessage": "any", **example["response"]})
+
+
+@every_example
+def test_the_example_s_message_is_of_the_table_in_the_readme(name: str) -> None:
+    message = EXAMPLES[name].get("response", {}).get("errorMessage")
+    if message is not None:
+        forms = MESSAGES[name[:3]]
+        assert any(form.fullmatch(message) for form in forms), message
 
 
 @every_example
@@ -150,7 +183,8 @@ def test_the_example_s_route_method_and_status_are_in_openapi(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name", [n for n in sorted(EXAMPLES) if n[:2] == "ok" or n[:3] in {"001", "004", "006", "010"}]
+    "name",
+    [n for n in sorted(EXAMPLES) if n[:3] in {"001", "004", "006", "010", "011"} or n[:2] == "ok"],
 )
 def test_a_request_that_only_its_sizes_can_spoil_is_valid_by_the_schema(name: str) -> None:
     request_of(name).validate(parsed(body_bytes(EXAMPLES[name]["request"])))

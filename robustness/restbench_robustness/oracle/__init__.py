@@ -4,7 +4,7 @@ It shares no line and no library with the services: JSON is read by its own read
 Python's integers. Slow and plain, so that it can be checked by reading it beside the contract.
 """
 
-from .http_rules import Oracle, Request
-from .verdict import MESSAGE_001, STATUSES, Verdict
+from .http_rules import Limits, Oracle, Request
+from .verdict import STATUSES, Verdict
 
-__all__ = ["MESSAGE_001", "STATUSES", "Oracle", "Request", "Verdict"]
+__all__ = ["STATUSES", "Limits", "Oracle", "Request", "Verdict"]

@@ -1,4 +1,4 @@
-"""The order in which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 006."""
+"""The order in which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from urllib.parse import unquote_to_bytes
 from .matrix_rules import operands, right_id
 from .product import answer, multiply
 from .strict_json import Json, read
-from .verdict import MESSAGE_001, STATUSES, Verdict, Violation
+from .verdict import STATUSES, Verdict, Violation
 
 GET_PATHS = ("/strategies", "/health", "/metrics", "/openapi.json", "/docs")
 KERNELS = ("loops", "native")
+RULE_OF_ID = "requestId: must be a string of 1 to 128 characters or a 64-bit integer"
 
 
 @dataclass(frozen=True)
@@ -29,63 +30,93 @@ class Request:
     """False: the connection ended before the announced length or the last chunk."""
 
 
-class Oracle:
-    """The contract for a service with these strategies and this limit."""
+@dataclass(frozen=True)
+class Limits:
+    """What a service was started with."""
 
-    def __init__(self, strategies: Iterable[str], body_limit_bytes: int) -> None:
-        """A product may have half as many elements as the limit has bytes."""
+    body_bytes: int = 64 * 1024 * 1024
+    loop_operations: int = 2 * 10**8
+    native_operations: int = 10**10
+
+    @property
+    def product_elements(self) -> int:
+        """Two bytes are the least an element takes in the answer."""
+        return max(1, self.body_bytes // 2)
+
+
+class Oracle:
+    """The contract for a service with these strategies and limits."""
+
+    def __init__(self, strategies: Iterable[str], limits: Limits) -> None:
+        """`strategies` are those that take the matrix."""
         self._compute_paths = {f"/matrix/{name}" for name in strategies}
-        self._body_limit_bytes = body_limit_bytes
-        self._most_elements = max(1, body_limit_bytes // 2)
+        self._limits = limits
 
     def judge(self, request: Request) -> Verdict | None:
         """The right answer; None for a GET that is right, whose answer is each service's own."""
         path, _, query = request.target.partition("?")
         if path in GET_PATHS:
-            if request.method == "GET":
-                return None
-            return Verdict("009", 405, allow="GET")
-        refusal = self._refusal(request, path)
-        return refusal or self._content(request, kernels(query))
+            return None if request.method == "GET" else _wrong_method("GET")
+        request_id = None
+        try:
+            refusal = self._refusal(request, path)
+            if refusal is not None:
+                return refusal
+            members = _members(request)
+            request_id = right_id(members)
+            product = self._product(members, request_id, kernels(query))
+        except Violation as violation:
+            code = violation.code
+            return Verdict(code, STATUSES[code], request_id, messages=violation.messages)
+        return Verdict("ok", STATUSES["ok"], request_id, product=product)
 
     def _refusal(self, request: Request, path: str) -> Verdict | None:
         if path not in self._compute_paths:
-            return Verdict("009", 404)
+            text = "no such path or strategy; GET /strategies lists the strategies"
+            return Verdict("009", 404, messages=frozenset({text}))
         if request.method != "POST":
-            return Verdict("009", 405, allow="POST")
+            return _wrong_method("POST")
         if _media_type(request.content_type) != "application/json":
-            return Verdict("009", 415)
-        if max(len(request.body), request.declared_bytes or 0) > self._body_limit_bytes:
-            return Verdict("007", 413)
+            text = "Content-Type must be application/json"
+            return Verdict("009", 415, messages=frozenset({text}))
+        limit = self._limits.body_bytes
+        if max(len(request.body), request.declared_bytes or 0) > limit:
+            raise Violation("007", f"the body is larger than the limit of {limit} bytes")
         return None
 
-    def _content(self, request: Request, kernel_values: list[str]) -> Verdict:
-        try:
-            members = read(request.body)
-            if not isinstance(members, dict) or not request.is_whole:
-                raise Violation("002")
-        except Violation as violation:
-            return Verdict(violation.code, STATUSES[violation.code])
-        return self._members(members, kernel_values)
+    def _product(
+        self, request: dict[str, Json], request_id: str | int | None, kernel_values: list[str]
+    ) -> bytes:
+        """The answer's bytes; Violation 003, 005, 004, 001, 007, 011 or 006."""
+        if len(kernel_values) > 1 or not set(kernel_values) <= set(KERNELS):
+            raise Violation("003", "kernel: must be given at most once, as loops or native")
+        if request_id is None:
+            raise Violation("003", RULE_OF_ID)
+        one, two = operands(request)
+        self._require_size(len(one), len(two), len(two[0]), "native" in kernel_values)
+        return answer(request_id, multiply(one, two))
 
-    def _members(self, request: dict[str, Json], kernel_values: list[str]) -> Verdict:
-        request_id = right_id(request)
-        try:
-            if len(kernel_values) > 1 or not set(kernel_values) <= set(KERNELS):
-                raise Violation("003", "kernel")
-            if request_id is None:
-                raise Violation("003", "requestId")
-            one, two = operands(request)
-            if len(one) * len(two[0]) > self._most_elements:
-                return Verdict("007", 413, request_id)
-            body = answer(request_id, multiply(one, two))
-        except Violation as violation:
-            code = violation.code
-            message = MESSAGE_001 if code == "001" else None
-            return Verdict(
-                code, STATUSES[code], request_id, places=violation.places, message=message
-            )
-        return Verdict("ok", STATUSES["ok"], request_id, product=body)
+    def _require_size(self, rows: int, inner: int, columns: int, native: bool) -> None:
+        limit = self._limits.product_elements
+        if rows * columns > limit:
+            raise Violation("007", f"the product has {rows * columns} elements, the limit is {limit}")
+        limit = self._limits.native_operations if native else self._limits.loop_operations
+        if rows * inner * columns > limit:
+            raise Violation("011", f"operations: {rows * inner * columns}, the limit is {limit}")
+
+
+def _wrong_method(allowed: str) -> Verdict:
+    text = f"this path has the method {allowed} only"
+    return Verdict("009", 405, messages=frozenset({text}), allow=allowed)
+
+
+def _members(request: Request) -> dict[str, Json]:
+    if not request.is_whole:
+        raise Violation("002", "the body was cut off")
+    members = read(request.body)
+    if not isinstance(members, dict):
+        raise Violation("002", "the body is not a JSON object")
+    return members
 
 
 def kernels(query: str) -> list[str]:

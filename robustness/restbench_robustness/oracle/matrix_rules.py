@@ -9,6 +9,7 @@ from .strict_json import Json
 from .verdict import Violation
 
 MOST_ID_CHARACTERS = 128
+MOST_ECHO_DIGITS = 24
 
 Rows = list[list[int]]
 
@@ -34,7 +35,7 @@ def operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
     for matrix in matrices:
         _check_sizes(matrix)
     if len(one[0]) != len(two):
-        raise Violation("001")
+        raise Violation("001", "Invalid number of columns and rows for multiplication")
     return one, two
 
 
@@ -49,26 +50,26 @@ def right_id(request: dict[str, Json]) -> str | int | None:
 def _members(request: dict[str, Json], name: str) -> _Matrix:
     matrix = request.get(name)
     if not isinstance(matrix, dict):
-        raise Violation("003", name)
+        raise Violation("003", f"{name}: must be an object with columnCount and rows")
     column_count = positive(matrix.get("columnCount"))
     if column_count is None:
-        raise Violation("003", f"{name}.columnCount")
+        raise Violation("003", f"{name}.columnCount: must be an integer of at least 1")
     rows = matrix.get("rows")
     if not isinstance(rows, list) or not rows:
-        raise Violation("003", f"{name}.rows")
+        raise Violation("003", f"{name}.rows: must be an array of at least one row")
     pieces = [_pieces(row, f"{name}.rows[{index}]") for index, row in enumerate(rows)]
     return _Matrix(name, column_count, pieces)
 
 
 def _pieces(row: Json, place: str) -> list[Json | _Piece]:
     if not isinstance(row, dict):
-        raise Violation("003", place)
+        raise Violation("003", f"{place}: must be an object with value")
     value = row.get("value")
     if isinstance(value, list) and value:
         return list(value)
     if isinstance(value, str) and value:
         return [_Piece(text) for text in value.split(",")]
-    raise Violation("003", f"{place}.value")
+    raise Violation("003", f"{place}.value: must be a non-empty string or array of integers")
 
 
 def _values(matrix: _Matrix) -> Rows:
@@ -81,11 +82,16 @@ def _values(matrix: _Matrix) -> Rows:
 def _value(piece: Json | _Piece, place: str) -> int:
     value = element(piece.text) if isinstance(piece, _Piece) else int64(piece)
     if value is None:
-        raise Violation("005", place)
+        raise Violation("005", f"{place}: must be an integer that fits 64 bits")
     return value
 
 
 def _check_sizes(matrix: _Matrix) -> None:
     for index, row in enumerate(matrix.rows):
-        if str(len(row)) != matrix.column_count:
-            raise Violation("004", f"{matrix.name}.rows[{index}]")
+        count = matrix.column_count
+        if str(len(row)) != count:
+            shown = count if len(count) <= MOST_ECHO_DIGITS else count[:MOST_ECHO_DIGITS] + "..."
+            place = f"{matrix.name}.rows[{index}]"
+            raise Violation(
+                "004", f"{place}: the number of values is {len(row)}, columnCount is {shown}"
+            )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-STATUSES = {"ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422}
-"""Status of each outcome that has one status and depends on the body's content."""
-MESSAGE_001 = "Invalid number of columns and rows for multiplication"
+STATUSES = {
+    "ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422, "007": 413, "011": 413,
+}  # fmt: skip
+"""Status of each outcome that has one status and depends on the request's content."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +21,8 @@ class Verdict:
     """What an error echoes; of a product it is part of `product`."""
     product: bytes | None = None
     """The whole body of a 200."""
-    places: frozenset[str] = field(default=frozenset())
-    """The message names one of them; none: the contract names no place here."""
-    message: str | None = None
-    """The exact message, where the contract has one."""
+    messages: frozenset[str] = field(default=frozenset())
+    """The message is one of them: 006 names any of the elements that do not fit."""
     allow: str | None = None
     """The method that a 405 names in `Allow`."""
 
@@ -31,8 +30,8 @@ class Verdict:
 class Violation(Exception):
     """A rule of the contract that the request breaks."""
 
-    def __init__(self, code: str, *places: str) -> None:
-        """`places` are those the message may name, none where the contract names none."""
-        super().__init__(code, *places)
+    def __init__(self, code: str, *messages: str) -> None:
+        """`messages` are those of which the answer has one."""
+        super().__init__(code, *messages)
         self.code = code
-        self.places = frozenset(places)
+        self.messages = frozenset(messages)
