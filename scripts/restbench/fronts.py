@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench import ports
 from restbench.cell import Front
 from restbench.failures import EnvironmentProblem
 from restbench.programs import PYTHON_SERVICE
 from restbench.store import ROOT
 
-NGINX_TEMPLATE = ROOT / "contract" / "nginx" / "nginx.conf.template"
+NGINX_TEMPLATE = ROOT / "fronts" / "nginx.conf.template"
 #: What a front of root's runs as: nobody's, who may do nothing else.
 NOBODY = 65534
 #: Writable by root alone, so no other user can be there first; nobody may pass through it.
@@ -74,10 +75,23 @@ def user_of(front: Front) -> int | None:
 
 def _filled_in(place: Place, folder: Path) -> str:
     """The template with its `${NAME}`s; nginx' own variables have no braces in it."""
-    values = {}
+    buffers = place.protects
+    values = {
+        "FRONT_RUN": str(folder),
+        "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
+        "FRONT_BACKEND": f"{ports.HOST}:{place.service_port}",
+        "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
+        "FRONT_MAX_BODY_BYTES": _set("RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
+        "FRONT_RECEIVE_SECONDS": _set("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
+    }
     return re.sub(
         r"\$\{(\w+)\}", lambda found: values[found[1]], NGINX_TEMPLATE.read_text(encoding="utf-8")
     )
+
+
+def _set(variable: str, default: int) -> str:
+    """A limit that the service has from the same environment, with its default there."""
+    return os.environ.get(variable, str(default))
 
 
 #: Each front with its program and the Debian package that has it.

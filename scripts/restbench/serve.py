@@ -120,4 +120,4 @@ def _start(name: ServiceName, front: Front) -> service.Service:
 
 
 def _state() -> Path:
-    return serve_folder() / "running.json"
+    return serve_folder() / "processes.json"
