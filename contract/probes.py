@@ -1,0 +1,198 @@
+"""Requests that an example cannot say, for they are about HTTP itself; and what is answered.
+
+A probe is a conversation on one connection. What came back is written as one text: for each answer
+its status, and the code of an error in the contract's form (`200`, `413 007`; `400 other`: an error
+in another form; `100` before a body), then `closed` or `silent` where an answer was expected.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+BODY = (
+    b'{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
+    b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
+)
+LONG_BODY = b'{"requestId":1,"class":"A"}'
+"""Of CG: about a second of work."""
+
+
+class Answer(NamedTuple):
+    """Wait for so many answers."""
+
+    count: int = 1
+
+
+class Pause(NamedTuple):
+    """Send nothing for a while."""
+
+    seconds: float
+
+
+class Zeros(NamedTuple):
+    """Send so many bytes beyond the body limit, in chunks or plain."""
+
+    beyond_limit: int
+    in_chunks: bool
+
+
+class EndOfSending(NamedTuple):
+    """Close the sending half of the connection."""
+
+
+class Terminate(NamedTuple):
+    """Send TERM to the service."""
+
+
+class Timeout(NamedTuple):
+    """Wait as long as the server lets a sender be silent, and some seconds more."""
+
+
+Step = bytes | Answer | Pause | Zeros | EndOfSending | Terminate | Timeout
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A conversation and the outcomes that the contract allows, as a regular expression."""
+
+    name: str
+    about: str
+    allowed: str
+    steps: tuple[Step, ...]
+
+
+def head(
+    *lines: str, path: str = "/matrix/serial", version: str = "1.1", length: int | None = len(BODY)
+) -> bytes:
+    """A request's head; `length` None: the body comes in chunks, or in no way that HTTP knows."""
+    sized = [] if length is None else [f"Content-Length: {length}"]
+    fixed = [f"POST {path} HTTP/{version}", "Host: service", "Content-Type: application/json"]
+    return "\r\n".join([*fixed, *sized, *lines, "", ""]).encode()
+
+
+def chunk(data: bytes) -> bytes:
+    """A chunk of a body."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+CHUNKED = "Transfer-Encoding: chunked"
+REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
+"""What is not HTTP, or too long for a server, is refused in any form."""
+BEYOND = 4 * 1024 * 1024
+"""Bytes that a client goes on sending after the limit: more than sockets buffer."""
+
+PROBES = (
+    Probe(
+        "kept-connection",
+        "One connection serves any number of requests.",
+        "200 200 200",
+        (head() + BODY, Answer(), head() + BODY, Answer(), head() + BODY, Answer()),
+    ),
+    Probe(
+        "idle-connection",
+        "A connection may be idle for seconds between two requests.",
+        "200 200",
+        (head() + BODY, Answer(), Pause(3), head() + BODY, Answer()),
+    ),
+    Probe(
+        "pipelined",
+        "Two requests sent at once are answered in order.",
+        "200 200",
+        ((head() + BODY) * 2, Answer(2)),
+    ),
+    Probe(
+        "chunked-body",
+        "A body in chunks is a body.",
+        "200",
+        (
+            head(CHUNKED, length=None) + chunk(BODY[:9]),
+            Pause(0.1),
+            chunk(BODY[9:]) + chunk(b""),
+            Answer(),
+        ),
+    ),
+    Probe(
+        "chunked-body-above-limit",
+        "The limit is found while the chunks come.",
+        "413 007",
+        (head(CHUNKED, length=None), Zeros(1, in_chunks=True), chunk(b""), Answer()),
+    ),
+    Probe(
+        "declared-body-above-limit",
+        "Content-Length alone is refused, and the client that goes on sending gets to read it.",
+        "413 007",
+        (head("Content-Length: BEYOND", length=None), Zeros(BEYOND, in_chunks=False), Answer()),
+    ),
+    Probe(
+        "long-body-to-unknown-path",
+        "The path decides before the length.",
+        "404 009",
+        (head("Content-Length: BEYOND", path="/nothing", length=None), Answer()),
+    ),
+    Probe(
+        "cut-off-body",
+        "The client ends its sending before the announced length; what came is well-formed.",
+        "400 002",
+        (head(length=len(BODY) + 1) + BODY, EndOfSending(), Answer()),
+    ),
+    Probe(
+        "cut-off-chunked-body",
+        "The client ends its sending before the last chunk; what came is well-formed.",
+        "400 002",
+        (head(CHUNKED, length=None) + chunk(BODY), EndOfSending(), Answer()),
+    ),
+    Probe(
+        "head-of-20-kb",
+        "A head longer than what servers take by default: served or refused, never a fault.",
+        "200|" + REFUSED,
+        (head(f"X-Long: {'x' * 20_000}") + BODY, Answer()),
+    ),
+    Probe(
+        "head-of-100-kb",
+        "A head that no server should hold is refused.",
+        REFUSED,
+        (head(f"X-Long: {'x' * 100_000}") + BODY, Answer()),
+    ),
+    Probe(
+        "not-http",
+        "What is not HTTP is refused.",
+        REFUSED,
+        (b"\x16\x03\x01 hello\r\n\r\n", Answer()),
+    ),
+    Probe(
+        "both-lengths",
+        "Content-Length and chunks at once: refused, or the chunks count and the connection ends.",
+        r"(200|4\d\d( \S+)?) closed|closed",
+        (head(CHUNKED) + chunk(BODY) + chunk(b"") + head() + BODY, Answer(2)),
+    ),
+    Probe(
+        "expect-100-continue",
+        "A client that waits for 100 gets it before it sends its body.",
+        "100 200",
+        (head("Expect: 100-continue"), Answer(), BODY, Answer()),
+    ),
+    Probe(
+        "http-1.0",
+        "A client of HTTP/1.0 is served.",
+        "200",
+        (head(version="1.0") + BODY, Answer()),
+    ),
+    Probe(
+        "unfinished-head",
+        "A client that is silent in the middle of its head is let go within the receive timeout.",
+        REFUSED,
+        (head()[:40], Timeout()),
+    ),
+    Probe(
+        "term-in-flight",
+        "A request in flight when TERM comes gets its answer. This ends the service.",
+        "200",
+        (
+            head(path="/npb-cg/serial", length=len(LONG_BODY)) + LONG_BODY,
+            Pause(0.5),
+            Terminate(),
+            Answer(),
+        ),
+    ),
+)  # fmt: skip
