@@ -89,18 +89,36 @@ final class BodyText {
 
     /** In well-formed JSON, where a backslash is always in a string; elsewhere it may say anything. */
     static boolean hasLoneSurrogate(byte[] body) {
-        for (int i = 0; i < body.length; i++) {
+        return loneSurrogate(body, 0) >= 0;
+    }
+
+    /**
+     * The same text but for lone surrogates, which Jackson refuses in names as if they were malformed: each is replaced
+     * by a character of its own.
+     */
+    static byte[] withoutLoneSurrogates(byte[] body) {
+        byte[] text = body;
+        for (int at = loneSurrogate(body, 0); at >= 0; at = loneSurrogate(body, at + 6)) {
+            text = text == body ? body.clone() : text;
+            text[at + 2] = 'e'; // U+D800 becomes U+E800, which is for private use
+        }
+        return text;
+    }
+
+    /** The offset of the next escape that is one, -1 where there is none. */
+    private static int loneSurrogate(byte[] body, int from) {
+        for (int i = from; i < body.length; i++) {
             if (body[i] == '\\') {
                 int unit = unit(body, i);
                 boolean pair = isBetween(unit, Character.MIN_HIGH_SURROGATE, Character.MAX_HIGH_SURROGATE)
                         && isBetween(unit(body, i + 6), Character.MIN_LOW_SURROGATE, Character.MAX_LOW_SURROGATE);
                 if (!pair && isBetween(unit, Character.MIN_SURROGATE, Character.MAX_SURROGATE)) {
-                    return true;
+                    return i;
                 }
                 i += pair ? 11 : 1;
             }
         }
-        return false;
+        return -1;
     }
 
     private static boolean isBetween(int unit, char lowest, char highest) {

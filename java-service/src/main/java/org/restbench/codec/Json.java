@@ -103,13 +103,14 @@ final class Json {
         if (BodyText.isTooDeep(body)) {
             return "the body is nested deeper than " + MAX_DEPTH + " levels";
         }
-        if (BodyText.looksEncoded(body) || !isReadable(body, memory, false)) {
+        byte[] text = BodyText.withoutLoneSurrogates(body);
+        if (BodyText.looksEncoded(body) || !isReadable(text, memory, false)) {
             return "the body is not well-formed JSON";
         }
-        if (!isReadable(body, memory, true)) {
+        if (!isReadable(text, memory, true)) {
             return "the body has a member twice in one object";
         }
-        if (BodyText.hasLoneSurrogate(body)) {
+        if (text != body) {
             return "the body has a lone surrogate in a string";
         }
         return "the body is not a JSON object";

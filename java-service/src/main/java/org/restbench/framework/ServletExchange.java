@@ -1,6 +1,8 @@
 package org.restbench.framework;
 
 import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -25,6 +27,9 @@ import org.slf4j.LoggerFactory;
 final class ServletExchange {
     private static final Logger LOG = LoggerFactory.getLogger(ServletExchange.class);
 
+    /** Attribute of a request whose answer the container asks for. */
+    private static final String REPLY = ServletExchange.class.getName() + ".reply";
+
     private static final int PIECE_BYTES = 16 << 10;
 
     /**
@@ -43,6 +48,10 @@ final class ServletExchange {
 
     /** Answers it, now or later. */
     void handle(Core core) {
+        if (request.getDispatcherType() == DispatcherType.ERROR) {
+            sendForContainer(core);
+            return;
+        }
         Opened opened = core.open(new Head(
                 request.getMethod(),
                 request.getRequestURI(),
@@ -57,7 +66,7 @@ final class ServletExchange {
         Exchange exchange = (Exchange) opened;
         Reply refused = receive(exchange);
         if (refused != null) {
-            send(refused);
+            sendUnlessContainerDoes(refused);
             return;
         }
         CompletableFuture<Reply> answer = exchange.run().toCompletableFuture();
@@ -65,6 +74,23 @@ final class ServletExchange {
             send(answer.join());
         } else {
             sendLater(answer);
+        }
+    }
+
+    /** The container comes back for an answer with a status of its own. */
+    private void sendForContainer(Core core) {
+        Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
+        Object ours = request.getAttribute(REPLY);
+        send(ours instanceof Reply reply ? reply : core.refusedByServer(status instanceof Integer known ? known : 500));
+    }
+
+    /** Tomcat decides on an error by itself where it cannot read a body, and lets nothing else be sent. */
+    private void sendUnlessContainerDoes(Reply reply) {
+        if (response.isCommitted()) {
+            reply.sent();
+            request.setAttribute(REPLY, reply);
+        } else {
+            send(reply);
         }
     }
 

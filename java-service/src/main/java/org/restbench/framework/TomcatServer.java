@@ -7,6 +7,7 @@ import org.apache.coyote.http11.AbstractHttp11Protocol;
 import org.apache.tomcat.util.buf.EncodedSolidusHandling;
 import org.restbench.settings.Settings;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.error.ErrorPage;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.servlet.context.ServletWebServerApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -26,6 +27,7 @@ class TomcatServer {
         return factory -> {
             factory.setPort(settings.port());
             factory.setAddress(address(settings.host()));
+            factory.addErrorPages(new ErrorPage("/error")); // the core's answer to what the container refuses
             factory.addConnectorCustomizers(connector -> bound(connector, settings));
         };
     }
