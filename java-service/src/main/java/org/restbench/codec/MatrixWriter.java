@@ -23,12 +23,11 @@ final class MatrixWriter {
         bytes = new byte[sizeBytes];
     }
 
-    /**
-     * {@code {"requestId":"…","rows":[[…],…]}} without white space.
-     */
+    /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */
     static byte[] write(MatrixProduct result) {
         Matrix product = result.product();
-        byte[] head = ("{\"requestId\":" + RequestIds.asString(result.id()) + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
+        byte[] head =
+                ("{\"requestId\":" + RequestIds.asString(result.id()) + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
         // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last
         // bracket
         long sizeBytes = head.length + digits(product) + product.size() + 2L * product.rows() + 1;

@@ -43,8 +43,7 @@ public class Wiring {
         InputCache inputs = new InputCache(memory);
         return Workloads.of(List.of(
                 new CodedWorkload<>(
-                        new MatrixWorkload(),
-                        new MatrixJson(settings.limits().mostProductElements())),
+                        new MatrixWorkload(), new MatrixJson(settings.limits().mostProductElements())),
                 npb(IntegerSort.kernel(), inputs, memory),
                 npb(ConjugateGradient.kernel(), inputs, memory),
                 npb(Multigrid.kernel(), inputs, memory),
@@ -62,8 +61,7 @@ public class Wiring {
     }
 
     @Bean
-    public Strategies strategies(
-            Settings settings, Cores cores, CoreAffinity affinity) {
+    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
                 affinity,
                 cores.pinned(),
@@ -104,11 +102,7 @@ public class Wiring {
 
     @Bean
     HealthController healthController(
-            BuildProperties build,
-            CoreAffinity affinity,
-            Cores cores,
-            Settings settings,
-            Strategies strategies) {
+            BuildProperties build, CoreAffinity affinity, Cores cores, Settings settings, Strategies strategies) {
         Map<String, Object> shown = settings.shown(cores);
         shown.put("adaptive", strategies.adaptive().facts());
         return new HealthController(build.getVersion(), affinity, shown);

@@ -33,8 +33,8 @@ record Reply(int status, Map<String, String> headers, byte[] body) {
     }
 
     static Reply error(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
-        String json = "{\"requestId\":" + (requestId == null ? "null" : RequestIds.asReceived(requestId)) + ",\"errorCode\":\""
-                + code.code() + "\",\"errorMessage\":" + JsonStrings.quote(message) + "}";
+        String json = "{\"requestId\":" + (requestId == null ? "null" : RequestIds.asReceived(requestId))
+                + ",\"errorCode\":\"" + code.code() + "\",\"errorMessage\":" + JsonStrings.quote(message) + "}";
         return new Reply(status, headers, json.getBytes(StandardCharsets.UTF_8));
     }
 
