@@ -2,6 +2,7 @@ package org.restbench.core;
 
 import java.util.function.Supplier;
 import org.restbench.execution.AbandonedException;
+import org.restbench.execution.StoppingException;
 import org.restbench.execution.StrategyFault;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
@@ -28,6 +29,9 @@ final class Errors {
                     ? Reply.error(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
                     : Reply.busy(refused.getMessage());
         }
+        if (thrown instanceof StoppingException) {
+            return Reply.busy("the service is stopping");
+        }
         if (thrown instanceof AbandonedException) {
             return Reply.busy("the client went away before its turn came");
         }
@@ -44,9 +48,6 @@ final class Errors {
 
     private static Reply fault(Throwable thrown, RequestId id) {
         boolean told = thrown instanceof StrategyFault;
-        if (told && thrown.getCause() == null) {
-            return Reply.busy("the service is stopping");
-        }
         LOG.error("request {} failed with 099", shown(id), told ? thrown : Muted.of(thrown));
         return Reply.error(
                 ErrorCode.FAULT, told ? thrown.getMessage() : "a fault of the service; its log says more", id);

@@ -145,7 +145,8 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     private <I, O> byte[] finish(Job<I, O> job, I input, Loops inOrder) {
         byte[] answer = job.finish(input, inOrder);
         Workload<I, O> workload = job.workload();
-        costs.computed(workload.kind(input), workload.operations(input), job.clock().computeNanos());
+        costs.computed(
+                workload.kind(input), workload.operations(input), job.clock().computeNanos());
         return answer;
     }
 

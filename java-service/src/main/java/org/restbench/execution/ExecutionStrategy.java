@@ -10,8 +10,9 @@ public interface ExecutionStrategy {
      * Runs the stages in order. Called by many threads at once.
      *
      * @return the response's bytes, or what a stage threw, as it was thrown; or a {@link StrategyFault} where the
-     *     strategy cannot run as its name says or is closed, or an {@link AbandonedException}. Done already where the
-     *     caller's thread did the work; completed in any case, at the latest when the strategy is closed.
+     *     strategy cannot run as its name says, a {@link StoppingException} where it is closed, an
+     *     {@link AbandonedException} where nobody waits any more. Done already where the caller's thread did the work;
+     *     completed in any case, at the latest when the strategy is closed.
      */
     <I, O> CompletionStage<byte[]> execute(Job<I, O> job);
 

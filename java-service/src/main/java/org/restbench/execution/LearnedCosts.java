@@ -14,7 +14,7 @@ final class LearnedCosts {
 
     private static final double UNSEEN_NANOS_PER_BYTE = 10;
 
-    /** A shorter stage tells more of what a stage costs than of what an operation does. */
+    /** What is expected to be shorter tells more of what a stage costs, or of an interruption, than of an operation. */
     private static final long TELLING_NANOS = 20_000;
 
     private static final int SLOWER_COUNTS = 64;
@@ -32,21 +32,20 @@ final class LearnedCosts {
     }
 
     void decoded(String workload, int bytes, long nanos) {
-        learn(nanosPerByte, workload, bytes, nanos);
+        if (decodeNanos(workload, bytes) >= TELLING_NANOS) {
+            learn(nanosPerByte, workload, (double) nanos / bytes);
+        }
     }
 
     /** On one thread. */
     void computed(String kind, long operations, long nanos) {
-        learn(nanosPerOperation, kind, operations, nanos);
+        if (computeNanos(kind, operations) >= TELLING_NANOS) {
+            learn(nanosPerOperation, kind, (double) nanos / operations);
+        }
     }
 
-    private static void learn(Map<String, Double> rates, String of, long count, long nanos) {
-        if (nanos >= TELLING_NANOS && count > 0) {
-            rates.merge(
-                    of,
-                    (double) nanos / count,
-                    (known, seen) -> seen < known ? seen : known + (seen - known) / SLOWER_COUNTS);
-        }
+    private static void learn(Map<String, Double> rates, String of, double rate) {
+        rates.merge(of, rate, (known, seen) -> seen < known ? seen : known + (seen - known) / SLOWER_COUNTS);
     }
 
     /** Nanoseconds an operation, by kind. */

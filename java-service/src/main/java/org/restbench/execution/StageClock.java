@@ -4,8 +4,8 @@ import java.util.function.Supplier;
 
 /**
  * How long one request spent in each stage. The only place where stages are timed. It starts when it is made, that is
- * when the request is given to its strategy. The stages may run on different threads, one after the other; whoever passes
- * the request on (a queue, a future) makes the times visible.
+ * when the request is given to its strategy. The stages may run on different threads, one after the other; whoever
+ * passes the request on (a queue, a future) makes the times visible.
  */
 public final class StageClock {
     private final long startedNanos = System.nanoTime();

@@ -20,8 +20,7 @@ public final class Strategies implements AutoCloseable {
      * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
      */
-    public Strategies(
-            CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
+    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
         SharedPool shared = new SharedPool(cores);
         adaptive = new AdaptiveStrategy(
                 cores,

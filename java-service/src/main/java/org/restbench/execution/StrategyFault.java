@@ -7,8 +7,4 @@ public final class StrategyFault extends RuntimeException {
     public StrategyFault(String message, Throwable cause) {
         super(message, cause);
     }
-
-    static StrategyFault stopped() {
-        return new StrategyFault("the service is being stopped", null);
-    }
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.workload.ParallelLoop;
@@ -67,6 +68,8 @@ final class Tasks {
             for (Future<Void> done : executor.invokeAll(tasks)) {
                 resultOf(done);
             }
+        } catch (RejectedExecutionException closed) {
+            throw new StoppingException(closed);
         } catch (InterruptedException interrupted) {
             throw interrupted(interrupted);
         }
@@ -79,7 +82,7 @@ final class Tasks {
         } catch (ExecutionException failed) {
             throw unchecked(failed.getCause());
         } catch (CancellationException closed) {
-            throw StrategyFault.stopped();
+            throw new StoppingException(closed);
         } catch (InterruptedException interrupted) {
             throw interrupted(interrupted);
         }
@@ -112,9 +115,10 @@ final class Tasks {
         return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
     }
 
-    static IllegalStateException interrupted(InterruptedException cause) {
+    /** Only who stops the service interrupts a thread that waits for work. */
+    static StoppingException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
-        return new IllegalStateException("interrupted while work was waited for: the service is being stopped", cause);
+        return new StoppingException(cause);
     }
 
     /**

@@ -51,7 +51,7 @@ final class Workers {
         try {
             threads.execute(new Step(answer, step));
         } catch (RejectedExecutionException closed) {
-            fail(answer, StrategyFault.stopped());
+            fail(answer, new StoppingException(closed));
         } catch (Throwable exhausted) {
             fail(answer, exhausted);
         }
@@ -95,6 +95,6 @@ final class Workers {
     /** Lets steps finish, those that wait among them, up to the deadline; then fails the answers that are left. */
     void close(Deadline deadline) {
         Tasks.end(threads, deadline);
-        promised.forEach(answer -> fail(answer, StrategyFault.stopped()));
+        promised.forEach(answer -> fail(answer, new StoppingException(null)));
     }
 }

@@ -77,11 +77,18 @@ final class ServletExchange {
         }
     }
 
-    /** The container comes back for an answer with a status of its own. */
+    /** The container has refused it with a status of its own and comes back for an answer. */
     private void sendForContainer(Core core) {
         Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
-        Object ours = request.getAttribute(REPLY);
-        send(ours instanceof Reply reply ? reply : core.refusedByServer(status instanceof Integer known ? known : 500));
+        if (request.getAttribute(REPLY) instanceof Reply reply) {
+            send(reply);
+        } else if (status instanceof Integer known && known == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
+            String method = (String) request.getAttribute(RequestDispatcher.ERROR_METHOD); // TRACE
+            String path = (String) request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
+            send((Reply) core.open(new Head(method, path, null, null, 0, Head.ALWAYS_WANTED)));
+        } else {
+            send(core.refusedByServer(status instanceof Integer known ? known : 500));
+        }
     }
 
     /** Tomcat decides on an error by itself where it cannot read a body, and lets nothing else be sent. */

@@ -41,8 +41,7 @@ class TomcatServer {
     }
 
     private static void bound(Connector connector, Settings settings) {
-        // TRACE and a path with %2F are answered by the core, as any other method and path
-        connector.setAllowTrace(true);
+        // a path with %2F is answered by the core, as any other path
         connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
         AbstractHttp11Protocol<?> protocol = (AbstractHttp11Protocol<?>) connector.getProtocolHandler();
         int threads = settings.maxInFlight() + SPARE_THREADS;

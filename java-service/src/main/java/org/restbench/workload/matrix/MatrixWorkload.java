@@ -38,7 +38,8 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     @Override
     public long workingBytes(MatrixRequest request) {
         int digits = Math.min(Long.SIZE, request.bitsOfSums()) * LOG_10_OF_2 >> LOG_BITS;
-        long text = request.elements() * (digits + BESIDE_DIGITS) + 2L * request.one().rows();
+        long text = request.elements() * (digits + BESIDE_DIGITS)
+                + 2L * request.one().rows();
         long tiles = request.kernel() == Kernel.NATIVE ? Tiles.mostBytes(request.one()) : 0;
         return request.elements() * Long.BYTES + tiles + text;
     }

@@ -32,8 +32,9 @@ final class Multiplication {
         int units = product.length;
         int bits = request.bitsOfSums();
         Products products = new Products(one, two, product);
-        ParallelLoop.Body body =
-                request.kernel() == Kernel.LOOPS ? products::plain : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
+        ParallelLoop.Body body = request.kernel() == Kernel.LOOPS
+                ? products::plain
+                : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
         loop.forEach(units, two.columns(), body);
         if (bits > Long.SIZE) {
             requireFits(loop, units);

@@ -1,4 +1,4 @@
-package org.restbench.workload.matrix;
+package org.restbench.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,9 +12,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.Integers;
-import org.restbench.workload.Irregular;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.matrix.Kernel;
+import org.restbench.workload.matrix.Matrix;
+import org.restbench.workload.matrix.MatrixProduct;
+import org.restbench.workload.matrix.MatrixRequest;
 
 /** Numbers in a request's and a response's text. */
 class MatrixTextTest {
@@ -52,7 +54,7 @@ class MatrixTextTest {
     }
 
     private static String write(Matrix product) {
-        return new String(MatrixWriter.write(new MatrixProduct(ID, product), memory()), StandardCharsets.UTF_8);
+        return new String(MatrixWriter.write(new MatrixProduct(ID, product)), StandardCharsets.UTF_8);
     }
 
     @Test
@@ -68,7 +70,7 @@ class MatrixTextTest {
             String rows = "\"rows\":[{\"value\":\"" + list + "\"}]";
             String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":" + values.length + "," + rows
                     + "},\"matrixTwo\":{\"columnCount\":" + values.length + "," + rows + "}}";
-            MatrixRequest request = MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), memory());
+            MatrixRequest request = MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), Kernel.LOOPS, memory());
             assertThat(request.one().values()).as(list).startsWith(values);
             assertThat(request.two().values()).startsWith(values);
         }
@@ -101,7 +103,7 @@ class MatrixTextTest {
     void refuses_lists_that_are_none(String value) {
         String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":" + value + "}]},"
                 + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}}";
-        assertThatThrownBy(() -> MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), memory()))
+        assertThatThrownBy(() -> MatrixReader.read(body.getBytes(StandardCharsets.US_ASCII), Kernel.LOOPS, memory()))
                 .isInstanceOf(Irregular.class);
     }
 
@@ -131,5 +133,47 @@ class MatrixTextTest {
     void refuses_integers_that_do_not(String digits) {
         byte[] text = digits.getBytes(StandardCharsets.US_ASCII);
         assertThatThrownBy(() -> Integers.parse(text, 0, text.length)).isInstanceOf(Irregular.class);
+    }
+
+    @Test
+    void the_reader_and_the_fault_finder_agree_on_twenty_thousand_damaged_bodies() {
+        String sound = "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},"
+                + "\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
+                + "\"1, -2\"},{\"value\":[3,4]}]},"
+                + "\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
+                + "\"columnCount\":2}}";
+        Random random = new Random(44);
+        String damage = "{}[]\",:\\0123456789.e+- \n";
+        int accepted = 0;
+        for (int i = 0; i < 20_000; i++) {
+            StringBuilder text = new StringBuilder(sound);
+            for (int change = random.nextInt(3); change >= 0; change--) {
+                int at = random.nextInt(text.length());
+                text.replace(at, at + random.nextInt(2), damage.charAt(random.nextInt(damage.length())) + "");
+            }
+            accepted += agreed(text.toString().getBytes(StandardCharsets.UTF_8)) ? 1 : 0;
+        }
+        assertThat(accepted).isBetween(500, 19_500);
+    }
+
+    /**
+     * Whether the body is accepted; fails where the reader turns away what the finder finds no fault in, or the
+     * reverse.
+     */
+    private static boolean agreed(byte[] body) {
+        boolean read = true;
+        try {
+            MatrixReader.read(body, Kernel.LOOPS, memory());
+        } catch (Irregular turnedAway) {
+            read = false;
+        }
+        boolean faultless = false;
+        try {
+            assertThat(FaultFinder.find(body, true).code()).isIn("002", "003", "004", "005");
+        } catch (IllegalStateException nothingFound) {
+            faultless = true;
+        }
+        assertThat(read).as(new String(body, StandardCharsets.UTF_8)).isEqualTo(faultless);
+        return read;
     }
 }

@@ -1,7 +1,7 @@
 package org.restbench.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.restbench.execution.Concurrency.PERIOD_NANOS;
+import static org.restbench.execution.RecentConcurrency.PERIOD_NANOS;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,17 +14,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Who was here is remembered for one period at least, and for two at most. */
-class ConcurrencyTest {
+class RecentConcurrencyTest {
     private final AtomicLong nanos = new AtomicLong(-5); // a clock of nanoseconds may well be negative
-    private final Concurrency concurrency = new Concurrency(nanos::get);
+    private final RecentConcurrency concurrency = new RecentConcurrency(nanos::get);
 
     @Test
     void those_who_are_here_are_counted() {
         concurrency.arrived();
         concurrency.arrived();
-        assertThat(concurrency.now()).isEqualTo(2);
         concurrency.left();
-        assertThat(concurrency.now()).isEqualTo(1);
         assertThat(concurrency.recently()).isEqualTo(2);
     }
 
@@ -71,7 +69,6 @@ class ConcurrencyTest {
     void none_is_lost_while_many_come_and_go_and_periods_end() throws Exception {
         int many = 8;
         CyclicBarrier all = new CyclicBarrier(many, () -> {
-            assertThat(concurrency.now()).isEqualTo(many);
             assertThat(concurrency.recently()).isEqualTo(many);
             pass(3 * PERIOD_NANOS);
         });
@@ -87,7 +84,6 @@ class ConcurrencyTest {
         } finally {
             threads.shutdownNow();
         }
-        assertThat(concurrency.now()).isZero();
         pass(2 * PERIOD_NANOS);
         assertThat(concurrency.recently()).isZero();
     }
