@@ -1,0 +1,206 @@
+package org.restbench.codec;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.restbench.memory.MemoryBudget;
+
+/** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
+final class Elements {
+    private static final int FEW = 16;
+
+    /** One MiB of them. */
+    private static final int WORTH_A_COPY = 1 << 17;
+
+    /** Numbers of up to this many digits fit 32 bits. */
+    private static final int INT_DIGITS = 9;
+
+    /** And of up to this many 64 bits: no check for overflow. */
+    private static final int SURELY_FIT_DIGITS = 18;
+
+    private final MemoryBudget.Hold memory;
+    private long[] values = new long[FEW];
+    private int kept;
+    private int dropped;
+    private boolean keeps = true;
+
+    /** @param memory of the request, which the array takes its own from */
+    Elements(MemoryBudget.Hold memory) {
+        this.memory = memory;
+        memory.grow(FEW * Long.BYTES);
+    }
+
+    /** How many were added. */
+    int size() {
+        return dropped + kept;
+    }
+
+    /** The values from index 0, with room behind them. Not a copy. */
+    long[] values() {
+        return values;
+    }
+
+    /** From now on elements are only counted: there is a fault, and nobody will ask for them. */
+    void keepNone() {
+        keeps = false;
+    }
+
+    void add(long value) {
+        if (kept == values.length) {
+            makeRoom();
+        }
+        values[kept++] = value;
+    }
+
+    private void makeRoom() {
+        if (keeps) {
+            reserve(2L * kept);
+        } else {
+            dropped += kept;
+            kept = 0;
+        }
+    }
+
+    /** Makes room for this many values in all, so that growing does not copy. */
+    void reserve(long capacity) {
+        if (capacity > values.length && keeps) {
+            resize((int) Math.min(capacity, Integer.MAX_VALUE - 8));
+        }
+    }
+
+    /** Gives back the room behind the values, where that is worth a copy. */
+    void trim() {
+        if (values.length - kept > WORTH_A_COPY) {
+            resize(kept);
+        }
+    }
+
+    private void resize(int capacity) {
+        memory.grow((long) capacity * Long.BYTES);
+        long before = (long) values.length * Long.BYTES;
+        values = Arrays.copyOf(values, capacity);
+        memory.shrink(before);
+    }
+
+    /**
+     * Adds the elements of the string that a reader is at. Nearly always they stand in the body as they are; a string
+     * with escapes is unescaped first.
+     *
+     * @return whether each is a 64-bit integer; those before the first that is none have been added
+     */
+    boolean addString(JsonReader json) {
+        int from = json.offset() + 1;
+        int before = size();
+        if (addList(json.body(), from)) {
+            return true;
+        }
+        byte[] plain = unescaped(json.body(), from, json.endOfString(from - 1, Integer.MAX_VALUE));
+        if (plain == null) {
+            return false;
+        }
+        kept = keeps ? before : 0;
+        dropped = before - kept;
+        return addList(plain, 0);
+    }
+
+    /**
+     * A string's text with its escapes resolved, null where it has none. A list can hold such of one byte only; any
+     * other escape stands as {@code x}, which no list holds.
+     */
+    private static byte[] unescaped(byte[] body, int from, int to) {
+        byte[] plain = new byte[to - from];
+        int length = 0;
+        for (int i = from; i < to; i++) {
+            if (body[i] == '\\') {
+                int unit = BodyText.unit(body, i);
+                plain[length++] = unit >= ' ' && unit <= '9' && unit != '"' ? (byte) unit : (byte) 'x';
+                i += unit < 0 ? 1 : 5;
+            } else {
+                plain[length++] = body[i];
+            }
+        }
+        return length == plain.length ? null : plain;
+    }
+
+    /** Adds comma-separated integers, each with spaces allowed around it, up to the closing quote. */
+    private boolean addList(byte[] text, int from) {
+        int next = addPlain(text, from);
+        while (next >= 0) {
+            next = addElement(text, next);
+            if (next < 0) {
+                return false;
+            }
+            next = text[next] == '"' ? -1 : addPlain(text, next + 1);
+        }
+        return true;
+    }
+
+    /**
+     * Adds elements, while there is room, that are short plain numbers, which nearly all are.
+     *
+     * @return the offset of the first other one; negative where the list has ended
+     */
+    private int addPlain(byte[] text, int offset) {
+        long[] room = values;
+        int count = kept;
+        int from = offset;
+        while (count < room.length) {
+            int to = from;
+            int value = 0; // wraps where there are many digits, and is not used then
+            for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+                value = value * 10 + digit;
+                to++;
+            }
+            byte end = at(text, to);
+            if (to == from || to - from > INT_DIGITS || end != ',' && end != '"') {
+                break;
+            }
+            room[count++] = value;
+            if (end == '"') {
+                kept = count;
+                return -1;
+            }
+            from = to + 1;
+        }
+        kept = count;
+        return from;
+    }
+
+    /** Adds one element, whatever its sign, spaces and length: the offset behind it, negative where it is none. */
+    private int addElement(byte[] text, int offset) {
+        int from = skipSpaces(text, offset);
+        boolean negative = at(text, from) == '-';
+        int first = negative ? from + 1 : from;
+        int to = first;
+        long value = 0; // wraps where there are many digits, and is not used then
+        for (int digit = at(text, to) - '0'; digit >= 0 && digit <= 9; digit = at(text, to) - '0') {
+            value = value * 10 + digit;
+            to++;
+        }
+        int end = skipSpaces(text, to);
+        if (to == first || at(text, end) != ',' && at(text, end) != '"') {
+            return -1;
+        }
+        if (to - first > SURELY_FIT_DIGITS) {
+            try {
+                add(Long.parseLong(new String(text, from, to - from, StandardCharsets.US_ASCII)));
+            } catch (NumberFormatException tooLarge) {
+                return -1;
+            }
+        } else {
+            add(negative ? -value : value);
+        }
+        return end;
+    }
+
+    private static int skipSpaces(byte[] text, int offset) {
+        int next = offset;
+        while (at(text, next) == ' ') {
+            next++;
+        }
+        return next;
+    }
+
+    private static byte at(byte[] text, int offset) {
+        return offset < text.length ? text[offset] : 0;
+    }
+}

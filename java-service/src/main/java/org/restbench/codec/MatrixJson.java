@@ -1,0 +1,81 @@
+package org.restbench.codec;
+
+import java.util.List;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.matrix.Kernel;
+import org.restbench.workload.matrix.MatrixProduct;
+import org.restbench.workload.matrix.MatrixRequest;
+
+/** The matrix workload's JSON. */
+public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
+    private final int mostElements;
+
+    /** @param mostElements of a product; a larger one is refused before it is computed */
+    public MatrixJson(int mostElements) {
+        this.mostElements = mostElements;
+    }
+
+    /** The members of a body, as they were found. */
+    private static final class Members {
+        private RequestId id;
+        private final MatrixReader one;
+        private final MatrixReader two;
+
+        Members(JsonReader json, MemoryBudget.Hold memory) {
+            one = new MatrixReader("matrixOne", json, memory);
+            two = new MatrixReader("matrixTwo", json, memory);
+            for (String name = json.nextName(); name != null; name = json.nextName()) {
+                switch (name) {
+                    case "requestId" -> id = RequestIds.read(json);
+                    case "matrixOne" -> one.read();
+                    case "matrixTwo" -> two.read();
+                    default -> json.skipNext();
+                }
+            }
+        }
+
+        /** @throws InvalidRequest where there is a fault, not null */
+        void refuse(String code, String fault) {
+            if (fault != null) {
+                throw new InvalidRequest(code, fault, id);
+            }
+        }
+    }
+
+    @Override
+    public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
+        Kernel kernel = kernel(query.values("kernel"));
+        Members members = Json.read(body, memory, json -> new Members(json, memory));
+        members.refuse("003", kernel == null ? "kernel: must be given at most once, as loops or native" : null);
+        members.refuse("003", members.id == null ? RequestIds.RULE : null);
+        members.refuse("003", members.one.shapeFault());
+        members.refuse("003", members.two.shapeFault());
+        members.refuse("005", members.one.elementFault());
+        members.refuse("005", members.two.elementFault());
+        members.refuse("004", members.one.widthFault());
+        members.refuse("004", members.two.widthFault());
+        MatrixRequest request = new MatrixRequest(members.id, kernel, members.one.matrix(), members.two.matrix());
+        request.requireMultipliable(mostElements);
+        return request;
+    }
+
+    /** The kernel asked for; null where it is unknown. */
+    private static Kernel kernel(List<String> asked) {
+        if (asked.isEmpty() || asked.equals(List.of("loops"))) {
+            return Kernel.LOOPS;
+        }
+        return asked.equals(List.of("native")) ? Kernel.NATIVE : null;
+    }
+
+    @Override
+    public byte[] encode(MatrixProduct product) {
+        return MatrixWriter.write(product);
+    }
+
+    @Override
+    public RequestId identify(byte[] body) {
+        return RequestIds.identify(body);
+    }
+}

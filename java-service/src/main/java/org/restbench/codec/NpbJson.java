@@ -1,0 +1,139 @@
+package org.restbench.codec;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.stream.Collectors;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.NpbRequest;
+import org.restbench.workload.npb.NpbResult;
+import org.restbench.workload.npb.Outcome;
+import org.restbench.workload.npb.Problem;
+import org.restbench.workload.npb.Value;
+import tools.jackson.core.JsonToken;
+
+/** The JSON of a kernel of the NAS Parallel Benchmarks. */
+public final class NpbJson implements Codec<NpbRequest, NpbResult> {
+    private final Kernel kernel;
+    private final long limitBytes;
+
+    /** @param limitBytes of memory that the service has: a class that needs more is refused with 010 */
+    public NpbJson(Kernel kernel, long limitBytes) {
+        this.kernel = kernel;
+        this.limitBytes = limitBytes;
+    }
+
+    /** The members of a body, as they were found. */
+    private static final class Members {
+        /** No class is called so. */
+        private static final String NONE = "";
+
+        private static final int LONGEST_CLASS = 100;
+
+        private RequestId id;
+        private String npbClass = NONE;
+        /** Null where it is neither true nor false. */
+        private Boolean generate = true;
+
+        Members(JsonReader json) {
+            for (String name = json.nextName(); name != null; name = json.nextName()) {
+                switch (name) {
+                    case "requestId" -> id = RequestIds.read(json);
+                    case "class" -> npbClass = readClass(json);
+                    case "generate" -> generate = readBoolean(json);
+                    default -> json.skipNext();
+                }
+            }
+        }
+
+        private static String readClass(JsonReader json) {
+            if (json.next() != JsonToken.VALUE_STRING) {
+                json.skip();
+                return NONE;
+            }
+            int offset = json.offset();
+            return json.endOfString(offset, LONGEST_CLASS) - offset < LONGEST_CLASS ? json.text() : NONE;
+        }
+
+        private static Boolean readBoolean(JsonReader json) {
+            JsonToken token = json.next();
+            json.skip();
+            return token == JsonToken.VALUE_TRUE ? Boolean.TRUE : token == JsonToken.VALUE_FALSE ? false : null;
+        }
+    }
+
+    /** @throws InvalidRequest 002, 003 at the first wrong member in the order requestId, class, generate, or 010 */
+    @Override
+    public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
+        Members members = Json.read(body, memory, Members::new);
+        if (members.id == null) {
+            throw new InvalidRequest("003", RequestIds.RULE, null);
+        }
+        Problem<?> problem = kernel.problems().stream()
+                .filter(each -> each.name().equals(members.npbClass))
+                .findFirst()
+                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), members.id));
+        if (members.generate == null) {
+            throw new InvalidRequest("003", "generate: must be true or false", members.id);
+        }
+        NpbRequest request = new NpbRequest(members.id, problem, members.generate);
+        request.requireFits(limitBytes);
+        return request;
+    }
+
+    /** NPB 3.4's from small to large, and then W30. */
+    private String names() {
+        return kernel.problems().stream()
+                .map(Problem::name)
+                .sorted(Comparator.comparing(String::length))
+                .collect(Collectors.joining(", "));
+    }
+
+    /** The contract's members in its order. */
+    @Override
+    public byte[] encode(NpbResult result) {
+        Outcome outcome = result.outcome();
+        String json = "{\"requestId\":" + RequestIds.asString(result.id())
+                + ",\"kernel\":\"" + result.kernel()
+                + "\",\"class\":\"" + result.npbClass()
+                + "\",\"verified\":" + outcome.verified()
+                + ",\"value\":" + json(outcome.value())
+                + ",\"reference\":" + json(outcome.reference())
+                + ",\"iterations\":" + outcome.iterations()
+                + ",\"kernelSeconds\":" + outcome.kernelNanos() / 1e9
+                + ",\"totalSeconds\":" + result.totalNanos() / 1e9
+                + ",\"mops\":" + outcome.mops() + "}";
+        return json.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static String json(Value value) {
+        if (value instanceof Value.Count count) {
+            return Integer.toString(count.passed());
+        }
+        if (value instanceof Value.Real real) {
+            return number(real.number());
+        }
+        double[] reIm = ((Value.Checksums) value).reIm();
+        StringBuilder pairs = new StringBuilder("[");
+        for (int i = 0; i < reIm.length; i += 2) {
+            pairs.append(i == 0 ? "[" : ",[").append(number(reIm[i]));
+            pairs.append(',').append(number(reIm[i + 1])).append(']');
+        }
+        return pairs.append(']').toString();
+    }
+
+    /** @throws ArithmeticException where JSON has no such number: a fault of the kernel */
+    private static String number(double number) {
+        if (!Double.isFinite(number)) {
+            throw new ArithmeticException("a kernel's result is " + number);
+        }
+        return Double.toString(number);
+    }
+
+    @Override
+    public RequestId identify(byte[] body) {
+        return RequestIds.identify(body);
+    }
+}
