@@ -14,11 +14,13 @@ BIN := .venv/bin
 # What says that something is installed lies within it, and is gone with it.
 VENV := .venv/installed
 DEV := .venv/installed-dev
+FRAMEWORKS := .venv/installed-frameworks
 AUDIT := .cache/audit/installed
 JMETER := jmeter-plans/target/installed
 JAR := java-service/target/restbench-java.jar
 BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
+FRAMEWORKS_LOCK := python-service/requirements-frameworks.txt
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 GIVES_WAY := nice -n 10
@@ -29,10 +31,10 @@ PYTEST = cd $(1) && { $(2) -m pytest $(3) || { code=$$?; [ $$code -eq 1 ] || exi
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop test test-waiting test-beside lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-waiting test-beside lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  LIMIT=folder  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
 
 setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
@@ -48,13 +50,15 @@ plan: $(VENV) ## print the cells and the estimated time, start nothing (PRECISIO
 report: $(VENV) ## make a run's tables, figures and page again from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)
 
-serve: $(VENV) $(JAR) ## start both services on 127.0.0.1 and print curl lines (JAVA_PORT, PYTHON_PORT)
-	@$(BIN)/restbench serve
+serve: $(VENV) $(JAR) $(filter nginx,$(FRONT)) ## start both services on 127.0.0.1 and print curl lines (FRONT=nginx, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
+	@$(BIN)/restbench serve $(if $(FRONT),--front $(FRONT))
+
+frameworks: $(FRAMEWORKS) ## install the Python web frameworks beside flask, for PYTHON_FRAMEWORK
 
 stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
-test: setup $(DEV) $(AUDIT) $(BENCHMARKS) chromium wrk lint ## every test of every part
+test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
 	$(MVN) -f java-service/pom.xml verify
 	$(call PYTEST,python-service,../$(BIN)/python)
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
@@ -85,6 +89,7 @@ format: $(DEV) ## apply the formatters
 lock: ## write the lock files again from the .in files (needs uv)
 	set -- --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'; \
 	uv pip compile "$$@" python-service/requirements.in -o python-service/requirements.txt; \
+	uv pip compile "$$@" -c python-service/requirements.txt $(FRAMEWORKS_LOCK:.txt=.in) -o $(FRAMEWORKS_LOCK); \
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
@@ -98,8 +103,8 @@ bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python -m restbench_audit
 
-bench-limit: $(VENV) $(JAR) wrk ## CPU time per request of both services over that of a C++ server (LIMIT=folder of limit.cpp)
-	@$(BIN)/restbench bench-limit $(or $(LIMIT),limit)
+bench-limit: $(VENV) $(JAR) wrk compiler ## CPU time a request of servlet, tomcat and flask over that of a C++ server (scripts/tools/limit), about 25 minutes
+	@$(BIN)/restbench bench-limit
 
 microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 9 minutes; full)
 	@$(BIN)/restbench microbench --profile $(PROFILE)
@@ -121,7 +126,7 @@ clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
-.PHONY: sysstat chromium wrk tools-java tools-python
+.PHONY: sysstat chromium wrk nginx compiler tools-java tools-python
 tools-java:
 	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
 
@@ -139,6 +144,11 @@ $(VENV): $(LOCKS) scripts/pyproject.toml | tools-python
 $(DEV): $(VENV) $(DEV_LOCK)
 	@echo "adding linters and test tools to .venv"
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(DEV_LOCK)
+	@touch $@
+
+$(FRAMEWORKS): $(VENV) $(FRAMEWORKS_LOCK)
+	@echo "adding web frameworks to .venv"
+	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes -r $(FRAMEWORKS_LOCK)
 	@touch $@
 
 $(AUDIT): audit/requirements.txt | tools-python
@@ -164,13 +174,18 @@ $(JMETER): jmeter-plans/pom.xml jmeter-plans/archive_classes.py $(shell find jme
 	@$(PYTHON) jmeter-plans/archive_classes.py
 	@touch $@
 
-# A Debian package by its program: installed where we may, else the line to type.
+# A Debian package by its program: installed where we may, else the line to type. What it would start as a service of the
+# system (nginx on port 80) stays as it is installed: a policy says so meanwhile, where there is none.
 define debian
-	@command -v $(1) >/dev/null && exit 0; \
-	if [ "$$(id -u)" = 0 ]; then apt-get install -y -qq $(2) >/dev/null || { apt-get update -qq && apt-get install -y -qq $(2) >/dev/null; }; \
-	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq $(2) >/dev/null; \
-	else echo "$(2) is missing. Type: sudo apt-get install $(2)"; exit 3; fi
+	@PATH=$$PATH:/usr/sbin; command -v $(1) >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ]; then root=; elif sudo -n true 2>/dev/null; then root=sudo; \
+	else echo "$(2) is missing. Type: sudo apt-get install $(2)"; exit 3; fi; \
+	policy=/usr/sbin/policy-rc.d; if [ ! -e $$policy ]; then \
+	  printf '#!/bin/sh\nexit 101\n' | $$root tee $$policy >/dev/null; $$root chmod +x $$policy; trap "$$root rm $$policy" EXIT; fi; \
+	$$root apt-get install -y -qq $(2) >/dev/null || { $$root apt-get update -qq && $$root apt-get install -y -qq $(2) >/dev/null; }
 endef
 sysstat: ; $(call debian,sar,sysstat)
 chromium: ; $(call debian,chromium,chromium)
 wrk: ; $(call debian,wrk,wrk)
+nginx: ; $(call debian,nginx,nginx)
+compiler: ; $(call debian,g++,g++)

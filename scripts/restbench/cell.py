@@ -23,6 +23,7 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
         "pipeline": "PL",
         "thread-per-element": None,
         "shared-pool": None,
+        "fork-join": None,
         "virtual-threads": None,
         "adaptive": "F1",
     },
@@ -30,6 +31,8 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
         "serial": "PS",
         "process-per-element": "PE",
         "process-per-request": "PR",
+        "executor-per-element": None,
+        "executor-per-request": None,
         "adaptive": "F1",
     },
 }

@@ -80,10 +80,18 @@ def _thread_per_element(seen: Seen) -> Verdict:
 
 
 def _shared_pool(seen: Seen) -> Verdict:
+    return _pool_of_a_thread_a_core(seen, "shared")
+
+
+def _fork_join(seen: Seen) -> Verdict:
+    return _pool_of_a_thread_a_core(seen, "fork-join")
+
+
+def _pool_of_a_thread_a_core(seen: Seen, prefix: str) -> Verdict:
     wanted = len(seen.cores)
-    active = min(len(each.active("shared")) for each in seen.single)
-    ids = {task.tid for each in seen.single for task in each.family("shared")}
-    share = seen.least_share("shared")
+    active = min(len(each.active(prefix)) for each in seen.single)
+    ids = {task.tid for each in seen.single for task in each.family(prefix)}
+    share = seen.least_share(prefix)
     return (
         share >= MOST and active == wanted == len(ids),
         f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
@@ -103,6 +111,7 @@ CLAIMS: dict[str, Claim] = {
     "pipeline": ("parse, compute and serialize have threads of their own", _pipeline),
     "thread-per-element": ("a new thread for each element, never two at once", _thread_per_element),
     "shared-pool": ("one pool, a thread a core, shared by all", _shared_pool),
+    "fork-join": ("a fork-join pool, a thread a core, shared by all", _fork_join),
     "virtual-threads": ("a virtual thread a row", _virtual_threads),
     "adaptive": ADAPTIVE,
 }

@@ -21,6 +21,7 @@ PAUSE_S = 0.0005
 MOST = 0.7
 #: A thread "took part" when it used at least this share of its family's CPU time.
 PART = 0.05
+Prefix = str | tuple[str, ...]
 
 
 @dataclass
@@ -59,26 +60,26 @@ class Observation:
     """CPU time of threads that ended meanwhile: the processes' minus that of all threads that are
     left. In steps of 10 ms, as the kernel tells a process's time."""
 
-    def family(self, prefix: str) -> list[Task]:
-        """The threads whose name starts with the prefix."""
+    def family(self, prefix: Prefix) -> list[Task]:
+        """The threads whose name starts with the prefix, or with one of them."""
         return [task for task in self.tasks.values() if task.name.startswith(prefix)]
 
     def mean_alive(self, prefix: str) -> float:
         """How many of the family were alive on average, over the looks that met any."""
         return self.alive[prefix] / self.looks[prefix] if self.looks[prefix] else 0.0
 
-    def cpu_ns(self, prefixes: tuple[str, ...]) -> int:
+    def cpu_ns(self, prefixes: Prefix) -> int:
         """CPU time of all threads of these families."""
         return sum(task.cpu_ns for task in self.tasks.values() if task.name.startswith(prefixes))
 
-    def share(self, prefix: str, of: tuple[str, ...]) -> float:
+    def share(self, prefix: Prefix, of: tuple[str, ...]) -> float:
         """The family's part of the CPU time of all of these."""
         total = self.cpu_ns(of)
-        return self.cpu_ns((prefix,)) / total if total else 0.0
+        return self.cpu_ns(prefix) / total if total else 0.0
 
-    def active(self, prefix: str) -> list[int]:
+    def active(self, prefix: Prefix) -> list[int]:
         """Ids of the family's threads that took part."""
-        total = self.cpu_ns((prefix,))
+        total = self.cpu_ns(prefix)
         return [t.tid for t in self.family(prefix) if total and t.cpu_ns / total >= PART]
 
 

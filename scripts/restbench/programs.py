@@ -24,11 +24,8 @@ def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
 
 
 def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
-    """The Python service's command line: gunicorn of this virtual environment."""
-    configuration = str(PYTHON_SERVICE / "gunicorn.conf.py")
-    # gunicorn reads its configuration, which imports the service, before it would change folder.
-    path = f"PYTHONPATH={PYTHON_SERVICE}"
-    return ["env", path, sys.executable, "-m", "gunicorn", "-c", configuration]
+    """The Python service's command line, in this virtual environment."""
+    return ["env", f"PYTHONPATH={PYTHON_SERVICE}", sys.executable, "-m", "restbench_service"]
 
 
 COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {

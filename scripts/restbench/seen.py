@@ -12,6 +12,8 @@ from restbench.observe import Observation
 
 #: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
 REQUEST_THREADS = "http-"
+#: A process of a pool of Python's: of each strategy that has one.
+POOLS = ("PE-", "PR-", "EE-", "ER-", "F1-")
 WORKERS = {
     "java": (
         REQUEST_THREADS,
@@ -20,10 +22,11 @@ WORKERS = {
         "pipe-",
         "element",
         "shared",
+        "fork-join",
         "adapt-",
         "ForkJoi",
     ),
-    "python": ("gunicorn", "python", "restbench-P"),
+    "python": (*decisions.WEB, *POOLS),
 }
 
 
@@ -68,7 +71,7 @@ def _chooses(seen: Seen) -> Verdict:
 
 #: The same for both services.
 ADAPTIVE: Claim = (
-    "small requests stay with their caller, a large one leaves it or gets help, and of many some "
-    "leave it, as its own count says",
+    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
+    "count says",
     _chooses,
 )

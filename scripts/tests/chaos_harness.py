@@ -14,7 +14,7 @@ from ports import free_port
 from restbench import process
 
 CLI = Path(__file__).with_name("stub_cli.py")
-PORTS = ("JAVA_PORT", "PYTHON_PORT", "APACHE_PORT")
+PORTS = ("JAVA_PORT", "PYTHON_PORT")
 RUN_TIMEOUT_S = 600.0
 EXPERIMENT = """
 name = "chaos"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from observations import MS, observation
+import pytest
+from observations import observation
 
 from restbench.decisions import Batch, Batches
 from restbench.proof import CLAIMS, SHAPES
@@ -14,29 +15,14 @@ def batch(requests: int, chosen: dict[str, float], *threads: tuple[int, int, str
 
 
 HTTP, LONG_1, LONG_2 = "http-ni..exec-1", "adapt-long-1", "adapt-long-2"
-SMALL = batch(
-    20,
-    {"caller": 20, "blocks": 0},
-    (1, 2, HTTP, 9),
-    (1, 5, "http-ni..exec-2", 7),
-    (1, 3, LONG_1, 0),
-)
-LARGE = batch(1, {"low-priority-thread": 1}, (1, 2, HTTP, 9), (1, 3, LONG_1, 91))
-CUT = batch(
-    1,
-    {"low-priority-thread": 1, "blocks": 1},
-    (1, 2, HTTP, 9),
-    (1, 3, LONG_1, 50),
-    (1, 4, LONG_2, 41),
-)
-
-
-HELPED = batch(1, {"caller": 1, "blocks": 1}, (1, 2, HTTP, 50), (1, 3, LONG_1, 41))
+SMALL = batch(20, {"caller": 20}, (1, 2, HTTP, 9), (1, 5, "http-ni..exec-2", 7), (1, 3, LONG_1, 0))
+LARGE = batch(1, {"low-priority": 1}, (1, 2, HTTP, 9), (1, 3, LONG_1, 91))
+CUT = batch(1, {"shared-pool": 1}, (1, 2, HTTP, 9), (1, 3, "shared-1", 50), (1, 4, "shared-2", 41))
 CROWD = batch(
     5,
-    {"caller": 2, "low-priority-thread": 3},
+    {"caller": 1, "shared-pool": 1, "low-priority": 3},
     (1, 2, HTTP, 20),
-    (1, 5, "http-ni..exec-2", 20),
+    (1, 5, "shared-1", 20),
     (1, 3, LONG_1, 30),
     (1, 4, LONG_2, 30),
 )
@@ -55,39 +41,33 @@ def adaptive(service: str, *batches: Batch, crowd: Batch = CROWD, cores: int = 2
     return CLAIMS[service]["adaptive"][1](seen)[0]
 
 
-def test_adaptive_keeps_small_requests_with_their_caller_and_a_large_one_leaves_or_is_helped() -> (
-    None
-):
-    assert adaptive("java", SMALL, LARGE, CUT, HELPED)
-    in_turn = batch(1, {"in-turn": 1}, (1, 2, HTTP, 9), (1, 3, "adapt-turn-1", 91))
-    assert adaptive("java", SMALL, in_turn)
+def test_adaptive_keeps_small_requests_with_their_caller_and_a_large_one_leaves_it() -> None:
+    assert adaptive("java", SMALL, LARGE, CUT)
     stays = batch(1, {"caller": 1}, (1, 2, HTTP, 100))
     assert not adaptive("java", SMALL, LARGE, stays)
     assert adaptive("java", SMALL, LARGE, stays, cores=1), "nobody there to help"
     assert not adaptive("java", LARGE, LARGE)
 
 
-def test_adaptive_s_helpers_are_seen_at_work() -> None:
-    said = batch(1, {"caller": 1, "blocks": 1}, (1, 2, HTTP, 91), (1, 3, LONG_1, 1))
-    others = batch(1, {"caller": 1, "blocks": 1}, (1, 2, HTTP, 50), (1, 5, "adapt-turn-1", 41))
-    for wrong in (said, others):
+def test_the_threads_of_the_shared_pool_are_all_seen_at_work() -> None:
+    one_alone = batch(1, {"shared-pool": 1}, (1, 2, HTTP, 9), (1, 3, "shared-1", 91))
+    others = batch(1, {"shared-pool": 1}, (1, 3, "fork-join-1", 50), (1, 5, "fork-join-2", 41))
+    for wrong in (one_alone, others):
         assert not adaptive("java", SMALL, wrong)
 
 
 def test_of_a_crowd_those_that_are_to_give_way_are_seen_where_they_do() -> None:
-    pretended = batch(
-        5, {"caller": 2, "low-priority-thread": 3}, (1, 2, HTTP, 90), (1, 3, LONG_1, 9)
-    )
+    pretended = batch(5, {"caller": 2, "low-priority": 3}, (1, 2, HTTP, 90), (1, 3, LONG_1, 9))
     assert not adaptive("java", SMALL, LARGE, crowd=pretended)
-    none_does = batch(5, {"caller": 5, "blocks": 5}, (1, 2, HTTP, 90))
+    none_does = batch(5, {"caller": 5}, (1, 2, HTTP, 90))
     assert not adaptive("java", SMALL, LARGE, crowd=none_does)
-    uncounted = batch(5, {"low-priority-thread": 3}, (1, 2, HTTP, 40), (1, 3, LONG_1, 60))
+    uncounted = batch(5, {"low-priority": 3}, (1, 2, HTTP, 40), (1, 3, LONG_1, 60))
     assert not adaptive("java", SMALL, LARGE, crowd=uncounted)
 
 
 def test_adaptive_is_believed_only_where_the_kernel_saw_what_it_counted() -> None:
-    pretended = batch(1, {"low-priority-thread": 1}, (1, 2, HTTP, 90), (1, 3, LONG_1, 10))
-    secretly_cut = batch(1, {"low-priority-thread": 1, "blocks": 0}, *cpu_of(CUT))
+    pretended = batch(1, {"low-priority": 1}, (1, 2, HTTP, 90), (1, 3, LONG_1, 10))
+    secretly_cut = batch(1, {"low-priority": 1}, (1, 3, LONG_1, 50), (1, 4, LONG_2, 50))
     uncounted = batch(1, {}, (1, 3, LONG_1, 91))
     handed_on = batch(20, {"caller": 20}, (1, 2, HTTP, 3), (1, 3, LONG_1, 9))
     for wrong in (pretended, secretly_cut, uncounted):
@@ -95,19 +75,13 @@ def test_adaptive_is_believed_only_where_the_kernel_saw_what_it_counted() -> Non
     assert not adaptive("java", handed_on, LARGE)
 
 
-def cpu_of(of: Batch) -> list[tuple[int, int, str, int]]:
-    return [(t.pid, t.tid, t.name, t.cpu_ns // MS) for t in of.seen.tasks.values()]
-
-
-def test_python_s_adaptive_computes_large_requests_in_a_process() -> None:
-    small = batch(20, {"caller": 20}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 0))
-    crowd = batch(5, {"low-priority-process": 5}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 91))
-    for place in ("process", "low-priority-process"):
-        large = batch(1, {place: 1}, (1, 1, "python", 9), (8, 8, "restbench-PR-0", 91))
-        assert adaptive("python", small, large, crowd=crowd)
-        in_parent = batch(1, {place: 1}, (1, 1, "python", 91), (8, 8, "restbench-PR-0", 9))
-        assert not adaptive("python", small, in_parent, crowd=crowd)
-        found_late = batch(5, {"low-priority-process": 4, "process": 1}, *cpu_of(crowd))
-        assert adaptive("python", small, large, crowd=found_late)
-        stayed = batch(5, {"low-priority-process": 4, "caller": 1}, *cpu_of(crowd))
-        assert not adaptive("python", small, large, crowd=stayed)
+@pytest.mark.parametrize(("place", "pool"), [("process", "PR-1"), ("low-priority", "F1-1")])
+def test_python_s_adaptive_computes_large_requests_in_a_process(place: str, pool: str) -> None:
+    small = batch(20, {"caller": 20}, (1, 1, "python", 9), (8, 8, pool, 0))
+    large = batch(1, {place: 1}, (1, 1, "python", 9), (8, 8, pool, 91))
+    crowd = batch(5, {place: 5}, (1, 1, "python", 9), (8, 8, pool, 91))
+    assert adaptive("python", small, large, crowd=crowd)
+    in_parent = batch(1, {place: 1}, (1, 1, "python", 91), (8, 8, pool, 9))
+    assert not adaptive("python", small, in_parent, crowd=crowd)
+    one_stayed = batch(5, {place: 4, "caller": 1}, (1, 1, "python", 20), (8, 8, pool, 80))
+    assert adaptive("python", small, large, crowd=one_stayed)

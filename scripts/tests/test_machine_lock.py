@@ -106,7 +106,7 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
         ("run",),
         ("calibrate",),
         ("bench-analysis",),
-        ("bench-limit", "LIMIT"),
+        ("bench-limit",),
         ("bench-growth",),
         ("microbench",),
         ("npb", "IS", "S"),
@@ -118,8 +118,6 @@ def test_what_measures_needs_the_machine_for_itself(
     bench = Bench(tmp_path)
     path = bench.experiment({"java": ["serial"]})
     more = (path, "--profile", "p") if command == ("run",) else ()
-    (tmp_path / "limit.cpp").touch()
-    command = tuple(each.replace("LIMIT", str(tmp_path)) for each in command)
     first = holder(name)
     try:
         refused = bench.restbench(*command, *more, RESTBENCH_LOCK=name)

@@ -13,20 +13,26 @@ from restbench import store
 FROM_A_CALLER = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")
 
 
-@pytest.mark.parametrize(
-    ("target", "command"),
-    [
-        ("bench", "restbench run smoke --profile smoke"),
-        ("microbench", "restbench microbench --profile smoke"),
-        ("bench-growth", "restbench bench-growth --profile smoke"),
-    ],
-)
-def test_a_profile_is_not_dropped(target: str, command: str) -> None:
-    made = subprocess.run(
-        ["make", "--no-print-directory", "-C", str(store.ROOT), "-n", target, "PROFILE=smoke"],
+def made(*arguments: str) -> str:
+    """What `make` would call."""
+    return subprocess.run(
+        ["make", "--no-print-directory", "-C", str(store.ROOT), "-n", *arguments],
         capture_output=True,
         text=True,
         check=True,
         env={name: value for name, value in os.environ.items() if name not in FROM_A_CALLER},
-    )
-    assert f"{command}\n" in made.stdout or f"{command} " in made.stdout
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (("bench", "PROFILE=smoke"), "restbench run smoke --profile smoke"),
+        (("microbench", "PROFILE=smoke"), "restbench microbench --profile smoke"),
+        (("bench-growth", "PROFILE=smoke"), "restbench bench-growth --profile smoke"),
+        (("serve", "FRONT=nginx"), "restbench serve --front nginx"),
+    ],
+)
+def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) -> None:
+    told = made(*arguments)
+    assert f"{command}\n" in told or f"{command} " in told

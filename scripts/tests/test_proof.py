@@ -6,6 +6,7 @@ import os
 import threading
 import time
 
+import pytest
 from observations import observation
 
 from restbench.cell import STRATEGIES, Shape
@@ -95,48 +96,60 @@ def test_thread_per_element_never_has_two_alive() -> None:
     assert not does("java", "thread-per-element", seen_of("java", a_row_each, shape=shape))
 
 
-def test_a_shared_pool_is_the_same_threads_all_at_work() -> None:
-    good = observation((1, 3, "shared-0", 10), (1, 4, "shared-1", 9))
-    idle = observation((1, 3, "shared-0", 20), (1, 4, "shared-1", 0))
-    assert does("java", "shared-pool", seen_of("java", good, good))
-    assert not does("java", "shared-pool", seen_of("java", idle, idle))
+@pytest.mark.parametrize("strategy", ["shared-pool", "fork-join"])
+def test_a_pool_of_the_service_is_the_same_threads_all_at_work(strategy: str) -> None:
+    good = observation((1, 3, f"{strategy}-1", 10), (1, 4, f"{strategy}-2", 9))
+    idle = observation((1, 3, f"{strategy}-1", 20), (1, 4, f"{strategy}-2", 0))
+    others = observation((1, 3, "ForkJoinPool-1-", 10), (1, 4, "ForkJoinPool-1-", 9))
+    assert does("java", strategy, seen_of("java", good, good))
+    assert not does("java", strategy, seen_of("java", idle, idle))
+    assert not does("java", strategy, seen_of("java", others, others))
 
 
-def test_process_per_element_is_a_message_an_element_to_every_pool_process() -> None:
+@pytest.mark.parametrize(
+    ("strategy", "pool"), [("process-per-element", "PE"), ("executor-per-element", "EE")]
+)
+def test_per_element_is_a_message_an_element_to_every_pool_process(
+    strategy: str, pool: str
+) -> None:
     elements = SHAPES["python"].rows * SHAPES["python"].columns
-    threads = [(1, 1, "gunicorn", 50), (8, 8, "restbench-PE-0", 9), (9, 9, "restbench-PE-1", 9)]
+    threads = [(1, 1, "gunicorn", 50), (8, 8, f"{pool}-1", 9), (9, 9, f"{pool}-2", 9)]
     good = observation(*threads, reads={8: elements, 9: elements})
     batched = observation(*threads, reads={8: 3, 9: 3})
-    parent_only = observation(*threads[:2], (9, 9, "restbench-PE-1", 0), reads={8: elements, 9: 0})
-    assert does("python", "process-per-element", seen_of("python", good))
-    assert not does("python", "process-per-element", seen_of("python", batched))
-    assert not does("python", "process-per-element", seen_of("python", parent_only))
+    parent_only = observation(*threads[:2], (9, 9, f"{pool}-2", 0), reads={8: elements, 9: 0})
+    assert does("python", strategy, seen_of("python", good))
+    assert not does("python", strategy, seen_of("python", batched))
+    assert not does("python", strategy, seen_of("python", parent_only))
 
 
-def test_process_per_request_is_one_process_a_request_and_two_for_two() -> None:
+@pytest.mark.parametrize(
+    ("strategy", "pool"), [("process-per-request", "PR"), ("executor-per-request", "ER")]
+)
+def test_per_request_is_one_process_a_request_and_two_for_two(strategy: str, pool: str) -> None:
     web = (1, 1, "gunicorn", 2)
-    one = observation(web, (8, 8, "restbench-PR-0", 50), (9, 9, "restbench-PR-1", 0))
-    two = observation(web, (8, 8, "restbench-PR-0", 50), (9, 9, "restbench-PR-1", 40))
-    in_parent = observation((1, 1, "gunicorn", 90), (8, 8, "restbench-PR-0", 1))
-    assert does("python", "process-per-request", seen_of("python", one, double=two))
-    assert not does("python", "process-per-request", seen_of("python", one, double=one))
-    assert not does("python", "process-per-request", seen_of("python", two, double=two))
-    assert not does("python", "process-per-request", seen_of("python", in_parent, double=two))
+    one = observation(web, (8, 8, f"{pool}-1", 50), (9, 9, f"{pool}-2", 0))
+    two = observation(web, (8, 8, f"{pool}-1", 50), (9, 9, f"{pool}-2", 40))
+    in_parent = observation((1, 1, "gunicorn", 90), (8, 8, f"{pool}-1", 1))
+    assert does("python", strategy, seen_of("python", one, double=two))
+    assert not does("python", strategy, seen_of("python", one, double=one))
+    assert not does("python", strategy, seen_of("python", two, double=two))
+    assert not does("python", strategy, seen_of("python", in_parent, double=two))
 
 
 def test_python_serial_hands_nothing_to_a_pool() -> None:
-    alone = observation((1, 1, "gunicorn", 50), (8, 8, "restbench-PR-0", 0))
-    handed = observation((1, 1, "gunicorn", 50), (8, 8, "restbench-PR-0", 50))
+    alone = observation((1, 1, "gunicorn", 50), (8, 8, "PR-1", 0))
     assert does("python", "serial", seen_of("python", alone))
-    assert not does("python", "serial", seen_of("python", handed))
+    for pool in ("PE", "PR", "EE", "ER", "F1"):
+        handed = observation((1, 1, "gunicorn", 50), (8, 8, f"{pool}-1", 50))
+        assert not does("python", "serial", seen_of("python", handed))
 
 
 def test_the_decisions_of_a_strategy_are_read_whatever_the_order_of_labels() -> None:
     java = 'restbench_decisions_total{decision="caller",strategy="adaptive"} 3.0'
-    python = 'restbench_decisions_total{strategy="adaptive",decision="blocks"} 4.0'
+    python = 'restbench_decisions_total{strategy="adaptive",decision="low-priority"} 4.0'
     assert DECISIONS.findall(f"# HELP x\n{java}\n{python}\n") == [
         ("caller", "3.0"),
-        ("blocks", "4.0"),
+        ("low-priority", "4.0"),
     ]
 
 
