@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_service import wait_until
+from live_service import PRELOADED, pool, wait_until
 from observed import NICE, Held, Observed
-from pools import PRELOADED, pool
 
 from restbench_service.execution import adaptive as module
 from restbench_service.execution.adaptive import (

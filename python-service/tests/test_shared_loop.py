@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_service import read_proc
+from live_service import pool, read_proc
 from observed import Observed, Units
-from pools import pool
 
 from restbench_service.execution import shared_loop
 from restbench_service.execution.strategy import Strategy

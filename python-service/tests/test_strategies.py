@@ -9,7 +9,7 @@ from time import perf_counter_ns
 from typing import Any
 
 import pytest
-from live_service import STRATEGIES, wait_until
+from live_service import PRELOADED, STRATEGIES, pool, wait_until
 from observed import (
     CORES,
     END_NS,
@@ -23,7 +23,6 @@ from observed import (
     Verbose,
     Waiting,
 )
-from pools import PRELOADED, pool
 
 from restbench_service.execution.faults import AbandonedError
 from restbench_service.execution.strategies import Start, start_strategies
