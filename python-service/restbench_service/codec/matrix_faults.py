@@ -154,7 +154,7 @@ def _first_wrong(elements: bytes, is_array: bool) -> int | None:
 
 def _check_sizes(matrix: _Structure) -> None:
     for index, value in enumerate(_values(matrix)):
-        count = value.count(b",") + 1
+        count = _elements(value).count(b",") + 1
         if b"%d" % count != matrix.columns:
             columns = matrix.columns.decode()
             if len(columns) > _SHOWN_DIGITS:
