@@ -5,8 +5,7 @@ from pathlib import Path
 import blas_threads  # noqa: F401 - see there
 import pytest
 from hypothesis import HealthCheck, settings
-from live_service import LiveService, running
-from pools import PRELOADED
+from live_service import PRELOADED, LiveService, running
 
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy

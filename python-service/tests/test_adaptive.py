@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_service import wait_until
+from live_service import PRELOADED, pool, wait_until
 from observed import NICE, Held, Observed
-from pools import PRELOADED, pool
 
 from restbench_service.execution import adaptive as module
 from restbench_service.execution.adaptive import (
@@ -136,3 +135,12 @@ def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adapti
     with pytest.raises(ValueError, match="invalid literal"):
         adaptive.execute(Job(workload, workload, b"x")).result()
     assert sum(adaptive.decisions().values()) == sum(adaptive._in_flight.values()) == 0
+
+
+def test_one_request_that_had_to_wait_for_a_core_does_not_move_the_estimate_far(
+    adaptive: Adaptive,
+) -> None:
+    run(adaptive, SMALL)
+    adaptive._ns_per[OPERATION] = NS_PER_OPERATION
+    Observed(unit_seconds=0.05).run(adaptive, SMALL)
+    assert adaptive._ns_per[OPERATION] <= NS_PER_OPERATION * (1 + module.WEIGHT)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_service import read_proc
+from live_service import pool, read_proc
 from observed import Observed, Units
-from pools import pool
 
 from restbench_service.execution import shared_loop
 from restbench_service.execution.strategy import Strategy
@@ -36,7 +35,7 @@ class ManyLoops(Observed):
             loop.for_each(
                 value["units"], 1, add_too if number % 2 else add, weight, numbers, weight
             )
-        return {"numbers": numbers.tolist(), "mapped": mapped()}
+        return {"numbers": numbers.tolist(), "mapped": mapped(loop)}
 
 
 def add(start: int, stop: int, weight: Any, numbers: Any, _same: Any) -> None:
@@ -47,12 +46,10 @@ def add_too(start: int, stop: int, *arrays: Any) -> None:
     add(start, stop, *arrays)
 
 
-def mapped() -> dict[str, int]:
-    """How many shared arrays each process sees."""
-    return {
-        name: read_proc(Path(f"/proc/{pid}/maps")).count("memfd:restbench")
-        for name, pid in pool().items()
-    }
+def mapped(loop: Any) -> dict[str, int]:
+    """How many arrays of this loop each process sees."""
+    inode = f" {os.fstat(loop._descriptor).st_ino} "
+    return {name: read_proc(Path(f"/proc/{pid}/maps")).count(inode) for name, pid in pool().items()}
 
 
 @per_element

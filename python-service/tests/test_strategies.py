@@ -5,11 +5,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 from typing import Any
 
 import pytest
-from live_service import STRATEGIES, wait_until
+from live_service import PRELOADED, STRATEGIES, pool, wait_until
 from observed import (
     CORES,
     END_NS,
@@ -23,10 +23,10 @@ from observed import (
     Verbose,
     Waiting,
 )
-from pools import PRELOADED, pool
 
 from restbench_service.execution.faults import AbandonedError
-from restbench_service.execution.strategies import Start, start_strategies
+from restbench_service.execution.serial import Serial
+from restbench_service.execution.strategies import Start, close_strategies, start_strategies
 from restbench_service.execution.strategy import Strategy
 
 Table = dict[str, Strategy]
@@ -280,3 +280,20 @@ def test_what_a_process_measured_is_no_queue_here(strategies: Table, name: str) 
     total_ns = perf_counter_ns() - began_ns
     assert job.clock.elapsed_ns["compute"] >= 50_000_000
     assert sum(job.clock.elapsed_ns.values()) <= total_ns + 1_000_000
+
+
+class Slow(Serial):
+    """Takes a while to close."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(None)
+        self._seconds = seconds
+
+    def close(self) -> None:
+        sleep(self._seconds)
+
+
+def test_all_strategies_close_within_one_time_whatever_their_number() -> None:
+    began_ns = perf_counter_ns()
+    close_strategies([Slow(60.0) for _ in range(20)], 0.1)
+    assert perf_counter_ns() - began_ns < 30e9

@@ -16,9 +16,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from live_service import SERVICE, children, kill, name_of, state_of, wait_until
+from live_service import (
+    PRELOADED,
+    SERVICE,
+    everyone_below,
+    kill,
+    name_of,
+    pool,
+    state_of,
+    wait_until,
+)
 from observed import Held, Observed
-from pools import PRELOADED, pool
 
 from restbench_service.execution import worker_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
@@ -216,14 +224,6 @@ def test_no_process_outlives_a_service_that_is_killed(tmp_path: Path) -> None:
         assert len(pool(service=service.pid)) == 10
         service.kill()
     wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
-
-
-def everyone_below(pid: int) -> list[int]:
-    found, parents = list[int](), [pid]
-    while parents:
-        parents = [child for parent in parents for child in children(parent)]
-        found += parents
-    return found
 
 
 @on_pools

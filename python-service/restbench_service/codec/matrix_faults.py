@@ -6,7 +6,7 @@ depend on where in the body the faults stand. No more than a row is taken apart 
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -38,11 +38,12 @@ class _Row(msgspec.Struct, gc=False):
 
 
 class _Structure(NamedTuple):
-    """A matrix that has all members: `columns` as it was written, `rows` the JSON of the array."""
+    """A matrix that has all members: `columns` as it was written, of each row the elements with commas
+    between them, whatever they are."""
 
     name: str
     columns: bytes
-    rows: bytes
+    rows: list[bytes]
 
 
 def _object_pattern() -> bytes:
@@ -57,8 +58,7 @@ MEMBERS = msgspec.json.Decoder(_Members)
 _MATRIX, _ROW = msgspec.json.Decoder(_Matrix), msgspec.json.Decoder(_Row)
 _NEXT_ELEMENT = re.compile(rb"[\s,]*+(?:(%b)|([^\s\]]))" % _object_pattern())
 _COLUMNS = re.compile(rb"[1-9][0-9]*+")
-_FITTING_IN_ARRAY = re.compile(rb"(?:[ \t\r\n]*+-?[0-9]{1,18}+[ \t\r\n]*+,)++")
-_FITTING_IN_STRING = re.compile(rb"(?: *+-?[0-9]{1,18}+ *+,)++")
+_FITTING = re.compile(rb"(?: *+-?[0-9]{1,18}+ *+(?:,|\Z))*+")
 """Elements that surely fit 64 bits, each with its comma."""
 
 
@@ -74,7 +74,7 @@ def read(members: _Members, has_kernel: bool) -> tuple[str | int, Matrix, Matrix
         for check in (_check_elements, _check_sizes):
             for matrix in (one, two):
                 check(matrix)
-        if int(one.columns) != sum(1 for _ in _values(two)):
+        if int(one.columns) != len(two.rows):
             raise InvalidRequestError("001", INNER_SIZES_DIFFER)
     except InvalidRequestError as error:
         raise InvalidRequestError(error.code, error.message, request_id) from None
@@ -88,30 +88,26 @@ def _structure(name: str, value: msgspec.Raw) -> _Structure:
     columns, rows = bytes(matrix.columnCount), bytes(matrix.rows)
     if not _COLUMNS.fullmatch(columns):
         raise InvalidRequestError("003", f"{name}.columnCount: must be an integer of at least 1")
-    if _is_empty(rows, b"["):
+    found = list[bytes]()
+    if rows.startswith(b"["):
+        for value in _values(rows):
+            place = f"{name}.rows[{len(found)}]"
+            if value is None:
+                raise InvalidRequestError("003", f"{place}: must be an object with value")
+            elements = _elements(value)
+            if not elements:
+                rule = "must be a non-empty string or array of integers"
+                raise InvalidRequestError("003", f"{place}.value: {rule}")
+            found.append(elements)
+    if not found:
         raise InvalidRequestError("003", f"{name}.rows: must be an array of at least one row")
-    structure = _Structure(name, columns, rows)
-    for index, row in enumerate(_values(structure)):
-        if row is None:
-            raise InvalidRequestError("003", f"{name}.rows[{index}]: must be an object with value")
-        if _is_empty(row, b"[") and (row[:1] != b'"' or row == b'""'):
-            rule = "must be a non-empty string or array of integers"
-            raise InvalidRequestError("003", f"{name}.rows[{index}].value: {rule}")
-    return structure
+    return _Structure(name, columns, found)
 
 
-def _is_empty(value: bytes, opening: bytes) -> bool:
-    """Also true of what does not open so."""
-    return not (value.startswith(opening) and value[1:-1].strip(_WHITE))
-
-
-def _values(matrix: _Structure) -> Iterator[Any]:
-    """Each row's value as JSON, empty where it is missing; None for what is no object, at the end.
-
-    Once the structure is found right all are bytes.
-    """
+def _values(rows: bytes) -> Iterator[bytes | None]:
+    """Each row's value as JSON, empty where it is missing; None for what is no object, at the end."""
     position = 1
-    while element := _NEXT_ELEMENT.match(matrix.rows, position):
+    while element := _NEXT_ELEMENT.match(rows, position):
         position = element.end()
         row = element[1]
         yield bytes(_ROW.decode(row).value) if row else None
@@ -119,42 +115,45 @@ def _values(matrix: _Structure) -> Iterator[Any]:
             return
 
 
-def _check_elements(matrix: _Structure) -> None:
-    for index, value in enumerate(_values(matrix)):
-        wrong = _first_wrong(_elements(value), is_array=value.startswith(b"["))
-        if wrong is not None:
-            place = f"{matrix.name}.rows[{index}].value[{wrong}]"
-            raise InvalidRequestError("005", f"{place}: must be an integer that fits 64 bits")
-
-
 def _elements(value: bytes) -> bytes:
-    """What stands between the brackets, or the quotes: elements with commas between them."""
-    if value.startswith(b"[") or b"\\" not in value:
+    """What stands between the quotes, or the brackets and without white space; else nothing."""
+    if value.startswith(b"["):
+        return value[1:-1].translate(None, _WHITE)
+    if not value.startswith(b'"'):
+        return b""
+    if b"\\" not in value:
         return value[1:-1]
     text: str = msgspec.json.decode(value)
     return text.encode()
 
 
-def _first_wrong(elements: bytes, is_array: bool) -> int | None:
+def _check_elements(matrix: _Structure) -> None:
+    for index, elements in enumerate(matrix.rows):
+        wrong = _first_wrong(elements)
+        if wrong is not None:
+            place = f"{matrix.name}.rows[{index}].value[{wrong}]"
+            raise InvalidRequestError("005", f"{place}: must be an integer that fits 64 bits")
+
+
+def _first_wrong(elements: bytes) -> int | None:
     """The number of the first element that is no 64-bit integer; None if there is none."""
-    fitting = _FITTING_IN_ARRAY if is_array else _FITTING_IN_STRING
-    position = index = 0
+    position, length = 0, len(elements)
     while True:
-        if run := fitting.match(elements, position):
-            index += elements.count(b",", position, run.end())
-            position = run.end()
+        run = _FITTING.match(elements, position)
+        position = run.end() if run else position
+        if position == length and not elements.endswith(b","):
+            return None
         stop = elements.find(b",", position)
-        element = elements[position:] if stop < 0 else elements[position:stop]
-        if int64(element.strip(_WHITE) if is_array else element) is None:
-            return index
+        if int64(elements[position:] if stop < 0 else elements[position:stop]) is None:
+            return elements.count(b",", 0, position)
         if stop < 0:
             return None
-        position, index = stop + 1, index + 1
+        position = stop + 1
 
 
 def _check_sizes(matrix: _Structure) -> None:
-    for index, value in enumerate(_values(matrix)):
-        count = _elements(value).count(b",") + 1
+    for index, elements in enumerate(matrix.rows):
+        count = elements.count(b",") + 1
         if b"%d" % count != matrix.columns:
             columns = matrix.columns.decode()
             if len(columns) > _SHOWN_DIGITS:
@@ -164,12 +163,12 @@ def _check_sizes(matrix: _Structure) -> None:
 
 
 def _converted(matrix: _Structure) -> Matrix:
-    rows = [_elements(value).translate(None, _WHITE).decode() for value in _values(matrix)]
+    """Of rows that are right."""
     columns = int(matrix.columns)
-    found = digits.matrix_of(rows, columns)
+    found = digits.matrix_of([row.replace(b" ", b"").decode() for row in matrix.rows], columns)
     if found is not None:
         return found[0]
-    converted = np.empty((len(rows), columns), np.int64)
-    for index, row in enumerate(rows):  # some have more digits than are needed
-        converted[index] = [int64(element.encode()) for element in row.split(",")]
+    converted = np.empty((len(matrix.rows), columns), np.int64)
+    for index, row in enumerate(matrix.rows):  # some have more digits than are needed
+        converted[index] = [int64(element) for element in row.split(b",")]
     return converted

@@ -131,7 +131,8 @@ class Adaptive:
                 if measure not in self._ns_per and len(self._ns_per) >= MOST_KINDS:
                     self._ns_per.clear()
                 before = self._ns_per.get(measure, took_ns)
-                self._ns_per[measure] = before + WEIGHT * (took_ns - before)
+                # A wait for a core looks like work: one that took far longer says little.
+                self._ns_per[measure] = before + WEIGHT * (min(took_ns, 2 * before) - before)
 
     def _dispatched_ns(self) -> int:
         began_ns = perf_counter_ns()

@@ -14,8 +14,10 @@ from typing import Any, Protocol
 
 from .faults import WorkerDiedError
 
-Succeeded = Callable[[Any], None]
-Failed = Callable[[BaseException], None]
+Call = Callable[..., Any]
+Arguments = tuple[Any, ...]
+Answer = Callable[[Any, BaseException | None], None]
+"""Called on whatever thread with a result and None, or with None and an error."""
 
 JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
 PAUSE_SECONDS = 0.05
@@ -26,19 +28,11 @@ CONTEXT = get_context("forkserver")
 class StandardPool(Protocol):
     """Processes that calls are given to. `submit` and `map` raise where the pool is broken."""
 
-    def submit(
-        self,
-        call: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        succeeded: Succeeded,
-        failed: Failed,
-    ) -> None:
-        """One call; one of the two is called with what came of it, on whatever thread."""
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
+        """One call."""
 
-    def map(
-        self, call: Callable[[int], None], units: range, succeeded: Succeeded, failed: Failed
-    ) -> None:
-        """Each unit a task. No task runs any more when `failed` is called, or the pool is dead."""
+    def map(self, call: Call, units: range, answer: Answer) -> None:
+        """Each unit a task. With an error no task runs any more, unless the pool is dead."""
 
     def warm(self) -> None:
         """Start processes that are started when they are needed."""
@@ -47,34 +41,24 @@ class StandardPool(Protocol):
         """Kill the processes and end the threads, whatever state a dead process has left."""
 
 
-PoolKind = Callable[[int, Callable[..., None], tuple[Any, ...]], StandardPool]
-"""Size, what each process calls first, and with what."""
+PoolKind = Callable[[int, Call, Arguments], StandardPool]
+"""Size, what each process calls first, and with what. Raises where no process can be started."""
 
 
 class MultiprocessingPool:
     """multiprocessing.Pool."""
 
-    def __init__(
-        self, size: int, initializer: Callable[..., None], arguments: tuple[Any, ...]
-    ) -> None:
-        """Raises OSError or EOFError where no process can be started."""
+    def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
+        """See PoolKind."""
         self._pool: Any = CONTEXT.Pool(size, initializer, arguments)
 
-    def submit(
-        self,
-        call: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        succeeded: Succeeded,
-        failed: Failed,
-    ) -> None:
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
         """See StandardPool."""
-        self._pool.apply_async(call, arguments, callback=succeeded, error_callback=failed)
+        self._pool.apply_async(call, arguments, {}, *_callbacks(answer))
 
-    def map(
-        self, call: Callable[[int], None], units: range, succeeded: Succeeded, failed: Failed
-    ) -> None:
-        """See StandardPool."""
-        self._pool.map_async(call, units, 1, callback=succeeded, error_callback=failed)
+    def map(self, call: Call, units: range, answer: Answer) -> None:
+        """See StandardPool. Chunks are of one: the default makes few tasks of many units."""
+        self._pool.map_async(call, units, 1, *_callbacks(answer))
 
     def warm(self) -> None:
         """They were started at once."""
@@ -106,51 +90,29 @@ class MultiprocessingPool:
 class ExecutorPool:
     """concurrent.futures.ProcessPoolExecutor."""
 
-    def __init__(
-        self, size: int, initializer: Callable[..., None], arguments: tuple[Any, ...]
-    ) -> None:
-        """Raises OSError or EOFError where no process can be started."""
+    def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
+        """See PoolKind."""
         self._size = size
         self._executor: Any = ProcessPoolExecutor(size, CONTEXT, initializer, arguments)
         self.warm()
 
-    def submit(
-        self,
-        call: Callable[..., Any],
-        arguments: tuple[Any, ...],
-        succeeded: Succeeded,
-        failed: Failed,
-    ) -> None:
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
         """See StandardPool."""
 
-        def answer(future: "Future[Any]") -> None:
-            error = None if future.cancelled() else future.exception()
-            if future.cancelled() or isinstance(error, BrokenProcessPool):
-                failed(WorkerDiedError("a process of the executor died"))
-            elif error is not None:
-                failed(error)
-            else:
-                succeeded(future.result())
+        def done(future: "Future[Any]") -> None:
+            error = _error_of(future)
+            answer(None if error else future.result(), error)
 
-        self._executor.submit(call, *arguments).add_done_callback(answer)
+        self._executor.submit(call, *arguments).add_done_callback(done)
 
-    def map(
-        self, call: Callable[[int], None], units: range, succeeded: Succeeded, failed: Failed
-    ) -> None:
+    def map(self, call: Call, units: range, answer: Answer) -> None:
         """Executor.map with chunks of one is this, but that it does not wait after an error."""
         futures = [self._executor.submit(call, unit) for unit in units]
-        try:
-            for future in futures:
-                future.result()
-        except BrokenProcessPool:
-            failed(WorkerDiedError("a process of the executor died"))
-        except Exception as error:  # of a task, carried to who wants the loop
-            for future in futures:
-                future.cancel()
-            wait(futures)
-            failed(error)
-        else:
-            succeeded(None)
+        error = next(filter(None, map(_error_of, futures)), None)
+        for future in futures if error else ():
+            future.cancel()
+        wait(futures)
+        answer(None, error)
 
     def warm(self) -> None:
         """It starts a process when a task comes while none is idle."""
@@ -158,18 +120,29 @@ class ExecutorPool:
             self._executor.submit(time.sleep, PAUSE_SECONDS)
 
     def discard(self) -> None:
-        """Killed first: what a signal to terminate asks for, the processes do not listen to."""
-        processes = list((self._executor._processes or {}).values())
+        """Killed first: to a signal that asks them to end the processes do not listen."""
         manager = self._executor._executor_manager_thread
-        _kill(processes)
+        _kill((self._executor._processes or {}).values())
         self._executor.shutdown(wait=False, cancel_futures=True)
         if manager is not None:
             manager.join(JOIN_SECONDS)
 
 
+def _callbacks(answer: Answer) -> tuple[Call, Call]:
+    """For what comes of a call, and for an error."""
+    return (lambda value: answer(value, None)), (lambda error: answer(None, error))
+
+
+def _error_of(future: "Future[Any]") -> BaseException | None:
+    """Waits for it."""
+    if future.cancelled() or isinstance(future.exception(), BrokenProcessPool):
+        return WorkerDiedError("a process of the executor died")
+    return future.exception()
+
+
 def _kill(processes: Iterable[Any]) -> None:
-    processes = list(processes)
+    processes, deadline = list(processes), time.monotonic() + JOIN_SECONDS
     for process in processes:
         process.kill()
     for process in processes:
-        process.join(JOIN_SECONDS)
+        process.join(max(0.0, deadline - time.monotonic()))

@@ -1,8 +1,10 @@
 """The table of execution techniques."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Thread
+from time import monotonic
 
 from .adaptive import NICENESS, Adaptive
 from .per_element import PerElement
@@ -89,3 +91,13 @@ TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
 def start_strategies(start: Start) -> dict[str, Strategy]:
     """Every technique, its processes starting."""
     return {name: technique(start) for name, technique in TECHNIQUES.items()}
+
+
+def close_strategies(strategies: Iterable[Strategy], seconds: float) -> None:
+    """All at once, so that one time is enough for any number of them."""
+    closing = [Thread(target=strategy.close, daemon=True) for strategy in strategies]
+    deadline = monotonic() + seconds
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(max(0.0, deadline - monotonic()))

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from .faults import PoolFailedError, WorkerDiedError
-from .standard_pools import Failed, PoolKind, StandardPool, Succeeded
+from .standard_pools import Answer, Call, PoolKind, StandardPool
 from .worker import begin_work
 
 START_SECONDS = 30.0
@@ -33,7 +33,7 @@ HEAL_SECONDS = 1.5
 END_SECONDS = 5.0
 
 _LOG = logging.getLogger(__name__)
-Order = Callable[[StandardPool, Succeeded, Failed], None]
+Order = Callable[[StandardPool, Answer], None]
 
 
 class WorkerPool:
@@ -58,12 +58,12 @@ class WorkerPool:
         self._keeper = Thread(target=self._keep, name=f"keep-{name}", daemon=True)
         self._keeper.start()
 
-    def submit(self, call: Callable[..., Any], *arguments: Any) -> "Future[Any]":
+    def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
         """One call in one of the processes; while the pool is made anew it waits for that."""
         future: Future[Any] = Future()
 
-        def order(pool: StandardPool, succeeded: Succeeded, failed: Failed) -> None:
-            pool.submit(call, arguments, succeeded, failed)
+        def order(pool: StandardPool, answer: Answer) -> None:
+            pool.submit(call, arguments, answer)
 
         with self._changed:
             if self._pool is None and not self._is_closed:
@@ -72,12 +72,12 @@ class WorkerPool:
         self._give(future, order)
         return future
 
-    def map(self, call: Callable[[int], None], units: range) -> None:
+    def map(self, call: Call, units: range) -> None:
         """Return when the call has been done for each unit, each a task of its own."""
         with self._changed:
             self._changed.wait_for(lambda: self._pool or self._is_closed, HEAL_SECONDS)
         future: Future[None] = Future()
-        self._give(future, lambda pool, *answers: pool.map(call, units, *answers))
+        self._give(future, lambda pool, answer: pool.map(call, units, answer))
         future.result()
 
     def await_ready(self) -> None:
@@ -102,41 +102,33 @@ class WorkerPool:
         with self._changed:
             pool = self._pool
             self._pending.add(future)
-        failed = partial(self._failed, future, pool)
         if pool is None:
-            failed(PoolFailedError(f"{self.name} has no processes now"))
+            self._answer(future, pool, None, PoolFailedError(f"{self.name} has no processes now"))
             return
         try:
-            order(pool, partial(self._succeeded, future), failed)
+            order(pool, partial(self._answer, future, pool))
         except Exception as error:  # the pool broke, or was given up, in this moment
             _LOG.warning("%s took no task: %s", self.name, type(error).__name__)
-            failed(WorkerDiedError(f"{self.name} took no task"))
+            self._answer(future, pool, None, WorkerDiedError(f"{self.name} took no task"))
 
-    def _lose(self, pool: StandardPool | None) -> None:
-        """It has said itself that it is broken: the next calls wait for another."""
+    def _answer(
+        self,
+        future: "Future[Any]",
+        pool: StandardPool | None,
+        value: Any,
+        error: BaseException | None,
+    ) -> None:
+        """Unless whoever gave the pool up has done so. A broken one is lost to the next calls."""
         with self._changed:
-            if pool is not None and self._pool is pool:
+            if isinstance(error, WorkerDiedError) and pool is not None and self._pool is pool:
                 self._pool = None
                 os.eventfd_write(self._wake, 1)
-
-    def _is_ours_to_answer(self, future: "Future[Any]") -> bool:
-        """Once: who gave the pool up has answered for it."""
-        with self._changed:
             if future not in self._pending:
-                return False
+                return
             self._pending.remove(future)
-            return True
-
-    def _succeeded(self, future: "Future[Any]", value: Any) -> None:
-        if self._is_ours_to_answer(future):
+        if error is None:
             future.set_result(value)
-
-    def _failed(
-        self, future: "Future[Any]", pool: StandardPool | None, error: BaseException
-    ) -> None:
-        if isinstance(error, WorkerDiedError):
-            self._lose(pool)
-        if self._is_ours_to_answer(future):
+        else:
             future.set_exception(error)
 
     def _keep(self) -> None:
