@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Configuration;
  * {@link Framework} are registered by {@code Application}.
  */
 @Configuration(proxyBeanMethods = false)
-class Wiring {
+public class Wiring {
     /** Of all requests together; whatever is kept between requests takes its own from here as well. */
     @Bean
     MemoryBudget memoryBudget(Settings settings) {
@@ -48,7 +48,7 @@ class Wiring {
 
     /** The table of workloads. */
     @Bean
-    Workloads workloads(Settings settings, MemoryBudget memory) {
+    public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
         return Workloads.of(List.of(
                 new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())),
@@ -63,7 +63,7 @@ class Wiring {
     }
 
     @Bean
-    Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
+    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
                 affinity,
                 cores.pinned(),

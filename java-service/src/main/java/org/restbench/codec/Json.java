@@ -21,25 +21,35 @@ final class Json {
     /** Bytes of memory for a byte of a name, measured: Jackson holds a long one several times while it reads it. */
     private static final int BYTES_OF_LONG_NAMES = 8;
 
-    /** Names of members up to Jackson's own limit of 50 000 characters, which nearly all are. */
-    private static final JsonFactory SHORT_NAMES = factory(StreamReadConstraints.defaults().getMaxNameLength());
+    /** A name comes once in an object. */
+    private static final Factories UNIQUE = new Factories(true);
 
-    private static final JsonFactory ANY_NAMES = factory(Integer.MAX_VALUE);
+    /** To tell a name that comes twice from what is not well-formed. */
+    private static final Factories REPEATED = new Factories(false);
 
     private Json() {}
 
-    private static JsonFactory factory(int maxNameLength) {
-        StreamReadConstraints constraints = StreamReadConstraints.builder()
-                .maxNestingDepth(MAX_DEPTH)
-                .maxNameLength(maxNameLength)
-                .maxNumberLength(Integer.MAX_VALUE)
-                .maxStringLength(Integer.MAX_VALUE)
-                .build();
-        return JsonFactory.builder()
-                .streamReadConstraints(constraints)
-                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                .disable(TokenStreamFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW) // there is no limit of names
-                .build();
+    /** For names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and for longer ones. */
+    private record Factories(JsonFactory shortNames, JsonFactory anyNames) {
+        Factories(boolean unique) {
+            this(
+                    factory(unique, StreamReadConstraints.defaults().getMaxNameLength()),
+                    factory(unique, Integer.MAX_VALUE));
+        }
+
+        private static JsonFactory factory(boolean unique, int maxNameLength) {
+            StreamReadConstraints constraints = StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxNameLength(maxNameLength)
+                    .maxNumberLength(Integer.MAX_VALUE)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build();
+            return JsonFactory.builder()
+                    .streamReadConstraints(constraints)
+                    .configure(StreamReadFeature.STRICT_DUPLICATE_DETECTION, unique)
+                    .disable(TokenStreamFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW) // there is no limit of names
+                    .build();
+        }
     }
 
     /**
@@ -52,7 +62,7 @@ final class Json {
     static <T> T read(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
         if (BodyText.isSound(body)) {
             try {
-                T read = read(body, memory, true, reading);
+                T read = read(UNIQUE, body, memory, reading);
                 if (read != null) {
                     return read;
                 }
@@ -65,32 +75,23 @@ final class Json {
 
     /** The result of reading; null where the value is no object. */
     private static <T> T read(
-            byte[] body, MemoryBudget.Hold memory, boolean unique, Function<JsonReader, T> reading) {
+            Factories factories, byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
         long before = memory.bytes();
         try {
-            return read(SHORT_NAMES, body, memory, unique, reading);
+            return read(factories.shortNames, body, memory, reading);
         } catch (StreamConstraintsException exceeded) {
             if (BodyText.isTooDeep(body)) {
                 throw exceeded;
             }
             memory.shrink(memory.bytes() - before);
             memory.grow((long) BYTES_OF_LONG_NAMES * body.length);
-            return read(ANY_NAMES, body, memory, unique, reading);
+            return read(factories.anyNames, body, memory, reading);
         }
     }
 
     private static <T> T read(
-            JsonFactory factory,
-            byte[] body,
-            MemoryBudget.Hold memory,
-            boolean unique,
-            Function<JsonReader, T> reading) {
-        JsonFactory jackson = unique
-                ? factory
-                : factory.rebuild()
-                        .disable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-                        .build();
-        try (JsonReader reader = new JsonReader(jackson.createParser(ObjectReadContext.empty(), body), body, memory)) {
+            JsonFactory factory, byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
+        try (JsonReader reader = new JsonReader(factory.createParser(ObjectReadContext.empty(), body), body, memory)) {
             return reader.readAll(reading);
         }
     }
@@ -104,10 +105,10 @@ final class Json {
             return "the body is nested deeper than " + MAX_DEPTH + " levels";
         }
         byte[] text = BodyText.withoutLoneSurrogates(body);
-        if (BodyText.looksEncoded(body) || !isReadable(text, memory, false)) {
+        if (BodyText.looksEncoded(body) || !isReadable(REPEATED, text, memory)) {
             return "the body is not well-formed JSON";
         }
-        if (!isReadable(text, memory, true)) {
+        if (!isReadable(UNIQUE, text, memory)) {
             return "the body has a member twice in one object";
         }
         if (text != body) {
@@ -116,10 +117,10 @@ final class Json {
         return "the body is not a JSON object";
     }
 
-    private static boolean isReadable(byte[] body, MemoryBudget.Hold memory, boolean unique) {
+    private static boolean isReadable(Factories factories, byte[] body, MemoryBudget.Hold memory) {
         long before = memory.bytes();
         try {
-            read(body, memory, unique, JsonReader::skipMembers);
+            read(factories, body, memory, JsonReader::skipMembers);
             return true;
         } catch (JacksonException malformed) {
             return false;
