@@ -78,7 +78,7 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
 
 @contextmanager
 def _first_in_the_scheduler_s_order() -> Iterator[None]:
-    """Where it is allowed: beside hundreds of a service's threads one that sends hardly ever runs."""
+    """Where it is allowed: beside hundreds of a service's threads one hardly ever runs."""
     usual = os.getpriority(os.PRIO_PROCESS, 0)
     with contextlib.suppress(PermissionError):
         os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
