@@ -4,23 +4,24 @@ Each part is measured in processes of its own, `--processes` of them one after t
 file has the values of each. RESTBENCH_BLAS_THREADS and the like are as in the service's defaults.
 """
 
-import os
 from collections.abc import Callable
 from time import perf_counter
 
 import pyperf
 
-from restbench_service.memory import keep_freed_memory
-from restbench_service.settings import BLAS_THREAD_VARIABLES, Settings
+from restbench_service.process import (
+    BLAS_THREAD_VARIABLES,
+    MALLOC_VARIABLES,
+    ensure_environment,
+)
+from restbench_service.settings import Settings
 
-INHERITED = ("PYTHONPATH", *BLAS_THREAD_VARIABLES)
+INHERITED = ("PYTHONPATH", *BLAS_THREAD_VARIABLES, *MALLOC_VARIABLES)
 
 
 def main() -> None:
     """As a user calls it, and again in each worker that pyperf starts."""
-    os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, str(Settings().blas_threads)))
-    keep_freed_memory()  # as in the service
-    # numpy reads the number of threads when it is imported
+    ensure_environment(Settings().blas_threads)  # as in the service, before numpy is imported
     from restbench_service.execution.strategies import TECHNIQUES  # noqa: PLC0415
 
     from .parts import parts  # noqa: PLC0415

@@ -5,20 +5,22 @@ from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 
-from restbench_service.execution.calibration_file import CalibrationFile
-from restbench_service.execution.clock import StageClock
+from restbench_service.execution.job import InOrderLoop, Job
+from restbench_service.execution.standard_pools import CONTEXT
 from restbench_service.execution.strategies import TECHNIQUES, Start
-from restbench_service.execution.strategy import InOrderLoop, Strategy
+from restbench_service.execution.strategy import Strategy
 from restbench_service.settings import Settings
-from restbench_service.workloads.catalogue import samples
 
 from .selection import Selection
-from .timed_workloads import ComputeOnly, NothingToDo, limits, matrix
+from .timed_workloads import COLUMNS, ComputeOnly, NothingToDo, do_nothing_once, job, matrix
 
 Call = Callable[[], object]
-ANY_KERNEL = "native"
-"""Neither parsing nor writing knows of one."""
-NO_BODY = b""
+ANY_KERNEL = "kernel=native"
+"""Neither decoding nor encoding knows of one."""
+PER_ELEMENT = "process-per-element"
+DEFAULT_CHUNKS = "pool-map-default-chunks"
+"""What multiprocessing.Pool.map does unless told otherwise: a few chunks a process. The strategy
+`process-per-element` makes each element a task, as its name says; this shows what that costs."""
 
 
 class WrongAnswerError(Exception):
@@ -38,31 +40,42 @@ def parts(selection: Selection) -> Iterator[tuple[str, Callable[[], Call]]]:
         yield name, partial(_compute, selection, shape, kernel, strategy)
     for strategy in selection.strategies:
         for rows in selection.rows:
-            yield f"dispatch/{rows}/{strategy}", partial(_dispatch, selection, rows, strategy)
+            yield f"dispatch/{rows}/{strategy}", partial(_dispatch, rows, strategy)
+    if PER_ELEMENT in selection.strategies:
+        for rows in selection.rows:
+            yield f"dispatch/{rows}/{DEFAULT_CHUNKS}", partial(_default_chunks, rows)
 
 
 def _parse(body: Path) -> Call:
-    return partial(matrix(ANY_KERNEL).parse, body.read_bytes())
+    return partial(matrix().codec.decode, body.read_bytes(), ANY_KERNEL)
 
 
 def _serialize(selection: Selection, shape: str) -> Call:
-    workload = matrix(ANY_KERNEL)
-    result = workload.compute(workload.parse(selection.body(shape).read_bytes()), InOrderLoop())
-    _require_right(selection, shape, workload.serialize(result))
-    return partial(workload.serialize, result)
+    workload, codec = matrix()
+    operands = codec.decode(selection.body(shape).read_bytes(), ANY_KERNEL)
+    result = workload.compute(operands, InOrderLoop())
+    _require_right(selection, shape, codec.encode(result))
+    return partial(codec.encode, result)
 
 
 def _compute(selection: Selection, shape: str, kernel: str, strategy: str) -> Call:
     body = selection.body(shape).read_bytes()
-    running = started(strategy, selection.bodies)
-    _require_right(selection, shape, running.execute(matrix(kernel), body, StageClock()))
+    running = started(strategy)
+    asked = Job(*matrix(), body, f"kernel={kernel}")
+    _require_right(selection, shape, running.execute(asked).result())
     workload = ComputeOnly(selection.body(shape), kernel)
-    return lambda: running.execute(workload, body, StageClock())
+    return lambda: running.execute(job(workload)).result()
 
 
-def _dispatch(selection: Selection, rows: int, strategy: str) -> Call:
-    running, workload = started(strategy, selection.bodies), NothingToDo(rows)
-    return lambda: running.execute(workload, NO_BODY, StageClock())
+def _dispatch(rows: int, strategy: str) -> Call:
+    running, workload = started(strategy), NothingToDo(rows)
+    return lambda: running.execute(job(workload)).result()
+
+
+def _default_chunks(rows: int) -> Call:
+    pool = CONTEXT.Pool(_processes())
+    atexit.register(pool.terminate)
+    return lambda: pool.map(do_nothing_once, range(rows * COLUMNS))
 
 
 def _require_right(selection: Selection, shape: str, answered: bytes) -> None:
@@ -70,16 +83,14 @@ def _require_right(selection: Selection, shape: str, answered: bytes) -> None:
         raise WrongAnswerError(f"{shape}: a wrong answer of {len(answered)} bytes")
 
 
-@cache
-def started(name: str, folder: Path) -> Strategy:
-    """A strategy of the table, its processes ready; ended with this process.
+def _processes() -> int:
+    return Settings.from_environment({}).processes
 
-    What it learns of the machine it finds in the folder, if another process learnt it before.
-    """
-    preloaded = (ComputeOnly.__module__,)
-    processes = Settings.from_environment({}).processes
-    learnt = CalibrationFile(folder / "calibration", {})
-    strategy = TECHNIQUES[name](Start(processes, None, preloaded, tuple(samples(limits())), learnt))
+
+@cache
+def started(name: str) -> Strategy:
+    """A strategy of the table, its processes ready; ended with this process."""
+    strategy = TECHNIQUES[name](Start(_processes(), None, (ComputeOnly.__module__,)))
     atexit.register(strategy.close)
     strategy.await_ready()
     return strategy

@@ -13,20 +13,17 @@ import os
 import sys
 from collections.abc import Iterator
 
-from .memory import keep_freed_memory
-from .settings import BLAS_THREAD_VARIABLES, Settings
+from .process import ensure_environment
+from .settings import Settings
 
 UNLIMITED_BYTES = 2**62
-PRELOADED = "restbench_service.workloads.npb.workload"
+PRELOADED = "restbench_service.codec.npb"
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code. The imports of numpy come late: it reads the environment once, when imported,
-    and a pool's processes inherit it.
-    """
+    """The exit code. Its environment is the service's, or the two could not be compared."""
     settings = Settings.from_environment(os.environ)
-    keep_freed_memory()  # as in the service, or the two could not be compared
-    os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, str(settings.blas_threads)))
+    ensure_environment(settings.blas_threads)
     verified = True
     for line in _answers(_options(arguments), settings):
         print(line.decode(), flush=True)
@@ -52,21 +49,18 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _answers(options: argparse.Namespace, settings: Settings) -> Iterator[bytes]:
-    from .execution.clock import StageClock  # noqa: PLC0415
+    from .codec.npb import NpbJson  # noqa: PLC0415
+    from .execution.job import Job  # noqa: PLC0415
     from .execution.strategies import TECHNIQUES, Start  # noqa: PLC0415
-    from .workloads.npb.samples import samples  # noqa: PLC0415
     from .workloads.npb.workload import NpbWorkload  # noqa: PLC0415
 
-    workload = NpbWorkload(options.kernel, UNLIMITED_BYTES, UNLIMITED_BYTES)
+    workload, codec = NpbWorkload(options.kernel, UNLIMITED_BYTES), NpbJson(options.kernel)
     request = {"requestId": 1, "class": options.class_name, "generate": not options.cached_input}
-    learnt_from = tuple(samples(UNLIMITED_BYTES))
-    start = Start(settings.processes, None, (PRELOADED,), learnt_from)
-    strategy = TECHNIQUES[options.strategy](start)
+    strategy = TECHNIQUES[options.strategy](Start(settings.processes, None, (PRELOADED,)))
     try:
-        if strategy.decisions():
-            strategy.await_ready()  # what it decides with is learnt before what is timed
+        strategy.await_ready()  # what it decides with is learnt before what is timed
         for _ in range(options.repetitions):
-            yield strategy.execute(workload, json.dumps(request).encode(), StageClock())
+            yield strategy.execute(Job(workload, codec, json.dumps(request).encode())).result()
     finally:
         strategy.close()
 

@@ -2,7 +2,7 @@
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
@@ -34,12 +34,12 @@ class Environment:
             return text
         raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
 
-    def file(self, name: str, default: str) -> str:
-        """A file's absolute path, `~` for the home directory, or nothing."""
+    def choice(self, name: str, default: str, allowed: Iterable[str]) -> str:
+        """One of the words."""
         text = self._variables.get(name, default)
-        if text == "" or (text.startswith(("/", "~/")) and not text.endswith("/")):
+        if text in allowed:
             return text
-        raise InvalidSettingError(f"{name}={text!r}: must be a file's absolute path, or empty")
+        raise InvalidSettingError(f"{name}={text!r}: must be one of {', '.join(allowed)}")
 
 
 def _is_address(text: str) -> bool:

@@ -1,72 +1,59 @@
-"""What gunicorn calls in its worker process: everything put together."""
+"""How the service is started: the settings are checked, then the framework's server takes over."""
 
-import logging
 import os
-from hashlib import sha256
-from typing import Any
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 
-from flask import Flask
-
-from . import VERSION
-from .execution.calibration import METHOD
-from .execution.calibration_file import CalibrationFile
-from .execution.strategies import Start, start_strategies
-from .memory import keep_freed_memory
+from .environment import InvalidSettingError
+from .frameworks import FRAMEWORKS
+from .process import allow_descriptors, ensure_environment
 from .settings import Settings
-from .web import METRICS, create_app, limits_of
-from .workloads import catalogue
 
-PRELOADED = (catalogue.__name__,)
-STRATEGIES = "restbench-strategies"
+FOLDER = Path(__file__).parents[1]
+"""Of the service: where its commands are started."""
 
 
-def application() -> Flask:
-    """The app with its pools starting: after the fork, which their threads would not survive."""
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    keep_freed_memory()
-    settings = Settings.from_environment(os.environ)
-    strategies = start_strategies(_start(settings))
-    app = create_app(settings, strategies)
-    app.extensions[STRATEGIES] = strategies
-    return app
+def main() -> None:
+    """Become the framework's server."""
+    settings = prepared_settings()
+    framework = FRAMEWORKS[settings.framework]
+    os.chdir(FOLDER)
+    os.execv(sys.executable, [sys.executable, *framework.command])
 
 
-def _start(settings: Settings) -> Start:
-    samples = tuple(catalogue.samples(limits_of(settings)))
-    bodies = b"".join(sample.body for sample in samples)
-    versions = {
-        "service": VERSION,
-        "blasThreads": str(settings.blas_threads),
-        "samples": sha256(bodies).hexdigest(),
-        "method": METHOD,
-    }
-    return Start(
-        settings.processes,
-        settings.running,
-        PRELOADED,
-        samples,
-        CalibrationFile(settings.calibration_path, versions),
-    )
+def prepared_settings() -> Settings:
+    """The settings, with the environment and the limits that they ask for.
+
+    Exits with 2 and a line that says why; starts the process again for another environment.
+    """
+    try:
+        settings = Settings.from_environment(os.environ)
+        _check_framework(settings.framework)
+    except InvalidSettingError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+    if not allow_descriptors(settings.descriptors):
+        print(
+            f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="
+            f"{settings.max_connections}, the limit (ulimit -Hn) is lower",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    ensure_environment(settings.blas_threads)
+    return settings
 
 
-def await_pools(app: Flask) -> None:
-    """Return when every strategy can run. Raises PoolFailedError."""
-    for strategy in app.extensions[STRATEGIES].values():
-        strategy.await_ready()
-
-
-def show_server(app: Flask, worker: Any) -> None:
-    """Add what the server alone knows to the app's metrics; `worker` is a BoundedWorker."""
-    metrics = app.extensions[METRICS]
-    metrics.show("restbench_connections", "Connections open.", lambda: worker.nr_conns)
-    metrics.show(
-        "restbench_refused_by_server",
-        "Requests and connections refused before they were counted: a limit, or not HTTP.",
-        lambda: worker.refused,
-    )
-
-
-def close(app: Flask) -> None:
-    """End what application() started."""
-    for strategy in app.extensions[STRATEGIES].values():
-        strategy.close()
+def _check_framework(name: str) -> None:
+    """Raises InvalidSettingError."""
+    framework = FRAMEWORKS.get(name)
+    if framework is None:
+        names = ", ".join(FRAMEWORKS)
+        raise InvalidSettingError(f"RESTBENCH_FRAMEWORK={name!r}: must be one of {names}")
+    missing = [package for package in framework.packages if find_spec(package) is None]
+    if missing:
+        raise InvalidSettingError(
+            f"RESTBENCH_FRAMEWORK={name!r}: not installed ({', '.join(missing)}); make frameworks"
+        )
+    if "RESTBENCH_HANDOFF" in os.environ and not framework.is_asynchronous:
+        raise InvalidSettingError(f"RESTBENCH_HANDOFF: {name} has a thread for each request")

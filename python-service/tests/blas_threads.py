@@ -2,6 +2,6 @@
 
 import os
 
-from restbench_service.settings import BLAS_THREAD_VARIABLES
+from restbench_service.process import BLAS_THREAD_VARIABLES
 
 os.environ.update(dict.fromkeys(BLAS_THREAD_VARIABLES, "1"))

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import blas_threads  # noqa: F401 - see there
 import pytest
-from adaptive_under_test import calibrated
 from hypothesis import HealthCheck, settings
-from live_service import LiveService, running
+from live_service import PRELOADED, LiveService, running
 
-from restbench_service.execution.adaptive import Adaptive
 from restbench_service.execution.strategies import Start, start_strategies
 from restbench_service.execution.strategy import Strategy
 
@@ -30,21 +28,13 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveService]:
 
 @pytest.fixture(scope="session")
 def strategies() -> Iterator[dict[str, Strategy]]:
-    """The techniques in this process, with two processes a pool that can import the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
-        table = start_strategies(Start(2, None, ()))
-        yield table
-        for strategy in table.values():
-            strategy.close()
-
-
-@pytest.fixture
-def adaptive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Adaptive]:
-    """The technique that chooses, with processes that can import the tests."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    with calibrated(tmp_path) as strategy:
-        yield strategy
+    """The techniques in this process, with two processes a pool."""
+    table = start_strategies(Start(2, None, PRELOADED))
+    for strategy in table.values():
+        strategy.await_ready()
+    yield table
+    for strategy in table.values():
+        strategy.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import http.client
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -14,7 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SERVICE = Path(__file__).parents[1]
-STRATEGIES = ("serial", "process-per-element", "process-per-request", "adaptive")
+STRATEGIES = (
+    "serial",
+    "process-per-element",
+    "process-per-request",
+    "executor-per-element",
+    "executor-per-request",
+    "adaptive",
+)
+PRELOADED = ("restbench_service.catalogue",)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
 DEADLINE_SECONDS = 400.0
@@ -43,10 +52,27 @@ class LiveService:
         (pid,) = children(self.process.pid)
         return pid
 
-    def pool(self, prefix: str = "restbench-") -> dict[str, int]:
-        """The pools' processes by name."""
-        found = {name_of(pid): pid for pid in children(self.worker_pid())}
-        return {name: pid for name, pid in found.items() if name.startswith(prefix)}
+    def pool(self, prefix: str = "") -> dict[str, int]:
+        """The pools' processes by name, as PE-1; the fork server stands between."""
+        return pool(prefix, self.process.pid)
+
+
+NAME = re.compile(r"(PE|PR|EE|ER|F1)-[0-9]+")
+
+
+def pool(prefix: str = "", service: int | None = None) -> dict[str, int]:
+    """Process ids below a service, or below this process, by the names that /proc gives them."""
+    named = {name_of(pid): pid for pid in everyone_below(service or os.getpid())}
+    return {n: pid for n, pid in named.items() if NAME.fullmatch(n) and n.startswith(prefix)}
+
+
+def everyone_below(pid: int) -> list[int]:
+    """Children, their children and so on."""
+    found, parents = list[int](), [pid]
+    while parents:
+        parents = [child for parent in parents for child in children(parent)]
+        found += parents
+    return found
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from restbench_service.execution.strategy import InOrderLoop
+from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.npb.kernel import Outcome
 from restbench_service.workloads.npb.kernels import KERNELS
 from restbench_service.workloads.workload import Body, Loop

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from restbench_service.workloads.workload import Loop
+from restbench_service.execution.job import Job
+from restbench_service.execution.strategy import Strategy
+from restbench_service.workloads.workload import CpuBound, Loop
 
 MEETING_SECONDS = 60.0
 START_NS, END_NS, PID, UNITS, CORES, NICE = range(6)
@@ -39,42 +41,59 @@ class Meeting:
             time.sleep(0.002)
 
 
+class Units(dict[str, Any]):
+    request_id = "observed"
+
+
 @dataclass(frozen=True)
-class Observed:
-    """parse reads the number of units, compute runs them, serialize gives the records."""
+class Observed(CpuBound):
+    """decode reads the number of units, compute runs them, encode gives the records."""
 
     unit_seconds: float = 0.0
     failing_unit: int = -1
     meeting: Meeting | None = None
 
-    @property
-    def kind(self) -> str:
+    name = "observed"
+    takes_single_units = True
+    holds_memory = False
+
+    def kind(self, value: "Units") -> str:  # noqa: ARG002
         return "observed"
 
-    def operations(self, value: dict[str, Any]) -> float:
+    def operations(self, value: "Units") -> float:
         return float(value["units"])
 
-    def parse(self, body: bytes) -> dict[str, Any]:
-        return {"units": int(body), "parse": os.getpid()}
+    def working_bytes(self, value: "Units") -> int:  # noqa: ARG002
+        return 0
 
-    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+    def subject(self, value: "Units") -> str:  # noqa: ARG002
+        return "the request"
+
+    def decode(self, body: bytes, query: str) -> "Units":  # noqa: ARG002
+        return Units({"units": int(body), "parse": os.getpid()})
+
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
         records = loop.array((value["units"], 6), np.int64)
         records[...] = 0
         loop.for_each(value["units"], 10, observe, self, records)
         return {**value, "compute": os.getpid(), "records": records.tolist()}
 
-    def serialize(self, result: dict[str, Any]) -> bytes:
-        return json.dumps({**result, "serialize": os.getpid()}).encode()
+    def encode(self, output: dict[str, Any]) -> bytes:
+        return json.dumps({**output, "serialize": os.getpid()}).encode()
 
     def request_id(self, body: bytes) -> str | int | None:
         return body.decode()
 
-    @property
-    def needs_memory(self) -> bool:
-        return False
+    def job(self, units: int, **options: Any) -> Job:
+        """It is its own codec."""
+        return Job(self, self, b"%d" % units, **options)
 
-    def working_bytes(self, body: bytes) -> int:  # noqa: ARG002
-        return 0
+    def job_of(self, body: bytes) -> Job:
+        return Job(self, self, body)
+
+    def run(self, strategy: Strategy, units: int) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(strategy.execute(self.job(units)).result())
+        return answer
 
 
 @dataclass(frozen=True)
@@ -83,16 +102,23 @@ class Held(Observed):
 
     until: str = ""
 
-    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
         loop.for_each(value["units"], 10, wait_for, self.until)
         return {**value, "records": []}
+
+
+@dataclass(frozen=True)
+class Waiting(Observed):
+    """Waits for other things than a core."""
+
+    is_blocking = True
 
 
 @dataclass(frozen=True)
 class Busy(Observed):
     """A unit takes 2 ms of CPU time."""
 
-    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
         loop.for_each(value["units"], 10, compute_for, 0.002)
         return value
 
@@ -101,7 +127,7 @@ class Busy(Observed):
 class Verbose(Observed):
     """Fails with a text that fits no message."""
 
-    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text)
         return value
 
@@ -110,7 +136,7 @@ class Verbose(Observed):
 class Copied(Observed):
     """Gives the tasks an array that is not the loop's."""
 
-    def compute(self, value: dict[str, Any], loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text, np.zeros(3))
         return value
 

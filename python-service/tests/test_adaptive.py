@@ -1,174 +1,146 @@
-"""The technique that chooses does what it says: who ran what, at which priority, beside whom."""
+"""The technique that chooses does what it says: who ran what, at which priority."""
 
 import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from adaptive_under_test import (
-    LONG,
-    LONG_BODY,
-    LOW,
-    MIDDLING,
-    NAMES,
-    NORMAL,
-    OURS,
-    SHARED,
-    SMALL,
-    WORTH_A_TRIP,
-    WORTH_ONE_OF_FEW,
-    column,
-    hold,
-    processes,
-    run,
+from live_service import PRELOADED, pool, wait_until
+from observed import NICE, Held, Observed
+
+from restbench_service.execution import adaptive as module
+from restbench_service.execution.adaptive import (
+    LONG_NS,
+    MOST_DECODED_HERE_BYTES,
+    NICENESS,
+    Adaptive,
 )
-from observed import NICE, UNITS, Observed
-from test_strategies import pids, pool
+from restbench_service.execution.job import Job
+from restbench_service.execution.strategies import TECHNIQUES, Start
 
-from restbench_service.execution import in_flight
-from restbench_service.execution.adaptive import MOST_PARSED_BYTES, Adaptive
-from restbench_service.execution.calibration_file import NOT_KEPT
+OURS = {os.getpid()}
+OPERATION, BYTE = ("operation of", "observed"), ("byte of", "observed", "")
+SMALL, MIDDLING, LONG = 1, 20, 500
+"""Units of NS_PER_OPERATION: less than a dispatch, more than two, too long."""
+NS_PER_OPERATION = 100_000.0
 
 
-class Bulky(Observed):
-    def parse(self, body: bytes) -> dict[str, Any]:
-        return {**super().parse(body), "bulk": "x" * (MOST_PARSED_BYTES + 1)}
+@pytest.fixture
+def adaptive() -> Iterator[Adaptive]:
+    strategy = TECHNIQUES["adaptive"](Start(2, None, PRELOADED))
+    assert isinstance(strategy, Adaptive)
+    strategy.await_ready()
+    strategy._dispatch_ns = 200_000.0
+    strategy._ns_per[OPERATION] = NS_PER_OPERATION
+    yield strategy
+    strategy.close()
+
+
+def run(strategy: Adaptive, units: int) -> dict[str, Any]:
+    strategy._ns_per[OPERATION] = NS_PER_OPERATION
+    return Observed().run(strategy, units)
+
+
+def column(answer: dict[str, Any], number: int) -> set[int]:
+    return {record[number] for record in answer["records"]}
+
+
+def in_company(strategy: Adaptive, users: ThreadPoolExecutor, signal: Path) -> None:
+    """Of a request that is on its thread until the signal."""
+    users.submit(Held(until=str(signal)).run, strategy, SMALL)
+    wait_until(lambda: strategy._in_flight["caller"] == 1)
 
 
 def test_a_request_alone_that_is_not_long_stays_on_its_thread(adaptive: Adaptive) -> None:
     answer = run(adaptive, MIDDLING)
-    assert {answer["parse"], answer["compute"], answer["serialize"]} == pids(answer) == OURS
-    assert column(answer, NICE) == {NORMAL}
-    assert adaptive.decisions()["caller"] == 1
+    assert {answer["parse"], answer["compute"], answer["serialize"]} == OURS
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 0}
 
 
-def test_a_long_body_is_not_even_parsed_on_its_thread_but_in_a_process_of_low_priority(
-    adaptive: Adaptive,
+def test_what_is_worth_a_dispatch_goes_to_a_process_when_others_are_in_flight(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
 ) -> None:
-    answer = run(adaptive, LONG_BODY)
-    stages = {answer["parse"], answer["compute"], answer["serialize"]}
-    assert stages == pids(answer) < pool(NAMES)
-    assert column(answer, NICE) == {LOW}
-    assert adaptive.decisions()["low-priority-process"] == 1
+    in_company(adaptive, users, signal)
+    answer = run(adaptive, MIDDLING)
+    assert answer["parse"] in OURS
+    assert {answer["compute"], answer["serialize"]} < set(pool("PR-").values())
+    assert column(answer, NICE) == {0}
+    signal.touch()
 
 
-def test_what_turns_out_to_be_long_is_computed_in_a_process_of_low_priority(
+def test_a_small_request_stays_on_its_thread_though_others_are_in_flight(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+) -> None:
+    in_company(adaptive, users, signal)
+    small = users.submit(run, adaptive, SMALL)
+    wait_until(lambda: adaptive.decisions()["caller"] == 2)
+    signal.touch()
+    assert small.result(60)["compute"] in OURS
+
+
+def test_a_long_request_goes_to_a_process_of_low_priority_though_it_is_alone(
     adaptive: Adaptive,
 ) -> None:
     answer = run(adaptive, LONG)
-    assert answer["parse"] == os.getpid()
-    assert {answer["compute"], answer["serialize"]} == pids(answer) < pool(NAMES)
-    assert column(answer, NICE) == {LOW}
-    assert column(answer, UNITS) == {15}
+    assert answer["parse"] in OURS
+    assert {answer["compute"]} < set(pool("F1-").values())
+    assert column(answer, NICE) == {NICENESS}
+    assert adaptive.decisions()["low-priority"] == 1
 
 
-def test_what_is_large_once_it_is_parsed_waits_as_its_body(adaptive: Adaptive) -> None:
-    answer = run(adaptive, LONG, Bulky())
-    assert {answer["parse"]} == {answer["compute"]} < pool(NAMES)
+def test_a_long_body_is_not_decoded_on_its_thread(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"3"
+    answer = adaptive.execute(Job(workload, workload, body)).result().decode()
+    assert f'"parse": {os.getpid()}' not in answer
+    assert adaptive.decisions()["low-priority"] == 1, "nothing is known of it yet"
 
 
-def test_the_priority_of_the_processes_is_normal_for_others_afterwards(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
-) -> None:
-    run(adaptive, SHARED)
-    (held,) = hold(adaptive, users, signal, [b"5"])
-    answer = run(adaptive, WORTH_A_TRIP)
-    assert pids(answer) < pool(NAMES)
-    assert column(answer, NICE) == {NORMAL}
-    signal.touch()
-    held.result()
+def test_what_a_body_costs_is_learnt_from_the_first(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"3"
+    for _ in range(2):
+        adaptive.execute(Job(workload, workload, body)).result()
+    assert adaptive._ns_per[BYTE] * len(body) < LONG_NS
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
 
 
-def test_one_that_is_worth_a_trip_goes_to_a_process_while_another_is_on_its_thread(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
-) -> None:
-    (held,) = hold(adaptive, users, signal, [b"5"])
-    answer = run(adaptive, WORTH_A_TRIP)
-    assert {answer["parse"]} == pids(answer) < pool(NAMES)
-    assert not held.done()
-    signal.touch()
-    held.result()
+def test_an_unknown_kind_is_taken_for_long_where_it_may_be(adaptive: Adaptive) -> None:
+    adaptive._ns_per.clear()
+    Observed().run(adaptive, int(2 * LONG_NS / module.UNKNOWN_NS_PER_OPERATION))
+    assert adaptive.decisions()["low-priority"] == 1
 
 
-def all_at_once(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path, bodies: list[bytes]
-) -> None:
-    """Each of them is held before the next comes; then all are answered."""
-    held = [future for body in bodies for future in hold(adaptive, users, signal, [body])]
-    signal.touch()
-    for future in held:
-        future.result()
+def test_the_estimate_follows_what_requests_take(adaptive: Adaptive) -> None:
+    workload = Observed(unit_seconds=0.02)
+    adaptive._ns_per.clear()
+    adaptive.execute(workload.job(1)).result()
+    assert adaptive._ns_per[OPERATION] >= 20_000_000
+    assert adaptive.execute(workload.job(1)).result()
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
 
 
-def test_after_two_at_once_the_next_is_not_taken_for_alone(
+def test_queries_that_clients_make_up_cannot_fill_the_memory(adaptive: Adaptive) -> None:
+    workload = Observed()
+    body = b" " * MOST_DECODED_HERE_BYTES + b"1"
+    for number in range(module.MOST_KINDS + 10):
+        adaptive.execute(Job(workload, workload, body, f"q={number}")).result()
+    assert len(adaptive.facts()["nsPer"]) <= module.MOST_KINDS
+
+
+def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adaptive) -> None:
+    workload = Observed()
+    with pytest.raises(ValueError, match="invalid literal"):
+        adaptive.execute(Job(workload, workload, b"x")).result()
+    assert sum(adaptive.decisions().values()) == sum(adaptive._in_flight.values()) == 0
+
+
+def test_one_request_that_had_to_wait_for_a_core_does_not_move_the_estimate_far(
     adaptive: Adaptive,
-    users: ThreadPoolExecutor,
-    signal: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(in_flight, "monotonic", lambda: 0.0)
-    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP])
-    assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
-    assert run(adaptive, SMALL)["parse"] == os.getpid()
-
-
-def test_a_smaller_one_is_sent_away_only_while_there_is_a_process_for_each(
-    adaptive: Adaptive,
-    users: ThreadPoolExecutor,
-    signal: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(in_flight, "monotonic", lambda: 0.0)
-    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP])
-    assert {run(adaptive, WORTH_ONE_OF_FEW)["parse"]} < pool(NAMES)
-    signal.unlink()
-    all_at_once(adaptive, users, signal, [b"5", WORTH_A_TRIP, WORTH_A_TRIP])
-    assert run(adaptive, WORTH_ONE_OF_FEW)["parse"] == os.getpid()
-    assert {run(adaptive, WORTH_A_TRIP)["parse"]} < pool(NAMES)
-
-
-def test_small_and_middling_ones_pass_long_ones_that_hold_every_process(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
-) -> None:
-    held = hold(adaptive, users, signal, [LONG] * 5)
-    for body in (SMALL, MIDDLING, WORTH_A_TRIP):
-        assert run(adaptive, body)["parse"] == os.getpid()
-    assert not any(future.done() for future in held)
-    signal.touch()
-    for future in held:
-        future.result()
-
-
-def test_one_worth_a_trip_does_not_queue_behind_a_long_one(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
-) -> None:
-    (first,) = hold(adaptive, users, signal.with_name("first"), [b"5"])
-    in_processes = hold(adaptive, users, signal, [WORTH_A_TRIP]) + hold(
-        adaptive, users, signal, [LONG_BODY]
-    )
-    signal.with_name("first").touch()
-    first.result()
-    assert run(adaptive, WORTH_A_TRIP)["parse"] == os.getpid()
-    assert not any(future.done() for future in in_processes)
-    signal.touch()
-    for future in in_processes:
-        future.result()
-    assert adaptive.decisions() == {
-        "caller": 2,
-        "process": 1,
-        "low-priority-process": 1,
-        "blocks": 0,
-    }
-
-
-def test_without_samples_every_request_goes_to_a_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    strategy = Adaptive(processes(1), None, (), NOT_KEPT)
-    try:
-        assert pids(run(strategy, MIDDLING)) == pool(NAMES)
-        assert run(strategy, SMALL)["parse"] != os.getpid()
-    finally:
-        strategy.close()
+    run(adaptive, SMALL)
+    adaptive._ns_per[OPERATION] = NS_PER_OPERATION
+    Observed(unit_seconds=0.05).run(adaptive, SMALL)
+    assert adaptive._ns_per[OPERATION] <= NS_PER_OPERATION * (1 + module.WEIGHT)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from live_service import JSON, LiveService, kill, running, wait_until
 from raw_client import HEAD, answer_of, connected, everything, post_head
+from restbench_service.execution.pool.fault import WorkerDiedError, pack_error, places
 from test_killed_processes import SMALL, computing, matrices
 
 from restbench_service.errors import FaultError, described
-from restbench_service.execution.pool.fault import WorkerDiedError, pack_error, places
 from restbench_service.settings import Settings
 from restbench_service.web import create_app
 

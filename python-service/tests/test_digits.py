@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from restbench_service.workloads.matrix import digits
-from restbench_service.workloads.matrix.digits import matrix_of
+from restbench_service.codec import digits
+from restbench_service.codec.digits import matrix_of
 
 
 @pytest.fixture(autouse=True, params=["one after the other", "a place at a time"])

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from microbench.__main__ import seconds_a_call
-from microbench.parts import WrongAnswerError, parts
+from microbench.parts import DEFAULT_CHUNKS, WrongAnswerError, parts
 from microbench.selection import Selection
 from microbench.timed_workloads import ComputeOnly, NothingToDo, matrix
+from restbench_service.execution.job import InOrderLoop
 from restbench_service.execution.strategies import TECHNIQUES
-from restbench_service.execution.strategy import InOrderLoop
 
 SERVICE = Path(__file__).parents[1]
 BODY = (
@@ -48,6 +48,14 @@ def test_every_strategy_of_the_table_is_among_the_parts(bodies: Path) -> None:
         ]
 
 
+def test_a_standard_pool_with_its_default_chunks_stands_next_to_the_strategy_per_element(
+    bodies: Path,
+) -> None:
+    shown = dict(parts(selection(bodies, "process-per-element")))
+    assert shown[f"dispatch/30/{DEFAULT_CHUNKS}"]()() == [None] * 600
+    assert DEFAULT_CHUNKS not in str(names(selection(bodies, "serial")))
+
+
 def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
     result = bodies / "result.json"
     asked = selection(bodies, "serial", "process-per-request")
@@ -72,9 +80,9 @@ def test_a_wrong_answer_is_never_timed(bodies: Path) -> None:
 
 def test_a_computation_without_its_other_stages_is_the_whole_ones(bodies: Path) -> None:
     workload = ComputeOnly(bodies / "low.json", "native")
-    result = workload.compute(workload.parse(b""), InOrderLoop())
-    assert matrix("native").serialize(result) == ANSWER
-    assert workload.serialize(result) == b""
+    result = workload.compute(workload.decode(b"", ""), InOrderLoop())
+    assert matrix().codec.encode(result) == ANSWER
+    assert workload.encode(result) == b""
 
 
 def test_an_empty_loop_has_a_unit_an_element_of_the_rows() -> None:
@@ -85,7 +93,7 @@ def test_an_empty_loop_has_a_unit_an_element_of_the_rows() -> None:
             ran.append((units, units_per_task))
 
     workload = NothingToDo(30)
-    workload.compute(workload.parse(b""), Recording())
+    workload.compute(workload.decode(b"", ""), Recording())
     assert ran == [(600, 20)]
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from live_service import STRATEGIES
 from npb_run import OneUnitATask, SinglePrecision, run, size_of
 
-from restbench_service.execution.clock import StageClock
-from restbench_service.execution.strategy import InOrderLoop, Strategy
+from restbench_service.codec.npb import NpbJson
+from restbench_service.execution.job import InOrderLoop, Job
+from restbench_service.execution.strategy import Strategy
 from restbench_service.workloads.npb import random_numbers
 from restbench_service.workloads.npb.conjugate_gradient.matrix import build_matrix
 from restbench_service.workloads.npb.conjugate_gradient.solver import Solver
@@ -19,9 +21,7 @@ from restbench_service.workloads.npb.multigrid.classes import SMOOTHER_B
 from restbench_service.workloads.npb.workload import NpbWorkload
 
 every_kernel = pytest.mark.parametrize("kernel", list(KERNELS))
-every_strategy = pytest.mark.parametrize(
-    "strategy", ["serial", "process-per-element", "process-per-request"]
-)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 FLOATING = ("CG", "MG", "FT")
 SEED = random_numbers.SEED
 
@@ -34,12 +34,14 @@ def test_a_loop_cut_into_single_units_gives_a_verified_result(kernel: str, class
 
 @every_kernel
 @every_strategy
-def test_class_w_is_verified_under_every_strategy(
+def test_class_w_is_verified_and_the_same_to_the_last_bit_under_every_strategy(
     strategies: dict[str, Strategy], kernel: str, strategy: str
 ) -> None:
-    workload = NpbWorkload(kernel, 2**30, 0)
-    answer = strategies[strategy].execute(workload, b'{"requestId":1,"class":"W"}', StageClock())
-    assert json.loads(answer)["verified"] is True
+    body = b'{"requestId":1,"class":"W"}'
+    job = Job(NpbWorkload(kernel, 0), NpbJson(kernel), body)
+    answer = json.loads(strategies[strategy].execute(job).result())
+    assert answer["verified"] is True
+    assert answer["value"] == run(kernel, size_of(kernel, "W")).value
 
 
 @every_kernel

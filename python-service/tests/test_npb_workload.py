@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from live_service import SERVICE, STRATEGIES, LiveService
 
-from restbench_service.execution.strategy import InOrderLoop
+from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.npb.input_cache import OF_THIS_PROCESS, InputCache
 from restbench_service.workloads.npb.kernels import KERNELS
-from restbench_service.workloads.npb.workload import NpbWorkload
+from restbench_service.workloads.npb.workload import NpbRequest, NpbWorkload
 
 
 @pytest.mark.parametrize("kernel", list(KERNELS))
@@ -21,21 +21,14 @@ from restbench_service.workloads.npb.workload import NpbWorkload
 def test_a_kernel_takes_the_memory_that_it_says_and_not_much_less(
     kernel: str, class_name: str
 ) -> None:
-    workload = NpbWorkload(kernel, 2**40, 0)
-    body = json.dumps({"requestId": 1, "class": class_name}).encode()
+    workload, request = NpbWorkload(kernel, 0), NpbRequest(1, class_name, generate=True)
     tracemalloc.start()  # numpy tells it of its arrays
     try:
-        workload.compute(workload.parse(body), InOrderLoop())
+        workload.compute(request, InOrderLoop())
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert 0.5 < peak_bytes / workload.working_bytes(body) <= 1
-
-
-def test_a_body_that_parse_refuses_holds_no_memory() -> None:
-    workload = NpbWorkload("FT", 2**27, 0)
-    bodies = (b"", b'{"requestId":1,"class":"X"}', b'{"requestId":1,"class":"A"}')
-    assert [workload.working_bytes(body) for body in bodies] == [0, 0, 0]
+    assert 0.5 < peak_bytes / workload.working_bytes(request) <= 1
 
 
 def test_an_input_is_built_once_and_then_found() -> None:
@@ -72,11 +65,11 @@ def test_the_cache_stays_within_its_limit_and_lets_go_of_what_was_used_longest_a
 
 
 def test_generate_false_leaves_the_input_for_the_next_request_and_generate_true_none() -> None:
-    workload, loop = NpbWorkload("CG", 2**30, 2**26), InOrderLoop()
+    workload, loop = NpbWorkload("CG", 2**26), InOrderLoop()
     held_before = OF_THIS_PROCESS.held_bytes
-    workload.compute(workload.parse(b'{"requestId":1,"class":"S"}'), loop)
+    workload.compute(NpbRequest(1, "S", generate=True), loop)
     assert OF_THIS_PROCESS.held_bytes == held_before
-    request = workload.parse(b'{"requestId":1,"class":"S","generate":false}')
+    request = NpbRequest(1, "S", generate=False)
     for _ in range(2):
         assert workload.compute(request, loop).outcome.verified
         assert OF_THIS_PROCESS.held_bytes - held_before == KERNELS["CG"].input_bytes(

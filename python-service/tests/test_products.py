@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from live_service import KERNELS, STRATEGIES, LiveService
 
-from restbench_service.workloads.integers import INT64_MAX, INT64_MIN
-from restbench_service.workloads.matrix import fast_reader
+from restbench_service.codec import fast_reader
+from restbench_service.codec.integers import INT64_MAX, INT64_MIN
+from restbench_service.codec.validator import validate
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
     multiply_by_loops,
     multiply_by_numpy,
 )
 from restbench_service.workloads.matrix.operands import Operands
-from restbench_service.workloads.matrix.validator import validate
 from restbench_service.workloads.workload import InvalidRequestError
 
 Rows = list[list[int]]
@@ -126,7 +126,7 @@ def test_what_the_fast_reader_accepts_the_validator_accepts_as_the_same(
 ) -> None:
     for position, removed, piece in changes:
         text = text[:position] + piece + text[position + removed :]
-    fast = fast_reader.read(text.encode())
+    fast = fast_reader.read(text.encode(), "loops")
     assert fast is not None or changes, "the unchanged bodies are the fast reader's"
     if fast is not None:
         slow = outcome(text)
@@ -140,4 +140,4 @@ def test_what_the_fast_reader_accepts_the_validator_accepts_as_the_same(
     "text", [GOOD, GOOD_ARRAYS, GOOD.replace('"r"', "7"), GOOD.replace(":", " : ")]
 )
 def test_the_usual_request_takes_the_fast_reader(text: str) -> None:
-    assert fast_reader.read(text.encode()) is not None
+    assert fast_reader.read(text.encode(), "loops") is not None

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from contract_example import EXAMPLES, body_of, check_error, given, paths_of
 from live_service import JSON, STRATEGIES
+from restbench_service.workloads.look import Look
 from test_killed_processes import SMALL
 from werkzeug.test import TestResponse
 
@@ -16,7 +17,6 @@ from restbench_service.execution.serial import Serial
 from restbench_service.execution.strategy import Strategy
 from restbench_service.settings import Settings
 from restbench_service.web import MOST_LOOKED_AT_BYTES, create_app
-from restbench_service.workloads.look import Look
 from restbench_service.workloads.npb.workload import NpbWorkload
 from restbench_service.workloads.workload import Workload
 

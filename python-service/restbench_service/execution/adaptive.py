@@ -1,225 +1,144 @@
-"""F1: each request is handled where that is best for it and for those in flight beside it."""
+"""F1: each request is handled where that is best for it and for the others in flight."""
 
-import logging
-import pickle
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import Lock, Thread
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from concurrent.futures import Future
+from functools import partial
+from statistics import median
+from threading import Lock
+from time import perf_counter_ns
+from typing import Any, Literal
 
-from ..workloads.workload import Sample, Workload
-from .calibration import calibrate
-from .calibration_file import CalibrationFile
-from .clock import StageClock
-from .costs import (
-    CALLER,
-    LOW_PRIORITY,
-    PROCESS,
-    WORTH_A_TRIP_OF_FEW,
-    Costs,
-    Limits,
-    Place,
-)
-from .gate import Gate
-from .in_flight import InFlight
-from .pool.fault import PoolFailedError, WorkerDiedError
-from .pool.pool import ProcessPool
-from .pool.process import Living
-from .pool.requests import Errand, ask
-from .strategy import InOrderLoop, compute, parse, serialize
+from .job import Job
+from .per_request import PerRequest
+from .serial import Serial
+from .strategy import completed
+from .worker_pool import WorkerPool
 
-BLOCKS = "blocks"
-"""A decision too: idle processes helped with a long request's loops."""
-
-MOST_PARSED_BYTES = 64 * 1024
-"""Of an input that waits for a process in the place of its body, of which the memory is counted. A
-larger one is parsed again: its computing takes far longer, or it would not go to a process."""
-
-_LOG = logging.getLogger(__name__)
-
-
-class _Rest(NamedTuple):
-    place: Place
-    errand: Errand
-    payload: bytes
+Place = Literal["caller", "process", "low-priority"]
+NICENESS = 10
+"""A tenth of a normal process's share of a core where both want it (sched(7)); all of it else."""
+LONG_NS = 10_000_000.0
+"""From here on a request is long: others must not wait for it. About what ten of the study's small
+requests take, so a small one never waits longer than it would in a queue of ten."""
+WORTH_DISPATCHES = 2.0
+"""Work goes to another process when it takes so many times as long as the dispatch, which is work
+for both sides."""
+MOST_DECODED_HERE_BYTES = 64 * 1024
+"""A longer body's cost is estimated from its length: decoding it here would keep others waiting."""
+UNKNOWN_NS_PER_OPERATION, UNKNOWN_NS_PER_BYTE = 50.0, 1000.0
+"""Until the first of its kind has ended: as plain Python, so that nobody waits for it."""
+MOST_KINDS = 64
+"""Queries are the clients' to choose: of more, the estimates are forgotten."""
+WEIGHT = 0.2
+"""Of the newest request in the exponential mean."""
+DISPATCHES = 30
 
 
 class Adaptive:
-    """Small requests on their own thread, others in processes, long ones at low priority.
-
-    Until it is calibrated, all go to processes.
-    """
+    """Small requests on their own thread, others in processes, long ones at low priority."""
 
     name = "adaptive"
     key = "F1"
     description = (
-        "Each request runs where its size and those in flight make it fastest: on its own thread, "
-        "in a process or, if it is long, in one of low priority, with idle ones for its loops."
+        "Each request runs where its estimated cost and those in flight suggest: on its own thread "
+        "as serial, in a process as process-per-request or, if it is long, in one of low priority."
     )
+    permits = None
 
-    def __init__(
-        self,
-        pool: ProcessPool,
-        running: int | None,
-        samples: Sequence[Sample],
-        file: CalibrationFile,
-    ) -> None:
-        """`running` limits those on threads (by default 1) and those in processes, each.
-
-        The pool is closed with the strategy.
-        """
-        self._pool, self._samples, self._file = pool, samples, file
-        self._on_threads = Gate(running or 1)
-        self._in_processes = Gate(min(running or pool.size, pool.size))
+    def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
+        """The pools are closed with the strategy. `running` limits those in each place."""
+        self._pool = shared
+        self._places: dict[Place, Serial | PerRequest] = {
+            "caller": Serial(running),
+            "process": PerRequest("", None, "", shared, running),
+            "low-priority": PerRequest("", None, "", low_priority, running),
+        }
         self._guard = Lock()
-        self._long, self._not_long = InFlight(), InFlight()
-        self._decisions = dict.fromkeys((CALLER, PROCESS, LOW_PRIORITY, BLOCKS), 0)
-        self._costs: Costs | None = None
-        self._limits: Mapping[str, Limits] = {}
-        self._limits_of_few: Mapping[str, Limits] = {}
-        kinds = {sample.workload.kind for sample in samples}
-        if (kept := file.read(kinds)) is not None:
-            self._decide_by(kept)
-        self._calibration: Thread | None = None
+        self._decisions: dict[str, int] = dict.fromkeys(self._places, 0)
+        self._in_flight: dict[str, int] = dict.fromkeys(self._places, 0)
+        self._ns_per: dict[tuple[str, ...], float] = {}
+        self._dispatch_ns = 300_000.0
 
-    def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
+    def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
-        limits = self._limits_now().get(workload.kind)
-        if limits is None:
-            if self._costs is None:
-                self._calibrating()
-            return self._in_process(PROCESS, Errand(workload), body, clock)
-        place = limits.place(len(body), self._has_company(self._not_long.now))
-        if place == CALLER or (place == PROCESS and self._is_behind_long_ones()):
-            outcome = self._on_thread(limits, workload, body, clock)
-            return outcome if isinstance(outcome, bytes) else self._in_process(*outcome, clock)
-        return self._in_process(place, _errand(limits, workload, place), body, clock)
+        try:
+            measure, amount, unknown = self._size(job)
+        except Exception as error:  # the request is wrong, or too large
+            return completed(partial(_raise, error))
+        with self._guard:
+            place = self._place(amount * self._ns_per.get(measure, unknown))
+            self._decisions[place] += 1
+            self._in_flight[place] += 1
+        answer = self._places[place].execute(job)
+        answer.add_done_callback(partial(self._ended, place, job, measure, amount))
+        return answer
 
     def facts(self) -> Mapping[str, Any]:
-        """The costs, and from what size on they decide for what."""
-        if self._costs is None:
-            return {}
-        return {
-            **self._costs.facts(),
-            "limits": _facts(self._limits),
-            "limitsOfFew": _facts(self._limits_of_few),
-        }
+        """What it decides with, in nanoseconds."""
+        with self._guard:
+            learnt = {" ".join(measure): ns for measure, ns in self._ns_per.items()}
+        return {"dispatchNs": self._dispatch_ns, "longFromNs": LONG_NS, "nsPer": learnt}
 
     def decisions(self) -> Mapping[str, int]:
-        """Requests by where they were computed, and how often helpers were lent."""
+        """Requests by where they were handled."""
         return self._decisions
 
     def await_ready(self) -> None:
-        """With its calibration, which is best done before anything else runs."""
-        self._pool.await_ready()
-        if self._costs is None:
-            self._calibrating().join()
+        """See Strategy. What a dispatch takes is measured then."""
+        for place in self._places.values():
+            place.await_ready()
+        self._dispatch_ns = median(self._dispatched_ns() for _ in range(DISPATCHES))
 
     def close(self) -> None:
-        """End the processes."""
-        self._pool.close()
+        """See Strategy."""
+        for place in self._places.values():
+            place.close()
 
-    def _on_thread(
-        self, limits: Limits, workload: Workload[Any, Any], body: bytes, clock: StageClock
-    ) -> bytes | _Rest:
-        """All of it, or, when it turns out to be more than it looked, what is left to do.
+    def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
+        """What the estimate is learnt for, how much of it, and what one takes while unknown."""
+        if len(job.body) > MOST_DECODED_HERE_BYTES:
+            return (
+                ("byte of", job.workload.name, job.query),
+                float(len(job.body)),
+                UNKNOWN_NS_PER_BYTE,
+            )
+        value = job.decode_ahead()
+        operations = max(1.0, job.workload.operations(value))
+        return ("operation of", job.workload.kind(value)), operations, UNKNOWN_NS_PER_OPERATION
 
-        In its own frame, so that the input is not in memory while the rest waits for its turn.
-        """
-        self._not_long.arrived()
-        try:
-            with self._on_threads.entered(clock):
-                value = parse(workload, body, clock)
-                operations = workload.operations(value)
-                has_company = self._has_company(self._not_long.now - 1)
-                place = limits.place_parsed(operations, len(body), has_company)
-                if place == PROCESS and self._is_behind_long_ones():
-                    place = CALLER
-                if place == CALLER:
-                    self._decided(CALLER)
-                    result = compute(workload, value, InOrderLoop(), clock)
-                    return serialize(workload, result, clock)
-        finally:
-            self._not_long.left()
-        return _rest(place, _errand(limits, workload, place), value, body)
+    def _place(self, estimate_ns: float) -> Place:
+        if estimate_ns >= LONG_NS:
+            return "low-priority"
+        has_company = self._in_flight["caller"] + self._in_flight["process"] > 0
+        if has_company and estimate_ns > WORTH_DISPATCHES * self._dispatch_ns:
+            return "process"
+        return "caller"
 
-    def _in_process(self, place: Place, errand: Errand, payload: bytes, clock: StageClock) -> bytes:
-        in_flight = self._long if place == LOW_PRIORITY else self._not_long
-        in_flight.arrived()
-        try:
-            self._decided(place)
-            with self._in_processes.entered(clock), self._pool.one(clock) as channel:
-                return ask(channel, errand, payload, clock, self._lend)
-        finally:
-            in_flight.left()
-
-    @contextmanager
-    def _lend(self) -> Iterator[list[Living]]:
-        """A process that is idle only until a long one is back would be away when that comes."""
-        with self._pool.idle(self._pool.size - self._long.recently) as helpers:
-            if helpers:
-                self._decided(BLOCKS)
-            yield helpers
-
-    def _is_behind_long_ones(self) -> bool:
-        """Whether it would have to wait for them if it went to a process."""
-        return self._long.now > 0 and not self._pool.has_idle
-
-    def _has_company(self, others: int) -> bool:
-        """Whoever computes on a thread of the web process holds the interpreter lock, without which
-        another cannot even be sent away: two users would take turns."""
-        return others > 0 or self._not_long.recently > 1
-
-    def _limits_now(self) -> Mapping[str, Limits]:
-        """While there is a process for each request, smaller ones are worth a trip, too."""
-        few = self._not_long.recently <= self._pool.size
-        return self._limits_of_few if few else self._limits
-
-    def _decided(self, decision: str) -> None:
+    def _ended(
+        self,
+        place: Place,
+        job: Job,
+        measure: tuple[str, ...],
+        amount: float,
+        answer: "Future[bytes]",
+    ) -> None:
+        is_byte = measure[0] == "byte of"
+        stages = ("parse", "compute", "serialize") if is_byte else ("compute",)
+        took_ns = sum(job.clock.elapsed_ns[stage] for stage in stages) / amount
         with self._guard:
-            self._decisions[decision] += 1
+            self._in_flight[place] -= 1
+            if answer.exception() is None:
+                if measure not in self._ns_per and len(self._ns_per) >= MOST_KINDS:
+                    self._ns_per.clear()
+                before = self._ns_per.get(measure, took_ns)
+                # A wait for a core looks like work: one that took far longer says little.
+                self._ns_per[measure] = before + WEIGHT * (min(took_ns, 2 * before) - before)
 
-    def _calibrating(self) -> Thread:
-        """The thread that does it, which a worker that replaces another starts with a request."""
-        with self._guard:
-            if self._calibration is None:
-                self._calibration = Thread(target=self._calibrate, name="calibration", daemon=True)
-                self._calibration.start()
-            return self._calibration
-
-    def _decide_by(self, costs: Costs) -> None:
-        self._limits_of_few = costs.limits(WORTH_A_TRIP_OF_FEW)
-        self._costs, self._limits = costs, costs.limits()
-
-    def _calibrate(self) -> None:
-        """A failure is no fault of a request: all are handled in processes then."""
-        try:
-            found = calibrate(self._pool, self._samples)
-        except (PoolFailedError, WorkerDiedError) as error:
-            _LOG.warning("not calibrated, so every request goes to a process: %s", error)
-            return
-        self._decide_by(found.costs)
-        if found.is_steady:
-            self._file.write(found.costs)
-        else:
-            _LOG.info("others were busy during the calibration: it is not kept")
+    def _dispatched_ns(self) -> int:
+        began_ns = perf_counter_ns()
+        self._pool.submit(int).result()
+        return perf_counter_ns() - began_ns
 
 
-def _facts(limits: Mapping[str, Limits]) -> Mapping[str, Any]:
-    return {kind: each.facts() for kind, each in limits.items()}
-
-
-def _errand(limits: Limits, workload: Workload[Any, Any], place: Place) -> Errand:
-    return Errand(
-        workload,
-        is_long=place == LOW_PRIORITY,
-        long_from=limits.low_priority_from_operations,
-        shared_from=limits.blocks_from_operations,
-    )
-
-
-def _rest(place: Place, errand: Errand, value: Any, body: bytes) -> _Rest:
-    parsed = pickle.dumps(value)
-    if len(parsed) > MOST_PARSED_BYTES:
-        return _Rest(place, errand, body)
-    return _Rest(place, errand._replace(is_parsed=True), parsed)
+def _raise(error: Exception) -> bytes:
+    raise error

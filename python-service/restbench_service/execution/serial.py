@@ -1,11 +1,10 @@
 """PS: the request's own thread does everything, one request at a time."""
 
-from typing import Any
+from concurrent.futures import Future
 
-from ..workloads.workload import Workload
-from .clock import StageClock
 from .gate import Gate
-from .strategy import Fixed, InOrderLoop, run_stages
+from .job import InOrderLoop, Job
+from .strategy import Fixed, completed
 
 
 class Serial(Fixed):
@@ -20,14 +19,18 @@ class Serial(Fixed):
     def __init__(self, running: int | None) -> None:
         """`running` requests at once; by default one, since the GIL lets one compute at a time."""
         self._gate = Gate(running or 1)
+        self.permits = self._gate.permits
 
-    def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
+    def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
-        with self._gate.entered(clock):
-            return run_stages(workload, body, InOrderLoop(), clock)
+        return completed(lambda: self._in_turn(job))
 
     def await_ready(self) -> None:
         """Nothing has to be started."""
 
     def close(self) -> None:
         """Nothing is kept running."""
+
+    def _in_turn(self, job: Job) -> bytes:
+        with self._gate.entered(job):
+            return job.run(InOrderLoop())

@@ -1,18 +1,19 @@
 """The table of execution techniques."""
 
-import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Thread
+from time import monotonic
 
-from ..workloads.workload import Sample
-from .adaptive import Adaptive
-from .calibration_file import NOT_KEPT, CalibrationFile
-from .pool.pool import ProcessPool
-from .process_per_element import ProcessPerElement
-from .process_per_request import ProcessPerRequest
+from .adaptive import NICENESS, Adaptive
+from .per_element import PerElement
+from .per_request import PerRequest
 from .serial import Serial
+from .standard_pools import CONTEXT, ExecutorPool, MultiprocessingPool, PoolKind
 from .strategy import Strategy
+from .worker import begin_work
+from .worker_pool import WorkerPool
 
 
 @dataclass(frozen=True)
@@ -20,24 +21,22 @@ class Start:
     """What a technique is started with.
 
     `processes` is the size of its pool, `running` the limit of requests at once under it (None:
-    its own), `modules` what the processes import before their first request, `samples` requests of
-    each kind to learn from what they cost, `calibration` where that is kept.
+    its own), `modules` what the processes import before their first request.
     """
 
     processes: int
     running: int | None
     modules: tuple[str, ...]
-    samples: tuple[Sample, ...] = ()
-    calibration: CalibrationFile = NOT_KEPT
 
     @cached_property
-    def requests_pool(self) -> ProcessPool:
-        """For all techniques that give whole requests to processes, each of which may close it."""
-        return self.pool("requests", "PR", socket.SOCK_STREAM)
+    def requests_pool(self) -> WorkerPool:
+        """For the techniques that give whole requests to processes, each of which may close it."""
+        return self.pool(MultiprocessingPool, "PR")
 
-    def pool(self, kind: str, name: str, socket_type: socket.SocketKind) -> ProcessPool:
-        """Running processes of this kind."""
-        return ProcessPool(kind, name, socket_type, self.processes, self.modules)
+    def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> WorkerPool:
+        """Processes that are forked from one that has imported the modules."""
+        CONTEXT.set_forkserver_preload([*self.modules, begin_work.__module__])
+        return WorkerPool(kind, name, self.processes, self.modules, niceness)
 
 
 def _serial(start: Start) -> Strategy:
@@ -45,21 +44,45 @@ def _serial(start: Start) -> Strategy:
 
 
 def _process_per_element(start: Start) -> Strategy:
-    return ProcessPerElement(start.pool("elements", "PE", socket.SOCK_SEQPACKET), start.running)
+    text = (
+        "Each element of the result is a task for a multiprocessing.Pool with chunks of one, "
+        "operands and product in shared memory."
+    )
+    pool = start.pool(MultiprocessingPool, "PE")
+    return PerElement("process-per-element", "PE", text, pool, start.running)
 
 
 def _process_per_request(start: Start) -> Strategy:
-    return ProcessPerRequest(start.requests_pool, start.running)
+    text = "Each request is decoded, computed and encoded in one process of a multiprocessing.Pool."
+    return PerRequest("process-per-request", "PR", text, start.requests_pool, start.running)
+
+
+def _executor_per_element(start: Start) -> Strategy:
+    text = (
+        "Each element of the result is a task for a ProcessPoolExecutor, "
+        "operands and product in shared memory."
+    )
+    pool = start.pool(ExecutorPool, "EE")
+    return PerElement("executor-per-element", None, text, pool, start.running)
+
+
+def _executor_per_request(start: Start) -> Strategy:
+    text = "Each request is decoded, computed and encoded in one process of a ProcessPoolExecutor."
+    pool = start.pool(ExecutorPool, "ER")
+    return PerRequest("executor-per-request", None, text, pool, start.running)
 
 
 def _adaptive(start: Start) -> Strategy:
-    return Adaptive(start.requests_pool, start.running, start.samples, start.calibration)
+    low_priority = start.pool(MultiprocessingPool, "F1", NICENESS)
+    return Adaptive(start.requests_pool, low_priority, start.running)
 
 
 TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
     "serial": _serial,
     "process-per-element": _process_per_element,
     "process-per-request": _process_per_request,
+    "executor-per-element": _executor_per_element,
+    "executor-per-request": _executor_per_request,
     "adaptive": _adaptive,
 }
 """By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
@@ -68,3 +91,13 @@ TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
 def start_strategies(start: Start) -> dict[str, Strategy]:
     """Every technique, its processes starting."""
     return {name: technique(start) for name, technique in TECHNIQUES.items()}
+
+
+def close_strategies(strategies: Iterable[Strategy], seconds: float) -> None:
+    """All at once, so that one time is enough for any number of them."""
+    closing = [Thread(target=strategy.close, daemon=True) for strategy in strategies]
+    deadline = monotonic() + seconds
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(max(0.0, deadline - monotonic()))

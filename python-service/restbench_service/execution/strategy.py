@@ -1,13 +1,10 @@
 """The seam between a request and how it is executed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import DTypeLike
-
-from ..workloads.workload import Body, Loop, Workload
-from .clock import StageClock
+from .job import Job
 
 
 class Strategy(Protocol):
@@ -25,8 +22,15 @@ class Strategy(Protocol):
     def description(self) -> str:
         """One sentence."""
 
-    def execute(self, workload: Workload[Any, Any], body: bytes, clock: StageClock) -> bytes:
-        """The response body. Raises what a stage raises, and WorkerDiedError."""
+    @property
+    def permits(self) -> int | None:
+        """How many requests run at once, the others waiting for their turn; None: any number."""
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """The response body, or what a stage raised, WorkerDiedError, or AbandonedError.
+
+        Where the caller did the work it is complete already; it always becomes so.
+        """
 
     def facts(self) -> Mapping[str, Any]:
         """What GET /health tells about how it decides; nothing where it decides nothing."""
@@ -38,7 +42,7 @@ class Strategy(Protocol):
         """Return when its processes are ready, if it has some. Raises PoolFailedError."""
 
     def close(self) -> None:
-        """End what the strategy keeps running."""
+        """End at once what the strategy keeps running; what still runs there fails."""
 
 
 class Fixed:
@@ -53,37 +57,11 @@ class Fixed:
         return {}
 
 
-class InOrderLoop:
-    """Units one after the other, uncut, in the caller; arrays are ordinary memory."""
-
-    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
-        """See Loop."""
-        return np.empty(shape, dtype)
-
-    def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - uncut
-        """See Loop."""
-        body(0, units, *arguments)
-
-
-def run_stages(workload: Workload[Any, Any], body: bytes, loop: Loop, clock: StageClock) -> bytes:
-    """The bracket every strategy runs, in whatever thread or process: parse, compute, serialize."""
-    result = compute(workload, parse(workload, body, clock), loop, clock)
-    return serialize(workload, result, clock)
-
-
-def parse(workload: Workload[Any, Any], body: bytes, clock: StageClock) -> Any:
-    """The first stage alone."""
-    with clock.stage("parse"):
-        return workload.parse(body)
-
-
-def compute(workload: Workload[Any, Any], value: Any, loop: Loop, clock: StageClock) -> Any:
-    """The second stage alone."""
-    with clock.stage("compute"):
-        return workload.compute(value, loop)
-
-
-def serialize(workload: Workload[Any, Any], result: Any, clock: StageClock) -> bytes:
-    """The third stage alone."""
-    with clock.stage("serialize"):
-        return workload.serialize(result)
+def completed(call: Callable[[], bytes]) -> "Future[bytes]":
+    """What the call returns or raises, as a future, on the caller."""
+    future: Future[bytes] = Future()
+    try:
+        future.set_result(call())
+    except Exception as error:  # carried to who asks the future
+        future.set_exception(error)
+    return future

@@ -1,9 +1,17 @@
 """What the native kernels compute with."""
 
+from functools import cache
+
 import numpy as np
+from threadpoolctl import threadpool_info
 
 
-def native_library() -> str:
-    """numpy and its matrix library, with their versions."""
+@cache
+def native_library() -> dict[str, str]:
+    """numpy and its matrix library with their versions, and the processor its code is for."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-    return f"numpy {np.__version__} with {blas['name']} {blas['version']}"
+    found = [library.get("architecture") for library in threadpool_info()]
+    return {
+        "nativeKernel": f"numpy {np.__version__} with {blas['name']} {blas['version']}",
+        "blasArchitecture": next((name for name in found if name), "unknown"),
+    }

@@ -1,17 +1,17 @@
-"""The seam between business logic and execution: three stages, and the loop they ask for.
+"""The seam between business logic and execution: what a request computes, and the loop it asks for.
 
 A body that a loop runs may be sent to another process. So it is a module-level function on plain
 data, and arrays that its tasks share are asked of the loop.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-Input = TypeVar("Input")
-Output = TypeVar("Output")
+Input_contra = TypeVar("Input_contra", contravariant=True)
+Output_co = TypeVar("Output_co", covariant=True)
 Body = Callable[..., None]
 """body(start, stop, *arguments) does the units start <= unit < stop."""
 
@@ -42,41 +42,65 @@ class Loop(Protocol):
         """
 
 
-class Workload(Protocol[Input, Output]):
-    """One kind of request. Instances are small and can be pickled."""
+class Workload(Protocol[Input_contra, Output_co]):
+    """One kind of request; one object for the life of the service.
+
+    A value that is small when pickled: each process that computes has one of its own, opened before
+    its first request. Inputs have a `request_id`.
+    """
 
     @property
-    def kind(self) -> str:
-        """What it is called among those whose operations take as long as its own."""
-
-    def parse(self, body: bytes) -> Input:
-        """Raises InvalidRequestError."""
-
-    def operations(self, value: Input) -> float:
-        """How many steps compute takes: to be compared within a kind, in proportion to the time."""
-
-    def compute(self, value: Input, loop: Loop) -> Output:
-        """Raises InvalidRequestError where the answer does not exist."""
-
-    def serialize(self, result: Output) -> bytes:
-        """The whole response body."""
-
-    def request_id(self, body: bytes) -> str | int | None:
-        """The id for the answer and the log when a stage failed by a fault of the service."""
+    def name(self) -> str:
+        """The first part of the path."""
 
     @property
-    def needs_memory(self) -> bool:
+    def takes_single_units(self) -> bool:
+        """Whether each unit of its loops may be a task of its own, whatever grain it asks for."""
+
+    @property
+    def is_blocking(self) -> bool:
+        """Whether compute waits for something other than a core: more at once then do no harm."""
+
+    @property
+    def holds_memory(self) -> bool:
         """Whether working_bytes is ever more than 0, without which it need not be asked."""
 
-    def working_bytes(self, body: bytes) -> int:
-        """What computing needs beside what lies in proportion to the body and the answer.
+    def kind(self, value: Input_contra) -> str:
+        """What the request is called among those whose operations take as long as its own."""
 
-        It is held before the stages run. 0 for a body that parse will refuse. Never raises.
-        """
+    def operations(self, value: Input_contra) -> float:
+        """How many steps compute takes: to be compared within a kind, in proportion to the time."""
+
+    def working_bytes(self, value: Input_contra) -> int:
+        """What computing and encoding hold beside what lies in proportion to body and answer."""
+
+    def subject(self, value: Input_contra) -> str:
+        """What in the request needs that memory, for the message that refuses it."""
+
+    def compute(self, value: Input_contra, loop: Loop) -> Output_co:
+        """Raises InvalidRequestError where the answer does not exist."""
+
+    def open(self) -> None:
+        """Get ready to compute in this process, with what computing needs from outside of it."""
+
+    def is_ready(self) -> bool:
+        """Whether a request would not fail for lack of that."""
+
+    def close(self) -> None:
+        """Let go of what open() took."""
 
 
-class Sample(NamedTuple):
-    """A request from which can be learnt how long those of its workload's kind take."""
+class CpuBound:
+    """A workload that needs nothing from outside of its process."""
 
-    workload: Workload[Any, Any]
-    body: bytes
+    is_blocking = False
+
+    def open(self) -> None:
+        """Nothing to do."""
+
+    def is_ready(self) -> bool:
+        """Always."""
+        return True
+
+    def close(self) -> None:
+        """Nothing to do."""

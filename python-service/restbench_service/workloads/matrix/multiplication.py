@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..integers import INT64_MAX, INT64_MIN
 from ..workload import Body, InvalidRequestError, Loop
 from .operands import Matrix, Operands
 
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 FLOAT64_EXACT_BELOW = 2**53
 """Integers below this are exact in binary64 (IEEE 754: 53 bits of significand)."""
 
 Operand = NDArray[Any]
 
 
-def multiply(operands: Operands, kernel: str, loop: Loop) -> Matrix:
+def multiply(operands: Operands, loop: Loop) -> Matrix:
     """left (rows x inner) times right (inner x columns); error 006 if an element does not fit."""
     left, right = operands.left, operands.right
-    body, dtype = BODIES[kernel](operands)
+    body, dtype = BODIES[operands.kernel](operands)
     product = loop.array((left.shape[0], right.shape[1]), np.int64)
     shared = [_for_tasks(operand, dtype, loop) for operand in (left, right)]
     loop.for_each(product.size, product.shape[1], body, *shared, product)
@@ -61,6 +61,8 @@ def _largest(matrix: Matrix) -> int:
     return max(-int(matrix.min()), int(matrix.max()))
 
 
+_DOES_NOT_FIT = "rows[{}][{}]: the product's element does not fit 64 bits"
+
 BODIES: dict[str, Callable[[Operands], tuple[Body, type]]] = {
     "loops": _loops,
     "native": _native,
@@ -82,7 +84,7 @@ def multiply_by_loops(start: int, stop: int, left: Matrix, right: Matrix, produc
             for left_value, right_value in zip(row_values, columns[column], strict=True):
                 element += left_value * right_value
             if not INT64_MIN <= element <= INT64_MAX:
-                raise InvalidRequestError("006", f"rows[{row}][{column}]: does not fit 64 bits")
+                raise InvalidRequestError("006", _DOES_NOT_FIT.format(row, column))
             product[row, column] = element
 
 

@@ -18,6 +18,8 @@ class Operands:
     """
 
     request_id: str | int
+    kernel: str
+    """How to multiply, as the request asks: `loops` or `native`."""
     left: Matrix
     right: Matrix
     left_at_most: int | None = None

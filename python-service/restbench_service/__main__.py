@@ -1,0 +1,5 @@
+"""python -m restbench_service: the service, by the framework of RESTBENCH_FRAMEWORK."""
+
+from .main import main
+
+main()

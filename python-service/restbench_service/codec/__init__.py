@@ -1,0 +1,1 @@
+"""Between bytes and what a workload computes with. Nothing here knows where it runs."""

@@ -1,0 +1,186 @@
+"""The matrix workload's JSON: two matrices in, their product out.
+
+The usual body is read by one typed decode and one vectorised conversion a matrix. Whatever that is
+not sure of is checked as JSON (`strict_json`) and read again with unknown members and escapes allowed;
+what is wrong then is looked for (`matrix_faults`). A body takes 16 times its size at most meanwhile.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from threading import Lock
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+import msgspec
+import numpy as np
+import orjson
+
+from ..workloads.matrix.operands import Matrix, Operands, Product
+from ..workloads.workload import InvalidRequestError
+from . import digits, matrix_faults
+from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, read_members, readable_id
+
+DEFAULT_KERNEL = "loops"
+KERNELS = ("loops", "native")
+_MEMBER_NAMES = 7
+"""requestId, two matrices, columnCount and rows of each."""
+_SLOWLY = Lock()
+"""One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
+
+
+class _Row(msgspec.Struct, gc=False):
+    value: str | list[int]
+
+
+class _Matrix(msgspec.Struct, gc=False):
+    columnCount: int  # noqa: N815 - the contract's spelling
+    rows: list[_Row]
+
+
+class _Request(msgspec.Struct, gc=False):
+    requestId: str | int  # noqa: N815
+    matrixOne: _Matrix  # noqa: N815
+    matrixTwo: _Matrix  # noqa: N815
+
+
+class _OnlyRow(_Row, forbid_unknown_fields=True, gc=False):
+    pass
+
+
+class _OnlyMatrix(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    columnCount: int  # noqa: N815
+    rows: list[_OnlyRow]
+
+
+class _OnlyRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    requestId: str | int  # noqa: N815
+    matrixOne: _OnlyMatrix  # noqa: N815
+    matrixTwo: _OnlyMatrix  # noqa: N815
+
+
+class _Rows(NamedTuple):
+    """A matrix's rows, all strings or all arrays, and the JSON strings in them, names too."""
+
+    values: list[Any]
+    columns: int
+    is_text: bool
+    strings: int
+
+
+_DECODER = msgspec.json.Decoder(_Request)
+_ONLY_KNOWN_MEMBERS = msgspec.json.Decoder(_OnlyRequest)
+
+
+@dataclass(frozen=True)
+class MatrixJson:
+    """POST /matrix/{strategy}?kernel=...
+
+    A product of more than `most_elements` is refused before it is computed.
+    """
+
+    most_elements: int
+
+    def decode(self, body: bytes, query: str) -> Operands:
+        """Raises InvalidRequestError 002, 003, 005, 004, 001, 007: the first that applies."""
+        kernel = kernel_of(query) if query else DEFAULT_KERNEL
+        operands = _read_usual(body, kernel) if kernel else None
+        if operands is None:
+            with _SLOWLY:
+                operands = _read_slowly(body, kernel)
+        elements = operands.left.shape[0] * operands.right.shape[1]
+        if elements > self.most_elements:
+            message = f"the product has {elements} elements, the limit is {self.most_elements}"
+            raise InvalidRequestError("007", message, operands.request_id)
+        return operands
+
+    def encode(self, output: Product) -> bytes:
+        """{"requestId":"...","rows":[[...],...]} without white space."""
+        answer = {"requestId": str(output.request_id), "rows": output.rows}
+        return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
+
+    def request_id(self, body: bytes) -> str | int | None:
+        """See Codec."""
+        return readable_id(body)
+
+
+@lru_cache(maxsize=64)
+def kernel_of(query: str) -> str | None:
+    """The one kernel of the query; None where it is not exactly one that exists."""
+    kernels = parse_qs(query, keep_blank_values=True).get("kernel", [DEFAULT_KERNEL])
+    return kernels[0] if len(kernels) == 1 and kernels[0] in KERNELS else None
+
+
+def _read_usual(body: bytes, kernel: str) -> Operands | None:
+    """None where it is not beyond doubt that the body is right."""
+    if b"\\" in body:  # escapes could hide names and surrogates
+        return None
+    try:
+        request = _ONLY_KNOWN_MEMBERS.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
+    if one is None or two is None:
+        return None
+    strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
+    if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+        return None
+    return _operands(request, one, two, kernel)
+
+
+def _read_slowly(body: bytes, kernel: str | None) -> Operands:
+    """Raises InvalidRequestError."""
+    members = read_members(body, matrix_faults.MEMBERS)
+    if kernel:
+        try:
+            request = _DECODER.decode(body)
+            one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
+        except msgspec.MsgspecError:
+            one = two = None
+        if one is not None and two is not None:
+            operands = _operands(request, one, two, kernel)
+            if operands is not None:
+                return operands
+        del one, two
+    request_id, left, right = matrix_faults.read(members, has_kernel=kernel is not None)
+    return Operands(request_id, kernel or DEFAULT_KERNEL, left, right)
+
+
+def _operands(
+    request: _Request | _OnlyRequest, one: _Rows, two: _Rows, kernel: str
+) -> Operands | None:
+    if not _is_right_id(request.requestId):
+        return None
+    left, right = _matrix(one), _matrix(two)
+    if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
+        return None
+    return Operands(request.requestId, kernel, left[0], right[0], left[1], right[1])
+
+
+def _is_right_id(request_id: str | int) -> bool:
+    if isinstance(request_id, str):
+        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
+    return INT64_MIN <= request_id <= INT64_MAX
+
+
+def _rows_of(matrix: _Matrix | _OnlyMatrix) -> _Rows | None:
+    values = [row.value for row in matrix.rows]
+    kinds = set(map(type, values))
+    if len(kinds) != 1 or matrix.columnCount < 1:
+        return None
+    is_text = str in kinds
+    return _Rows(values, matrix.columnCount, is_text, len(values) * (1 + is_text))
+
+
+def _matrix(rows: _Rows) -> tuple[Matrix, int | None] | None:
+    """With the largest absolute value that may be in it, where reading has shown one."""
+    read = digits.matrix_of if rows.is_text else _from_arrays
+    return read(rows.values, rows.columns)
+
+
+def _from_arrays(values: list[list[int]], columns: int) -> tuple[Matrix, None] | None:
+    if {len(value) for value in values} != {columns}:
+        return None
+    try:
+        return np.array(values, dtype=np.int64), None
+    except OverflowError:
+        return None

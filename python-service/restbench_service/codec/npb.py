@@ -1,0 +1,62 @@
+"""The NAS kernels' JSON, one codec for all of them."""
+
+from dataclasses import dataclass
+
+import msgspec
+import orjson
+
+from ..workloads.npb.kernels import KERNELS
+from ..workloads.npb.workload import NpbRequest, NpbResult
+from ..workloads.workload import InvalidRequestError
+from .request_object import MISSING, read_members, readable_id, required_id
+
+
+class _Members(msgspec.Struct, gc=False):
+    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+    class_: msgspec.Raw = msgspec.field(default=MISSING, name="class")
+    generate: msgspec.Raw = msgspec.Raw(b"true")
+
+
+_MEMBERS = msgspec.json.Decoder(_Members)
+
+
+@dataclass(frozen=True)
+class NpbJson:
+    """POST /npb-…/{strategy}, whatever the query: the kernels have no parameters."""
+
+    kernel_name: str
+
+    def decode(self, body: bytes, query: str) -> NpbRequest:  # noqa: ARG002
+        """In the contract's order: 002, then 003 member by member."""
+        members = read_members(body, _MEMBERS)
+        request_id = required_id(members.requestId)
+        class_names = KERNELS[self.kernel_name].classes
+        name, generate = bytes(members.class_), bytes(members.generate)
+        class_name = msgspec.json.decode(name) if name.startswith(b'"') else None
+        if class_name not in class_names:
+            rule = f"must be one of {', '.join(class_names)}"
+            raise InvalidRequestError("003", f"class: {rule}", request_id)
+        if generate not in (b"true", b"false"):
+            raise InvalidRequestError("003", "generate: must be true or false", request_id)
+        return NpbRequest(request_id, class_name, generate == b"true")
+
+    def encode(self, output: NpbResult) -> bytes:
+        """The contract's members in its order."""
+        outcome = output.outcome
+        members = {
+            "requestId": str(output.request.request_id),
+            "kernel": self.kernel_name,
+            "class": output.request.class_name,
+            "verified": outcome.verified,
+            "value": outcome.value,
+            "reference": outcome.reference,
+            "iterations": outcome.iterations,
+            "kernelSeconds": outcome.kernel_seconds,
+            "totalSeconds": output.total_seconds,
+            "mops": output.operations / 1e6 / outcome.kernel_seconds,
+        }
+        return orjson.dumps(members)
+
+    def request_id(self, body: bytes) -> str | int | None:
+        """See Codec."""
+        return readable_id(body)

@@ -1,0 +1,71 @@
+"""What every codec reads of a body: one well-formed JSON object and the request's id in it."""
+
+import re
+from typing import TypeVar
+
+import msgspec
+
+from ..workloads.workload import InvalidRequestError
+from .strict_json import MalformedJsonError, check
+
+MAX_ID_CHARACTERS = 128
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MISSING = msgspec.Raw(b"")
+"""A member that is not there: no JSON value is empty."""
+
+Members = TypeVar("Members")
+_INTEGER = re.compile(rb" *(-?)([0-9]+) *")
+
+
+class _IdOnly(msgspec.Struct, gc=False):
+    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+
+
+_ID_ONLY = msgspec.json.Decoder(_IdOnly)
+
+
+def read_members(body: bytes, decoder: "msgspec.json.Decoder[Members]") -> Members:
+    """The members that the decoder names, unread; others are ignored. Raises InvalidRequestError 002."""
+    try:
+        check(body)
+    except MalformedJsonError as error:
+        raise InvalidRequestError("002", str(error)) from error
+    if not body.lstrip(b" \t\r\n").startswith(b"{"):
+        raise InvalidRequestError("002", "the body is not a JSON object")
+    return decoder.decode(body)
+
+
+def readable_id(body: bytes) -> str | int | None:
+    """The request's id if the body is well-formed and the id right, otherwise None."""
+    try:
+        return id_of(read_members(body, _ID_ONLY).requestId)
+    except InvalidRequestError:
+        return None
+
+
+def required_id(value: msgspec.Raw) -> str | int:
+    """Raises InvalidRequestError 003."""
+    request_id = id_of(value)
+    if request_id is None:
+        rule = f"a string of 1 to {MAX_ID_CHARACTERS} characters or a 64-bit integer"
+        raise InvalidRequestError("003", f"requestId: must be {rule}")
+    return request_id
+
+
+def id_of(value: msgspec.Raw) -> str | int | None:
+    """None where it is missing or wrong."""
+    text = bytes(value)
+    if not text.startswith(b'"'):
+        return int64(text)
+    name: str = msgspec.json.decode(text)
+    return name if 1 <= len(name) <= MAX_ID_CHARACTERS else None
+
+
+def int64(text: bytes) -> int | None:
+    """-?[0-9]+ with spaces around it, if it fits; digits are counted before they are converted."""
+    match = _INTEGER.fullmatch(text)
+    if match is None:
+        return None
+    digits = match[2].lstrip(b"0") or b"0"
+    value = int(match[1] + digits) if len(digits) <= len(str(INT64_MAX)) else INT64_MAX + 1
+    return value if INT64_MIN <= value <= INT64_MAX else None

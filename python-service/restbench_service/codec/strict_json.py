@@ -1,0 +1,149 @@
+"""Whether a body is JSON as the contract has it, in little memory whatever is in it.
+
+RFC 8259 in UTF-8 without a byte order mark; no member twice in an object, no lone surrogate, no more
+than MAX_DEPTH levels. No value is built, so that 64 MiB of JSON never become 64 MiB of objects.
+"""
+
+import json
+import re
+from array import array
+from codecs import getincrementaldecoder
+from collections.abc import Iterator
+from itertools import product
+
+import msgspec
+import numpy as np
+
+MAX_DEPTH = 32
+"""Objects and arrays inside one another, the outermost being 1; from the contract."""
+MANY_NAMES = 1000
+"""More in an object than this are compared in an array, 8 bytes each."""
+
+_PIECE_BYTES = 1024 * 1024
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STRING_TO_ITS_END = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
+STRING = rb'"(?:[^"\\]++|\\.)*+"'
+_UP_TO_ONE_MEMBER = rb'\{\s*+(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?+\}' % (STRING, STRING)
+_NAME = re.compile(rb'(?:%b[\s,]*+)++|(%b)(\s*+:)?|[{}]' % (_UP_TO_ONE_MEMBER, STRING))
+"""A name, with what may be passed over between names: rows of one member, as the matrices have."""
+_LONE_SURROGATE = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+_SURROGATE_STARTS = [b"\\u%c%c" % pair for pair in product(b"dD", b"89abcdefABCDEF")]
+_ANY = msgspec.json.Decoder(msgspec.Raw)
+
+
+class MalformedJsonError(Exception):
+    """The body is not JSON; the text is the contract's message."""
+
+
+def check(body: bytes) -> None:
+    """Return if the body is JSON. Raises MalformedJsonError with the first fault of the order."""
+    for is_faulty, message in (
+        (_is_not_utf8, "the body is not valid UTF-8"),
+        (_is_too_deep, f"the body is nested deeper than {MAX_DEPTH} levels"),
+        (_is_malformed, "the body is not well-formed JSON"),
+        (_has_member_twice, "the body has a member twice in one object"),
+        (_has_lone_surrogate, "the body has a lone surrogate in a string"),
+    ):
+        if is_faulty(body):
+            raise MalformedJsonError(message)
+
+
+def _is_not_utf8(body: bytes) -> bool:
+    if body.isascii():
+        return False
+    decoder = getincrementaldecoder("utf-8")()
+    try:
+        for piece in _pieces(body):
+            decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
+def _pieces(body: bytes) -> Iterator[bytes]:
+    """Parts of some size, none of which ends between a backslash and what it escapes."""
+    start = 0
+    while start < len(body):
+        stop = start + _PIECE_BYTES
+        while body[stop - 1 : stop] == b"\\":
+            stop += 1
+        yield body[start:stop]
+        start = stop
+
+
+def _is_too_deep(body: bytes) -> bool:
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+        return False
+    depth, in_string = 0, False
+    for piece in _pieces(body):
+        outside, in_string = _outside_strings(piece, in_string)
+        brackets = np.frombuffer(outside.translate(None, _NO_BRACKETS), np.uint8)
+        if brackets.size:
+            opened = np.where((brackets == ord("[")) | (brackets == ord("{")), 1, -1)
+            depths = depth + np.cumsum(opened)
+            if depths.max() > MAX_DEPTH:
+                return True
+            depth = int(depths[-1])
+    return False
+
+
+def _outside_strings(piece: bytes, in_string: bool) -> tuple[bytes, bool]:
+    """What of a piece stands outside strings, and whether the piece ends inside one."""
+    if b"\\" not in piece:
+        parts = piece.split(b'"')
+        return b"".join(parts[in_string::2]), (in_string + len(parts)) % 2 == 0
+    text = b'"' + piece if in_string else piece
+    outside, strings = _STRING_TO_ITS_END.subn(rb"\1", text)
+    return outside, strings > outside.count(b'"')
+
+
+def _is_malformed(body: bytes) -> bool:
+    try:
+        _ANY.decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        # msgspec takes no lone surrogates; they are looked for later
+        for start in _SURROGATE_STARTS:
+            body = body.replace(start, b"\\u00")
+        try:
+            _ANY.decode(body)
+        except (msgspec.DecodeError, RecursionError):
+            return True
+    return False
+
+
+def _has_member_twice(body: bytes) -> bool:
+    """Of a well-formed body. Names are compared by their 64-bit hashes, which take little memory."""
+    objects: list[array[int]] = []
+    for token in _NAME.finditer(body):
+        if token.lastindex == 2:
+            objects[-1].append(hash(_unescaped(token[1])))
+        elif token.lastindex == 1:
+            continue
+        elif body[token.end() - 1 : token.end()] == b"{":
+            objects.append(array("q"))
+        elif token.end() - token.start() == 1 and _is_any_twice(objects.pop()):
+            return True
+    return False
+
+
+def _unescaped(name: bytes) -> str:
+    text: str = json.loads(name) if b"\\" in name else name[1:-1].decode()
+    return text
+
+
+def _is_any_twice(hashes: "array[int]") -> bool:
+    if len(hashes) < MANY_NAMES:
+        return len(set(hashes)) < len(hashes)
+    ordered = np.sort(np.frombuffer(hashes, np.int64))
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
+def _has_lone_surrogate(body: bytes) -> bool:
+    """Of a well-formed body: an escaped backslash before `u` makes no escape of it."""
+    if b"\\u" not in body:
+        return False
+    return _LONE_SURROGATE.search(body.replace(b"\\\\", b"xx")) is not None

@@ -1,0 +1,76 @@
+"""How many requests may be in flight, and how much memory they may hold together.
+
+Both refuse instead of letting wait: a request that waits would hold what it has already.
+"""
+
+from threading import Lock
+
+from .errors import Refused
+
+IN_FLIGHT = "the service is at its limit of requests in flight"
+MEMORY_HELD = "the requests in flight hold the memory that this one needs"
+
+
+class Admission:
+    """Counts the requests in flight."""
+
+    def __init__(self, limit: int) -> None:
+        """`limit` requests at once."""
+        self._limit = limit
+        self._guard = Lock()
+        self.in_flight = 0
+
+    def enter(self) -> None:
+        """Count one more. Raises Refused 008 at the limit."""
+        with self._guard:
+            if self.in_flight >= self._limit:
+                raise Refused("008", IN_FLIGHT)
+            self.in_flight += 1
+
+    def leave(self) -> None:
+        """It is answered."""
+        with self._guard:
+            self.in_flight -= 1
+
+
+class MemoryBudget:
+    """Bytes that requests hold, never more in all than the limit."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        """For all holds together."""
+        self.limit_bytes = limit_bytes
+        self._guard = Lock()
+        self.held_bytes = 0
+
+    def change(self, before_bytes: int, after_bytes: int) -> None:
+        """Replace one hold's bytes. Raises Refused 008.
+
+        A hold that is the only one may have any size, or an answer larger than the whole budget
+        could never be given.
+        """
+        with self._guard:
+            others_bytes = self.held_bytes - before_bytes
+            total_bytes = others_bytes + after_bytes
+            if after_bytes > before_bytes and others_bytes and total_bytes > self.limit_bytes:
+                raise Refused("008", MEMORY_HELD)
+            self.held_bytes = total_bytes
+
+
+class Hold:
+    """What one request holds of a budget."""
+
+    __slots__ = ("_budget", "_size_bytes")
+
+    def __init__(self, budget: MemoryBudget) -> None:
+        """Nothing yet."""
+        self._budget, self._size_bytes = budget, 0
+
+    def resize(self, size_bytes: int) -> None:
+        """Hold so many bytes in all. Raises Refused 008; what was held stays held then."""
+        if size_bytes != self._size_bytes:
+            self._budget.change(self._size_bytes, size_bytes)
+            self._size_bytes = size_bytes
+
+    def let_go(self) -> None:
+        """Hold nothing any more."""
+        self.resize(0)

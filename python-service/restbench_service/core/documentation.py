@@ -1,0 +1,44 @@
+"""The contract as JSON, and a page to browse and try it that needs no network."""
+
+import json
+from functools import cache
+from importlib.util import find_spec
+from mimetypes import guess_type
+from pathlib import Path
+
+import yaml
+
+from .reply import CLOSED, PAGE, Reply, page
+
+CONTRACT = Path(__file__).parents[3] / "contract" / "openapi.yaml"
+OURS = Path(__file__).parent / "docs"
+"""The page and its script: those of flask-swagger-ui stand in one file, which would need a
+Content-Security-Policy that runs scripts from anywhere in a page."""
+
+
+@cache
+def openapi() -> Reply:
+    """Read at the first question: a worker that replaces another starts the sooner."""
+    return page(json.dumps(yaml.safe_load(CONTRACT.read_text("utf-8"))).encode())
+
+
+def document(raw_path: str) -> Reply | None:
+    """What is at /docs and below it; None where there is nothing."""
+    if raw_path == "/docs":
+        return Reply(308, {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}, b"")
+    path = _files().get(raw_path)
+    if path is None:
+        return None
+    kind = guess_type(path.name)[0] or "application/octet-stream"
+    return page(
+        path.read_bytes(), f"{kind}; charset=utf-8" if kind.startswith("text/") else kind, PAGE
+    )
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """By the path that is asked for: nothing else can be read, however a path is written."""
+    found = find_spec("flask_swagger_ui")  # only its files: the package would import Flask
+    theirs = [Path(folder) / "dist" for folder in found.submodule_search_locations or ()] if found else []
+    paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]
+    return {"/docs/": OURS / "index.html", **{f"/docs/{path.name}": path for path in paths}}

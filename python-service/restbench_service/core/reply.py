@@ -1,0 +1,70 @@
+"""An answer, complete but for what the server adds: Date, Connection, Content-Length.
+
+Nothing here is to be cached, framed, guessed or run. The answers are data, so a browser that shows one
+may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff). Only the page of the
+contract loads its own files.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from .errors import STATUS_OF_CODE, Refused, error_body
+
+JSON = "application/json"
+CLOSED = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+}
+PAGE = {
+    **CLOSED,
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; "
+    "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; "
+    "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+}
+"""For Swagger UI: its icons are data: images in its style sheet; the hash is its logo's."""
+_OF_JSON = {"Content-Type": JSON, **CLOSED}
+_RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
+"""With every 008: requests take from milliseconds to seconds."""
+
+
+def _nothing() -> None:
+    pass
+
+
+class Reply(NamedTuple):
+    """The framework calls `sent` once, when it has handed the body to the connection or given up."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    sent: Callable[[], None] = _nothing
+
+
+def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLOSED) -> Reply:
+    """Status 200."""
+    return Reply(200, {"Content-Type": content_type, **headers}, body)
+
+
+def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
+    """To a request that was computed."""
+    return Reply(200, {**_OF_JSON, "Server-Timing": server_timing}, body, sent)
+
+
+def failure(code: str, message: str, request_id: str | int | None = None) -> Reply:
+    """An error whose code has one status."""
+    headers = _RETRY_LATER if code == "008" else _OF_JSON
+    return Reply(STATUS_OF_CODE[code], headers, error_body(code, message, request_id))
+
+
+def refusal(error: Refused) -> Reply:
+    """The same for a reason outside the JSON."""
+    headers = _RETRY_LATER if error.code == "008" else _OF_JSON
+    return Reply(error.status, headers, error_body(error.code, error.message))
+
+
+def wrong_method(allowed: str) -> Reply:
+    """Error 009 with status 405; `allowed` is the path's one method."""
+    reply = refusal(Refused("009", f"this path has the method {allowed} only", 405))
+    return reply._replace(headers={**reply.headers, "Allow": allowed})

@@ -1,0 +1,294 @@
+"""A request from its head to its reply, for any server: push, not pull.
+
+    opened = core.open(head)                # a Reply: refused, or a page; else an Exchange
+    reply = opened.take(piece)              # for each piece of the body; a Reply: refused
+    reply = opened.cut_off()                # the body did not come whole, or
+    reply = opened.run().result()           # it did; exactly one of the two
+    reply.sent()                            # its memory is given back
+
+Nothing is raised for what a client did. The order of the codes is the contract's: 404, 405, 415, 007, 008,
+002, then what the strategy says. A body of declared length is admitted before it is read, one of
+unknown length when it is there, since 007 goes first.
+"""
+
+import json
+import platform
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from .. import VERSION
+from ..affinity import allowed_cores
+from ..catalogue import Service
+from ..execution.faults import AbandonedError, PoolFailedError
+from ..execution.job import Job, Limits
+from ..execution.strategy import Strategy
+from ..settings import Settings
+from ..workloads.native_library import native_library
+from ..workloads.workload import InvalidRequestError
+from . import reply
+from .admission import Admission, Hold, MemoryBudget
+from .documentation import document, openapi
+from .errors import FAULT, Refused, log_fault
+from .metrics import Metrics
+from .reply import JSON, Reply
+
+METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+UNKNOWN = -1
+"""The declared length of a body that comes in chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is known of a request before its body comes; path and query as they were sent."""
+
+    method: str
+    raw_path: str
+    raw_query: str = ""
+    content_type: str | None = None
+    declared_bytes: int = 0
+    is_wanted: Callable[[], bool] = lambda: True
+    """Whether the client still waits; asked from any thread."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """What serves the core, for GET /health."""
+
+    framework: str
+    server: str
+    """Name and version of what parses HTTP."""
+    handoff: str | None = None
+    """Where an asynchronous framework runs a request: `thread` or `loop`; None: it has a thread."""
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Route:
+    """POST /{workload}/{strategy}."""
+
+    service: Service
+    strategy: Strategy
+
+
+class Core:
+    """The routes of every workload under every strategy, and of the service itself."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        services: dict[str, Service],
+        strategies: dict[str, Strategy],
+        server: Server,
+    ) -> None:
+        """`strategies` by name, running; `services` by the workload's name."""
+        self.settings = settings
+        self._server, self._services, self._strategies = server, services, strategies
+        self.admission = Admission(settings.max_in_flight)
+        self.budget = MemoryBudget(settings.request_memory_bytes)
+        self.limits = Limits(
+            settings.request_memory_bytes,
+            {"matrix loops": settings.max_loop_operations, "matrix native": settings.max_operations},
+        )
+        self.metrics = Metrics()
+        self.metrics.show(
+            "restbench_requests_in_flight",
+            "Requests admitted and not yet answered.",
+            lambda: self.admission.in_flight,
+        )
+        self.metrics.show(
+            "restbench_memory_held_bytes",
+            "Bodies, answers and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
+            lambda: self.budget.held_bytes,
+        )
+        for name, strategy in strategies.items():
+            self.metrics.show_decisions(name, strategy.decisions)
+        self._routes = {
+            f"/{workload}/{name}": Route(service, strategy)
+            for workload, service in services.items()
+            for name, strategy in strategies.items()
+        }
+        self._pages: dict[str, Callable[[], Reply]] = {
+            "/health": self._health,
+            "/strategies": self._list_strategies,
+            "/metrics": lambda: reply.page(self.metrics.text(), METRICS_TYPE),
+            "/openapi.json": openapi,
+        }
+
+    def open(self, head: Head) -> "Reply | Exchange":
+        """What a head is answered at once, or the exchange that its body goes to."""
+        route = self._routes.get(head.raw_path)
+        if route is None:
+            return self._page(head)
+        if head.method != "POST":
+            return reply.wrong_method("POST")
+        return Exchange.opened(self, route, head)
+
+    def _page(self, head: Head) -> Reply:
+        make = self._pages.get(head.raw_path)
+        found = document(head.raw_path) if make is None else None
+        if make is None and found is None:
+            text = "no such path or strategy; GET /strategies lists the strategies"
+            return reply.refusal(Refused("009", text, 404))
+        if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
+            return reply.wrong_method("GET")
+        return found or make()  # type: ignore[misc] - one of them is there
+
+    def _health(self) -> Reply:
+        """Ready, and on what."""
+        runtime = f"{platform.python_implementation()} {platform.python_version()}"
+        facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
+        settings = {**_shown(asdict(self.settings)), **native_library()}
+        learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
+        on = {**asdict(self._server), "cores": allowed_cores(), "settings": settings}
+        return reply.page(json.dumps({**facts, **on, **learnt}).encode())
+
+    def _list_strategies(self) -> Reply:
+        """In the table's order."""
+        names = list(self._services)
+        rows = [
+            {
+                "name": s.name,
+                "key": s.key,
+                "description": s.description,
+                "permits": s.permits,
+                "workloads": names,
+            }
+            for s in self._strategies.values()
+        ]
+        return reply.page(json.dumps({"service": "python", "strategies": rows}).encode())
+
+
+class Exchange:
+    """One request whose body comes, from one thread at a time. Whatever it is answered is counted."""
+
+    def __init__(self, core: Core, route: Route, head: Head) -> None:
+        """Made by opened()."""
+        self._core, self._route, self._head = core, route, head
+        self._hold = Hold(core.budget)
+        self._is_admitted = False
+        self._pieces: list[bytes] = []
+        self._received = 0
+
+    @classmethod
+    def opened(cls, core: Core, route: Route, head: Head) -> "Reply | Exchange":
+        """Itself, or why the body need not be read."""
+        exchange = cls(core, route, head)
+        try:
+            if not _is_json(head.content_type):
+                raise Refused("009", f"Content-Type must be {JSON}", 415)
+            exchange._check_size(head.declared_bytes)
+            if head.declared_bytes != UNKNOWN:
+                exchange._admit()
+        except Refused as error:
+            return exchange._end(reply.refusal(error))
+        return exchange
+
+    def take(self, piece: bytes) -> Reply | None:
+        """Keep a piece of the body; a reply where it goes beyond a limit (007, 008)."""
+        try:
+            self._check_size(self._received + len(piece))
+            self._hold.resize(self._received + len(piece))
+        except Refused as error:
+            return self._end(reply.refusal(error))
+        self._pieces.append(piece)
+        self._received += len(piece)
+        return None
+
+    def cut_off(self) -> Reply:
+        """The body ended before its length or its last chunk, or its sender was too slow."""
+        return self._end(reply.failure("002", "the body was cut off"))
+
+    def run(self) -> "Future[Reply]":
+        """Start the strategy on the calling thread; done already where that did all the work."""
+        answered: Future[Reply] = Future()
+        try:
+            if not self._is_admitted:
+                self._admit()
+        except Refused as error:
+            answered.set_result(self._end(reply.refusal(error)))
+            return answered
+        body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
+        job = Job(
+            *self._route.service,
+            body,
+            self._head.raw_query,
+            self._core.limits,
+            reserve=lambda size_bytes: self._hold.resize(len(body) + size_bytes),
+            is_wanted=self._head.is_wanted,
+        )
+        try:
+            working = self._route.strategy.execute(job)
+        except Exception as error:  # no thread or process could be started, say
+            working = Future()
+            working.set_exception(error)
+        working.add_done_callback(lambda done: answered.set_result(self._answered(job, done)))
+        return answered
+
+    def _answered(self, job: Job, done: "Future[bytes]") -> Reply:
+        try:
+            return self._end(self._outcome(job, done))
+        except BaseException as error:  # out of memory, say: the client is told all the same
+            ended = self._end(reply.failure("099", FAULT))
+            log_fault(None, error)
+            return ended
+
+    def _outcome(self, job: Job, done: "Future[bytes]") -> Reply:
+        """Raises nothing that a client or the stages can cause."""
+        try:
+            body = done.result()
+            self._hold.resize(len(job.body) + len(body))
+        except InvalidRequestError as error:
+            return reply.failure(error.code, error.message, error.request_id)
+        except Refused as error:
+            return reply.refusal(error)
+        except AbandonedError:
+            return reply.failure("008", "the client went away before its turn came")
+        except PoolFailedError:
+            return reply.failure("008", "the service has no worker free for this request now")
+        except Exception as error:
+            request_id = job.codec.request_id(job.body)
+            log_fault(request_id, error)
+            return reply.failure("099", FAULT, request_id)
+        return reply.answer(body, job.clock.server_timing(), self._hold.let_go)
+
+    def _check_size(self, size_bytes: int) -> None:
+        limit_bytes = self._core.settings.max_body_bytes
+        if size_bytes > limit_bytes:
+            raise Refused("007", f"the body is larger than the limit of {limit_bytes} bytes")
+
+    def _admit(self) -> None:
+        self._core.admission.enter()
+        self._is_admitted = True
+
+    def _end(self, ended: Reply) -> Reply:
+        """Count it and give its place back: who has the answer is free to send the next request.
+
+        An answer's memory is held until it has been sent.
+        """
+        self._pieces = []
+        if ended.status != 200:
+            self._hold.let_go()
+        if self._is_admitted:
+            self._is_admitted = False
+            self._core.admission.leave()
+        route = self._route
+        self._core.metrics.count(route.service.workload.name, route.strategy.name, ended.status)
+        return ended
+
+
+def _is_json(content_type: str | None) -> bool:
+    """The usual header is not taken apart."""
+    return content_type == JSON or (
+        content_type is not None and content_type.partition(";")[0].strip(" \t").lower() == JSON
+    )
+
+
+def _shown(settings: dict[str, Any]) -> dict[str, Any]:
+    """Under camel-case names, as everything in this service's JSON is named."""
+    words = {name: name.split("_") for name in settings}
+    return {
+        words[name][0] + "".join(word.title() for word in words[name][1:]): value
+        for name, value in settings.items()
+    }

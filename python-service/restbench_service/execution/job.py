@@ -1,0 +1,178 @@
+"""The work of one request, as an execution strategy sees it, here and on its way to a process."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..codec.codec import Codec
+from ..workloads.workload import Body, InvalidRequestError, Loop, Workload
+from .clock import StageClock
+from .faults import carries_errors
+
+MEBIBYTE = 2**20
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What no request may exceed."""
+
+    working_bytes: int | None = None
+    """Of memory beside body and answer (error 010); None: any."""
+    operations: Mapping[str, int] = field(default_factory=dict)
+    """By kind (error 011); of a kind that is not in it, any number."""
+
+
+UNLIMITED = Limits()
+
+
+class Task(NamedTuple):
+    """A job on its way to another process. The memory it needs is reserved before."""
+
+    workload: Workload[Any, Any]
+    codec: Codec[Any, Any]
+    body: bytes
+    query: str
+    limits: Limits
+    decoded: Any
+
+
+class Done(NamedTuple):
+    """What comes back from there: the answer, or the input that was decoded; the stages' times."""
+
+    value: Any
+    elapsed_ns: Mapping[str, int]
+
+
+class Job:
+    """One request: its stages, and whether its client still waits."""
+
+    def __init__(  # noqa: PLR0913 - all that a request is
+        self,
+        workload: Workload[Any, Any],
+        codec: Codec[Any, Any],
+        body: bytes,
+        query: str = "",
+        limits: Limits = UNLIMITED,
+        *,
+        reserve: Callable[[int], object] = lambda _: None,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """The clock starts here.
+
+        `reserve` takes the bytes that computing needs, once, and raises where they are not free.
+        """
+        self.clock = StageClock()
+        self.workload, self.codec, self.body, self.query = workload, codec, body, query
+        self.limits, self.is_wanted = limits, is_wanted
+        self._reserve = reserve
+        self._decoded: Any = None
+
+    def run(self, loop: Loop) -> bytes:
+        """The response body, by the three stages one after the other."""
+        return self.encode(self.compute(self.decode(), loop))
+
+    @property
+    def has_to_reserve(self) -> bool:
+        """Whether it has to be decoded where memory is counted: in the service's own process."""
+        return self.workload.holds_memory and self._decoded is None
+
+    def decode_ahead(self) -> Any:
+        """The input, which decode() will give again."""
+        self._decoded = self.decode()
+        return self._decoded
+
+    def decode(self) -> Any:
+        """The input, for which memory is reserved then.
+
+        Raises InvalidRequestError, in the order of the codes; what `reserve` raises comes last.
+        """
+        value, self._decoded = self._decoded, None
+        if value is None:
+            with self.clock.stage("parse"):
+                value = self.codec.decode(self.body, self.query)
+                self._admit(value)
+        return value
+
+    def compute(self, value: Any, loop: Loop) -> Any:
+        """The output. Raises InvalidRequestError where there is none."""
+        with self.clock.stage("compute"):
+            try:
+                return self.workload.compute(value, loop)
+            except InvalidRequestError as error:
+                raise InvalidRequestError(error.code, error.message, value.request_id) from None
+
+    def encode(self, output: Any) -> bytes:
+        """The response body."""
+        with self.clock.stage("serialize"):
+            return self.codec.encode(output)
+
+    def accept(self, value: Any) -> None:
+        """Go on with an input that was decoded elsewhere, or ahead of its turn."""
+        self._admit(value)
+        self._decoded = value
+
+    def task(self) -> Task:
+        """What another process needs. The body is not sent where the input is there already."""
+        body = self.body if self._decoded is None else b""
+        return Task(self.workload, self.codec, body, self.query, self.limits, self._decoded)
+
+    def _admit(self, value: Any) -> None:
+        workload, limits = self.workload, self.limits
+        needed_bytes = workload.working_bytes(value)
+        if limits.working_bytes is not None and needed_bytes > limits.working_bytes:
+            needed, most = -(-needed_bytes // MEBIBYTE), limits.working_bytes // MEBIBYTE
+            subject = workload.subject(value)
+            text = f"{subject} needs {needed} MiB of memory, the limit is {most} MiB"
+            raise InvalidRequestError("010", text, value.request_id)
+        if limits.operations:
+            operations = workload.operations(value)
+            most_operations = limits.operations.get(workload.kind(value), operations)
+            if operations > most_operations:
+                text = f"operations: {operations:.0f}, the limit is {most_operations}"
+                raise InvalidRequestError("011", text, value.request_id)
+        if needed_bytes:
+            self._reserve(needed_bytes)
+
+
+class InOrderLoop:
+    """Units one after the other, uncut, in the caller; arrays are ordinary memory."""
+
+    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
+        """See Loop."""
+        return np.empty(shape, dtype)
+
+    def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - uncut
+        """See Loop."""
+        body(0, units, *arguments)
+
+
+@carries_errors
+def run_task(task: Task) -> Done:
+    """The whole job, in order, in the process that has it."""
+    job = _job(task)
+    return Done(job.run(InOrderLoop()), job.clock.elapsed_ns)
+
+
+@carries_errors
+def decode_task(task: Task) -> Done:
+    """The first stage alone."""
+    job = _job(task)
+    return Done(job.decode(), job.clock.elapsed_ns)
+
+
+def _job(task: Task) -> Job:
+    workload = _OPEN.get(task.workload)
+    if workload is None:
+        task.workload.open()
+        workload = _OPEN[task.workload] = task.workload
+    job = Job(workload, task.codec, task.body, task.query, task.limits)
+    if task.decoded is not None:
+        job.accept(task.decoded)
+    return job
+
+
+_OPEN: dict[Workload[Any, Any], Workload[Any, Any]] = {}
+"""In a process of a pool: the workloads it has had requests of."""

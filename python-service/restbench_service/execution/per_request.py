@@ -1,0 +1,91 @@
+"""A request is done from its bytes to its bytes in one process of a pool."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any
+
+from .faults import AbandonedError
+from .gate import Gate
+from .job import Done, Job, decode_task, run_task
+from .strategy import Fixed
+from .worker_pool import WorkerPool
+
+MOST_DECODED_HERE_BYTES = 4 * 1024
+"""Of a request that says only when decoded what memory it needs, which is reserved here: fifty
+times what a kernel's request needs, and read in less than a millisecond, in which others wait."""
+
+
+class PerRequest(Fixed):
+    """As many requests at once as there are processes, each from its bytes to its bytes."""
+
+    def __init__(
+        self, name: str, key: str | None, description: str, pool: WorkerPool, running: int | None
+    ) -> None:
+        """The pool is closed with the strategy."""
+        self.name, self.key, self.description = name, key, description
+        self._pool, self._gate = pool, Gate(min(running or pool.size, pool.size))
+        self.permits = self._gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy. No thread waits meanwhile."""
+        answer: Future[bytes] = Future()
+
+        def turn() -> bool:
+            if job.is_wanted():
+                self._begin(job, answer)
+                return True
+            answer.set_exception(AbandonedError())
+            return False
+
+        if self._gate.enter(job, turn):
+            self._begin(job, answer)
+        return answer
+
+    def await_ready(self) -> None:
+        """See Strategy."""
+        self._pool.await_ready()
+
+    def close(self) -> None:
+        """See Strategy."""
+        self._pool.close()
+
+    def _begin(self, job: Job, answer: "Future[bytes]") -> None:
+        if not job.has_to_reserve:
+            self._compute(job, answer)
+        elif len(job.body) <= MOST_DECODED_HERE_BYTES:
+            self._try(job, answer, job.decode_ahead)
+        else:
+            decoded = self._pool.submit(decode_task, job.task())
+            decoded.add_done_callback(
+                lambda done: self._try(job, answer, lambda: _accept(job, done.result()))
+            )
+
+    def _try(self, job: Job, answer: "Future[bytes]", decode: Callable[[], None]) -> None:
+        """The rest of the request, unless there is none for it."""
+        try:
+            decode()
+        except Exception as error:  # carried to who waits for the answer
+            self._gate.leave(job)
+            answer.set_exception(error)
+        else:
+            self._compute(job, answer)
+
+    def _compute(self, job: Job, answer: "Future[bytes]") -> None:
+        done = self._pool.submit(run_task, job.task())
+        done.add_done_callback(partial(self._end, job, answer))
+
+    def _end(self, job: Job, answer: "Future[bytes]", future: "Future[Done]") -> None:
+        self._gate.leave(job)
+        error = future.exception()
+        if error is not None:
+            answer.set_exception(error)
+            return
+        done = future.result()
+        job.clock.add(done.elapsed_ns)
+        answer.set_result(done.value)
+
+
+def _accept(job: Job, done: Any) -> None:
+    job.clock.add(done.elapsed_ns)
+    job.accept(done.value)

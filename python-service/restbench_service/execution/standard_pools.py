@@ -1,0 +1,148 @@
+"""The two pools of processes of Python's library, under one interface.
+
+This is the one place that knows what is inside them: neither has a public way to end after one of
+its processes was killed. The names below are the same from Python 3.9 to 3.14.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from multiprocessing.pool import TERMINATE
+from typing import Any, Protocol
+
+from .faults import WorkerDiedError
+
+Call = Callable[..., Any]
+Arguments = tuple[Any, ...]
+Answer = Callable[[Any, BaseException | None], None]
+"""Called on whatever thread with a result and None, or with None and an error."""
+
+JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
+PAUSE_SECONDS = 0.05
+CONTEXT = get_context("forkserver")
+"""`fork` would copy a process that has threads, `spawn` would import numpy once a process."""
+
+
+class StandardPool(Protocol):
+    """Processes that calls are given to. `submit` and `map` raise where the pool is broken."""
+
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
+        """One call."""
+
+    def map(self, call: Call, units: range, answer: Answer) -> None:
+        """Each unit a task. With an error no task runs any more, unless the pool is dead."""
+
+    def warm(self) -> None:
+        """Start processes that are started when they are needed."""
+
+    def discard(self) -> None:
+        """Kill the processes and end the threads, whatever state a dead process has left."""
+
+
+PoolKind = Callable[[int, Call, Arguments], StandardPool]
+"""Size, what each process calls first, and with what. Raises where no process can be started."""
+
+
+class MultiprocessingPool:
+    """multiprocessing.Pool."""
+
+    def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
+        """See PoolKind."""
+        self._pool: Any = CONTEXT.Pool(size, initializer, arguments)
+
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
+        """See StandardPool."""
+        self._pool.apply_async(call, arguments, {}, *_callbacks(answer))
+
+    def map(self, call: Call, units: range, answer: Answer) -> None:
+        """See StandardPool. Chunks are of one: the default makes few tasks of many units."""
+        self._pool.map_async(call, units, 1, *_callbacks(answer))
+
+    def warm(self) -> None:
+        """They were started at once."""
+
+    def discard(self) -> None:
+        """As Pool.terminate() does, but without what may never come.
+
+        That waits for a lock that a killed process may have held, and for the rest of a message
+        that it may have been reading or writing.
+        """
+        pool = self._pool
+        threads = (pool._worker_handler, pool._task_handler, pool._result_handler)
+        pool._terminate.cancel()
+        pool._state = TERMINATE
+        for thread in threads:
+            thread._state = TERMINATE
+        pool._change_notifier.put(None)
+        pool._worker_handler.join(JOIN_SECONDS)  # or it would replace who is killed
+        _kill(pool._pool)
+        pool._inqueue._reader.close()  # a put of a body that nobody reads fails
+        pool._outqueue._wlock.acquire(timeout=LOCK_SECONDS)  # who still has it then is dead
+        pool._outqueue._wlock.release()
+        pool._outqueue._writer.close()  # a get of an answer that nobody writes ends
+        pool._taskqueue.put(None)
+        for thread in threads:
+            thread.join(JOIN_SECONDS)
+
+
+class ExecutorPool:
+    """concurrent.futures.ProcessPoolExecutor."""
+
+    def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
+        """See PoolKind."""
+        self._size = size
+        self._executor: Any = ProcessPoolExecutor(size, CONTEXT, initializer, arguments)
+        self.warm()
+
+    def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
+        """See StandardPool."""
+
+        def done(future: "Future[Any]") -> None:
+            error = _error_of(future)
+            answer(None if error else future.result(), error)
+
+        self._executor.submit(call, *arguments).add_done_callback(done)
+
+    def map(self, call: Call, units: range, answer: Answer) -> None:
+        """Executor.map with chunks of one is this, but that it does not wait after an error."""
+        futures = [self._executor.submit(call, unit) for unit in units]
+        error = next(filter(None, map(_error_of, futures)), None)
+        for future in futures if error else ():
+            future.cancel()
+        wait(futures)
+        answer(None, error)
+
+    def warm(self) -> None:
+        """It starts a process when a task comes while none is idle."""
+        for _ in range(self._size):
+            self._executor.submit(time.sleep, PAUSE_SECONDS)
+
+    def discard(self) -> None:
+        """Killed first: to a signal that asks them to end the processes do not listen."""
+        manager = self._executor._executor_manager_thread
+        _kill((self._executor._processes or {}).values())
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        if manager is not None:
+            manager.join(JOIN_SECONDS)
+
+
+def _callbacks(answer: Answer) -> tuple[Call, Call]:
+    """For what comes of a call, and for an error."""
+    return (lambda value: answer(value, None)), (lambda error: answer(None, error))
+
+
+def _error_of(future: "Future[Any]") -> BaseException | None:
+    """Waits for it."""
+    if future.cancelled() or isinstance(future.exception(), BrokenProcessPool):
+        return WorkerDiedError("a process of the executor died")
+    return future.exception()
+
+
+def _kill(processes: Iterable[Any]) -> None:
+    processes, deadline = list(processes), time.monotonic() + JOIN_SECONDS
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.join(max(0.0, deadline - time.monotonic()))

@@ -1,0 +1,236 @@
+"""Processes that work for the service: a standard pool of them, made anew when one of them dies.
+
+Neither standard pool survives the death of a process. multiprocessing.Pool replaces the process and
+forgets its task, and a lock that it held stays locked; ProcessPoolExecutor breaks. So both are
+watched from outside, and replaced as a whole.
+"""
+
+import logging
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import resource_tracker
+from threading import Condition, Thread
+from time import monotonic
+from typing import Any, NamedTuple
+
+from .faults import PoolFailedError, WorkerDiedError
+from .standard_pools import Answer, Call, PoolKind, StandardPool
+from .worker import begin_work
+
+START_SECONDS = 30.0
+"""Processes that are not ready by then have failed: they import numpy, under load, from a slow
+disk."""
+WARM_SECONDS = 0.5
+RETRY_SECONDS = 1.0
+HEAL_SECONDS = 1.5
+"""A loop waits so long for a pool that is being made anew."""
+END_SECONDS = 5.0
+
+_LOG = logging.getLogger(__name__)
+Order = Callable[[StandardPool, Answer], None]
+
+
+class WorkerPool:
+    """A standard pool and the thread that keeps it whole.
+
+    Each call is answered: with its result, its error, or the pool's (WorkerDiedError,
+    PoolFailedError).
+    """
+
+    def __init__(
+        self, kind: PoolKind, name: str, size: int, modules: tuple[str, ...], niceness: int = 0
+    ) -> None:
+        """`name-1`, `name-2`, ... is what /proc calls the processes: 15 characters at most."""
+        self.name, self.size = name, size
+        self._kind, self._modules, self._niceness = kind, modules, niceness
+        self._changed = Condition()
+        self._pool: StandardPool | None = None
+        self._is_ready = self._is_closed = False
+        self._pending: set[Future[Any]] = set()
+        self._waiting: list[tuple[Future[Any], Order]] = []
+        self._wake = os.eventfd(0)
+        self._keeper = Thread(target=self._keep, name=f"keep-{name}", daemon=True)
+        self._keeper.start()
+
+    def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
+        """One call in one of the processes; while the pool is made anew it waits for that."""
+        future: Future[Any] = Future()
+
+        def order(pool: StandardPool, answer: Answer) -> None:
+            pool.submit(call, arguments, answer)
+
+        with self._changed:
+            if self._pool is None and not self._is_closed:
+                self._waiting.append((future, order))
+                return future
+        self._give(future, order)
+        return future
+
+    def map(self, call: Call, units: range) -> None:
+        """Return when the call has been done for each unit, each a task of its own."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._pool or self._is_closed, HEAL_SECONDS)
+        future: Future[None] = Future()
+        self._give(future, lambda pool, answer: pool.map(call, units, answer))
+        future.result()
+
+    def await_ready(self) -> None:
+        """Return when all processes are. Raises PoolFailedError."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_ready or self._is_closed, START_SECONDS)
+            if not self._is_ready:
+                raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
+
+    def close(self) -> None:
+        """Kill the processes; calls that are not answered fail."""
+        with self._changed:
+            if self._is_closed:
+                return
+            self._is_closed = True
+        os.eventfd_write(self._wake, 1)
+        self._keeper.join(END_SECONDS)
+        if not self._keeper.is_alive():
+            os.close(self._wake)
+
+    def _give(self, future: "Future[Any]", order: Order) -> None:
+        with self._changed:
+            pool = self._pool
+            self._pending.add(future)
+        if pool is None:
+            self._answer(future, pool, None, PoolFailedError(f"{self.name} has no processes now"))
+            return
+        try:
+            order(pool, partial(self._answer, future, pool))
+        except Exception as error:  # the pool broke, or was given up, in this moment
+            _LOG.warning("%s took no task: %s", self.name, type(error).__name__)
+            self._answer(future, pool, None, WorkerDiedError(f"{self.name} took no task"))
+
+    def _answer(
+        self,
+        future: "Future[Any]",
+        pool: StandardPool | None,
+        value: Any,
+        error: BaseException | None,
+    ) -> None:
+        """Unless whoever gave the pool up has done so. A broken one is lost to the next calls."""
+        with self._changed:
+            if isinstance(error, WorkerDiedError) and pool is not None and self._pool is pool:
+                self._pool = None
+                os.eventfd_write(self._wake, 1)
+            if future not in self._pending:
+                return
+            self._pending.remove(future)
+        if error is None:
+            future.set_result(value)
+        else:
+            future.set_exception(error)
+
+    def _keep(self) -> None:
+        """The thread: make the pool, watch it until a process dies, and again."""
+        resource_tracker.ensure_running()  # starting it would undo what follows
+        # Stop signals go to the whole process group, but when to stop is for the service to say.
+        # What is blocked here is blocked in the fork server that starts here, and in its children.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+        while not self._is_closed:
+            try:
+                with self._running() as watched:
+                    self._watch(watched)
+            except Exception:  # out of processes, memory or descriptors, maybe not for long
+                _LOG.exception("%s cannot be started", self.name)
+                self._give_up(PoolFailedError(f"{self.name} cannot be started"))
+                select.select([self._wake], [], [], RETRY_SECONDS)
+        self._give_up(PoolFailedError(f"{self.name} is closed"))
+
+    @contextmanager
+    def _running(self) -> Iterator["_Watched"]:
+        """A pool in the with-block, whose calls fail when it ends."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            for number in range(1, self.size + 1):
+                ours.send(b"%d" % number)
+            arguments = (self.name, theirs, os.getpid(), self._niceness, self._modules)
+            watched = _Watched(self._kind(self.size, begin_work, arguments), ours, [])
+            try:
+                with self._changed:
+                    self._pool, waiting, self._waiting = watched.pool, self._waiting, []
+                    self._changed.notify_all()
+                for future, order in waiting:
+                    self._give(future, order)
+                yield watched
+            finally:
+                self._give_up(WorkerDiedError(f"a process of {self.name} died"))
+                watched.pool.discard()
+                for process in watched.processes:
+                    os.close(process)
+
+    def _watch(self, watched: "_Watched") -> None:
+        """Return when a process has died, or on close. Raises PoolFailedError."""
+        poll = select.poll()
+        for descriptor in (watched.reports.fileno(), self._wake):
+            poll.register(descriptor, select.POLLIN)
+        deadline = monotonic() + START_SECONDS
+        while True:
+            events = [descriptor for descriptor, _ in poll.poll(self._timeout_ms())]
+            if watched.reports.fileno() in events:
+                process = _descriptor_of(int(watched.reports.recv(16)))
+                watched.processes.append(process)
+                poll.register(process, select.POLLIN)
+                self._set_ready(len(watched.processes) == self.size)
+            elif events:
+                if self._wake in events:
+                    os.eventfd_read(self._wake)
+                if not self._is_closed:
+                    _LOG.error("a process of %s died: it is made anew", self.name)
+                return
+            elif not self._is_ready and monotonic() > deadline:
+                raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
+            elif not self._is_ready:
+                watched.pool.warm()
+
+    def _timeout_ms(self) -> float | None:
+        return None if self._is_ready else WARM_SECONDS * 1000
+
+    def _set_ready(self, is_ready: bool) -> None:
+        with self._changed:
+            self._is_ready = is_ready
+            self._changed.notify_all()
+
+    def _give_up(self, error: Exception) -> None:
+        """No pool: what was given to it fails."""
+        with self._changed:
+            self._pool, self._is_ready = None, False
+            lost, self._pending = self._pending, set()
+            if isinstance(error, PoolFailedError):
+                lost |= {future for future, _ in self._waiting}
+                self._waiting = []
+            self._changed.notify_all()
+        if lost:
+            # What follows an answer may take its time, and this thread has a pool to make.
+            Thread(target=_fail, args=(lost, error), name=f"fail-{self.name}").start()
+
+
+def _fail(lost: set[Future[Any]], error: Exception) -> None:
+    for future in lost:
+        future.set_exception(error)
+
+
+def _descriptor_of(pid: int) -> int:
+    """That can be read when the process has ended; one that has already is as good."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return os.eventfd(1)
+
+
+class _Watched(NamedTuple):
+    """A pool, where its processes report, and a descriptor for each that has."""
+
+    pool: StandardPool
+    reports: socket.socket
+    processes: list[int]

@@ -1,0 +1,146 @@
+"""Flask on gunicorn's threaded worker, both as shipped: what most users of Flask run.
+
+Flask's router takes the requests that compute and gives all others to the core as well, which compares
+the path as it was sent. The body is read from the server's stream, piece by piece.
+"""
+
+import os
+import select
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from werkzeug.routing import Rule
+
+from ..core.reply import Reply
+from ..core.service import UNKNOWN, Core, Exchange, Head, Server
+from ..serving import Serving
+from ..settings import Settings
+
+PIECE_BYTES = 1024 * 1024
+PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
+MOST_DROPPED_BYTES = 64 * 1024 * 1024
+"""Of a body that is refused, as much as by default may be sent; of a longer one nothing is read."""
+_GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
+_SERVING = "restbench"
+
+
+def application() -> Flask:
+    """What gunicorn calls in its worker process."""
+    settings = Settings.from_environment(os.environ)
+    serving = Serving(settings, Server("flask", f"gunicorn {version('gunicorn')}"))
+    app = create_app(serving.core)
+    app.extensions[_SERVING] = serving
+    return app
+
+
+def serving_of(app: Flask) -> Serving:
+    """What application() has started."""
+    serving: Serving = app.extensions[_SERVING]
+    return serving
+
+
+def create_app(core: Core) -> Flask:
+    """The WSGI application around the core."""
+    app = Flask(__name__, static_folder=None)
+    app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
+    app.url_map.merge_slashes = False
+
+    def handle(**_: str) -> Response:
+        reply = _reply(core)
+        response = Response(reply.body, reply.status, reply.headers)
+        response.call_on_close(reply.sent)
+        return response
+
+    app.post("/<workload>/<strategy>")(handle)
+    app.endpoint("rest")(handle)
+    for rest in ("/", "/<path:_>"):
+        app.url_map.add(Rule(rest, endpoint="rest"))  # whatever the method
+    return app
+
+
+def _reply(core: Core) -> Reply:
+    environ = request.environ
+    connection = environ.get("gunicorn.socket")
+    if connection is not None:  # gunicorn waits without end, here and when it sends the answer
+        connection.settimeout(core.settings.receive_timeout_seconds)
+    opened = core.open(_head(environ, connection))
+    if not isinstance(opened, Exchange):
+        _drop_body(environ)
+        return opened
+    try:
+        refused = _read_body(environ, opened)
+    except BaseException:
+        opened.cut_off()
+        raise
+    if refused is not None:
+        return refused
+    return opened.run().result()
+
+
+def _head(environ: dict[str, Any], connection: Any) -> Head:
+    path, _, query = _target(environ).partition("?")
+    return Head(
+        environ["REQUEST_METHOD"],
+        path,
+        query,
+        environ.get("CONTENT_TYPE"),
+        _declared_bytes(environ),
+        lambda: connection is None or _waits(connection),
+    )
+
+
+def _target(environ: dict[str, Any]) -> str:
+    """Path and query as they were sent; a proxy's way to send them has the host before."""
+    target: str = environ["RAW_URI"]
+    if target.startswith("/"):
+        return target
+    parts = urlsplit(target)
+    return f"{parts.path}?{parts.query}"
+
+
+def _declared_bytes(environ: dict[str, Any]) -> int:
+    if "HTTP_TRANSFER_ENCODING" in environ:
+        return UNKNOWN
+    return int(environ.get("CONTENT_LENGTH") or 0)
+
+
+def _waits(connection: Any) -> bool:
+    """False once the client has closed its end, be it only for sending: see README.
+
+    Asked of the kernel rather than of the socket, whose own timeout would make it wait.
+    """
+    poll = select.poll()
+    poll.register(connection, _GONE)
+    return not poll.poll(0)
+
+
+def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
+    """A reply if the body is refused, or does not come whole."""
+    stream, declared = environ["wsgi.input"], _declared_bytes(environ)
+    step = PIECE_BYTES_OF_UNKNOWN_LENGTH if declared == UNKNOWN else PIECE_BYTES
+    received = 0
+    while declared == UNKNOWN or received < declared:
+        try:
+            piece = stream.read(step)
+        except Exception:  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
+            return exchange.cut_off()
+        if not piece:
+            break
+        received += len(piece)
+        refused = exchange.take(piece)
+        if refused is not None:
+            _drop_body(environ)
+            return refused
+    return exchange.cut_off() if received < declared else None
+
+
+def _drop_body(environ: dict[str, Any]) -> None:
+    """Read what is left, as far as it is not too much: the client reads its answer, not a reset."""
+    left = MOST_DROPPED_BYTES if _declared_bytes(environ) <= MOST_DROPPED_BYTES else 0
+    try:
+        while left > 0 and (piece := environ["wsgi.input"].read(PIECE_BYTES_OF_UNKNOWN_LENGTH)):
+            left -= len(piece)
+    except Exception:  # it is refused already: gunicorn closes such a connection by itself
+        return

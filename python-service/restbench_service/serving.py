@@ -1,0 +1,38 @@
+"""What a framework serves: the core with its strategies, made and closed in the serving process."""
+
+import logging
+
+from .catalogue import services
+from .core.service import Core, Server
+from .execution.strategies import Start, start_strategies
+from .settings import Settings
+
+PRELOADED = ("restbench_service.catalogue",)
+
+
+class Serving:
+    """To be made in the main thread, after any fork: the pools and their threads start here."""
+
+    def __init__(self, settings: Settings, server: Server) -> None:
+        """`server` is what serves the core."""
+        logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        offered = services(settings.most_product_elements, settings.cached_bytes_a_process)
+        self._workloads = [each.workload for each in offered.values()]
+        for workload in self._workloads:
+            workload.open()
+        self._strategies = start_strategies(
+            Start(settings.processes, settings.running, PRELOADED)
+        )
+        self.core = Core(settings, offered, self._strategies, server)
+
+    def await_ready(self) -> None:
+        """Return when every strategy can run. Raises PoolFailedError."""
+        for strategy in self._strategies.values():
+            strategy.await_ready()
+
+    def close(self) -> None:
+        """End what was started."""
+        for strategy in self._strategies.values():
+            strategy.close()
+        for workload in self._workloads:
+            workload.close()

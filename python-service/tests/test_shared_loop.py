@@ -1,0 +1,138 @@
+"""Loops of the techniques per element: what they share, and what is left of it."""
+
+import errno
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from live_service import pool, read_proc
+from observed import Observed, Units
+
+from restbench_service.execution import shared_loop
+from restbench_service.execution.strategy import Strategy
+from restbench_service.workloads.workload import Loop
+
+Table = dict[str, Strategy]
+per_element = pytest.mark.parametrize(
+    ("name", "prefix"), [("process-per-element", "PE-"), ("executor-per-element", "EE-")]
+)
+LOOPS = 5
+
+
+@dataclass(frozen=True)
+class ManyLoops(Observed):
+    """Adds one to each number of an array in each of several loops."""
+
+    loops: int = LOOPS
+
+    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+        numbers, weight = loop.array((value["units"],), np.int64), loop.array((1,), np.int64)
+        numbers[...], weight[...] = 0, 1
+        for number in range(self.loops):
+            loop.for_each(
+                value["units"], 1, add_too if number % 2 else add, weight, numbers, weight
+            )
+        return {"numbers": numbers.tolist(), "mapped": mapped()}
+
+
+def add(start: int, stop: int, weight: Any, numbers: Any, _same: Any) -> None:
+    numbers[start:stop] += weight[0]
+
+
+def add_too(start: int, stop: int, *arrays: Any) -> None:
+    add(start, stop, *arrays)
+
+
+def mapped() -> dict[str, int]:
+    """How many shared arrays each process sees."""
+    return {
+        name: read_proc(Path(f"/proc/{pid}/maps")).count("memfd:restbench")
+        for name, pid in pool().items()
+    }
+
+
+@per_element
+def test_a_process_is_shown_an_array_once_for_all_loops(
+    strategies: Table, name: str, prefix: str
+) -> None:
+    answer = ManyLoops().run(strategies[name], 40)
+    assert answer["numbers"] == [LOOPS] * 40
+    seen = {process: count for process, count in answer["mapped"].items() if prefix in process}
+    assert set(seen.values()) == {2} and len(seen) == 2
+
+
+@per_element
+def test_more_loops_than_are_kept_in_mind_are_right(
+    strategies: Table, name: str, prefix: str
+) -> None:
+    assert prefix
+    many = shared_loop.MOST_LOOPS + 10
+    assert ManyLoops(loops=many).run(strategies[name], 3)["numbers"] == [many] * 3
+
+
+@per_element
+def test_the_memory_is_given_back_with_the_request_though_processes_still_map_it(
+    strategies: Table, name: str, prefix: str
+) -> None:
+    assert prefix
+    before = shared_kib()
+    ManyLoops(loops=1).run(strategies[name], 2000)
+    assert shared_kib() <= before + 1024
+    assert not [path for path in Path("/proc/self/fd").iterdir() if "memfd:restbench" in _to(path)]
+
+
+def _to(path: Path) -> str:
+    try:
+        return str(path.readlink())
+    except FileNotFoundError:
+        return ""
+
+
+def shared_kib() -> int:
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("Shmem:")).split()[1])
+
+
+@per_element
+def test_no_room_for_an_array_is_an_error_and_not_the_end_of_a_process(
+    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str, prefix: str
+) -> None:
+    before = pool(prefix)
+
+    def full(*_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", full)
+        with pytest.raises(OSError, match="No space left"):
+            ManyLoops().run(strategies[name], 4)
+    assert ManyLoops().run(strategies[name], 4)["numbers"] == [LOOPS] * 4
+    assert pool(prefix) == before
+
+
+@per_element
+def test_an_array_is_in_memory_before_it_is_used(
+    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str, prefix: str
+) -> None:
+    assert prefix
+    reserved, fallocate = list[int](), os.posix_fallocate
+
+    def counted(descriptor: int, offset: int, size_bytes: int) -> None:
+        reserved.append(size_bytes)
+        fallocate(descriptor, offset, size_bytes)
+
+    monkeypatch.setattr(os, "posix_fallocate", counted)
+    ManyLoops().run(strategies[name], 50)
+    assert reserved == [50 * 8, 8]
+
+
+@per_element
+def test_a_loop_of_more_tasks_than_are_given_at_once_does_each_unit_once(
+    strategies: Table, monkeypatch: pytest.MonkeyPatch, name: str, prefix: str
+) -> None:
+    assert prefix
+    monkeypatch.setattr(shared_loop, "MOST_TASKS_AT_ONCE", 7)
+    assert ManyLoops().run(strategies[name], 100)["numbers"] == [LOOPS] * 100

@@ -1,0 +1,239 @@
+"""A killed process costs the requests that its pool had, quickly, and nothing else."""
+
+import gc
+import os
+import random
+import signal as signals
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+from live_service import (
+    PRELOADED,
+    SERVICE,
+    everyone_below,
+    kill,
+    name_of,
+    pool,
+    state_of,
+    wait_until,
+)
+from observed import Held, Observed
+
+from restbench_service.execution import worker_pool
+from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
+from restbench_service.execution.standard_pools import MultiprocessingPool
+from restbench_service.execution.strategies import TECHNIQUES, Start
+from restbench_service.execution.strategy import Strategy
+
+KILLS, USERS = 20, 10
+LATEST_SECONDS, WHOLE_SECONDS = 2.0, 5.0
+on_pools = pytest.mark.parametrize(
+    ("name", "prefix"),
+    [
+        ("process-per-element", "PE-"),
+        ("process-per-request", "PR-"),
+        ("executor-per-element", "EE-"),
+        ("executor-per-request", "ER-"),
+    ],
+)
+
+
+@pytest.fixture
+def strategy(name: str) -> Iterator[Strategy]:
+    started = TECHNIQUES[name](Start(2, None, PRELOADED))
+    started.await_ready()
+    yield started
+    started.close()
+
+
+def is_whole(prefix: str) -> bool:
+    return set(pool(prefix)) == {f"{prefix}1", f"{prefix}2"}
+
+
+def is_anew(prefix: str, before: list[int]) -> bool:
+    return is_whole(prefix) and not set(before) & set(pool(prefix).values())
+
+
+def serves(strategy: Strategy) -> bool:
+    return len(Observed().run(strategy, 4)["records"]) == 4
+
+
+@on_pools
+def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
+    strategy: Strategy, name: str, prefix: str
+) -> None:
+    """Each request is answered rightly or with 099, none later than that after a kill."""
+    assert strategy.name == name
+    outcomes, killed_at, over = Counter[str](), list[float](), threading.Event()
+    late = list[float]()
+
+    def use(_: int) -> None:
+        while not over.is_set():
+            began = time.monotonic()
+            try:
+                outcomes["right" if serves(strategy) else "wrong"] += 1
+            except (WorkerDiedError, PoolFailedError):
+                outcomes["099"] += 1
+            last_kill = max(killed_at, default=began)
+            late.append(time.monotonic() - max(began, last_kill))
+
+    with ThreadPoolExecutor(USERS) as users:
+        using = [users.submit(use, number) for number in range(USERS)]
+        for _ in range(KILLS):
+            time.sleep(random.uniform(0.1, 0.6))
+            wait_until(lambda: bool(pool(prefix)))
+            killed_at.append(time.monotonic())
+            with suppress(IndexError, ProcessLookupError):  # it is being made anew
+                kill(random.choice(list(pool(prefix).values())))
+        over.set()
+        for each in using:
+            each.result(60)
+    assert outcomes["wrong"] == 0 and outcomes["right"] > USERS
+    assert max(late) < LATEST_SECONDS
+    while not is_whole(prefix):
+        assert time.monotonic() - killed_at[-1] < WHOLE_SECONDS
+        time.sleep(0.01)
+    assert serves(strategy)
+
+
+@on_pools
+def test_the_death_of_an_idle_process_costs_no_request_and_leaves_nothing_behind(
+    strategy: Strategy, name: str, prefix: str
+) -> None:
+    assert serves(strategy)
+    gc.collect()
+    before = left_behind()
+    for _ in range(5):
+        pids = list(pool(prefix).values())
+        kill(random.choice(pids))
+        wait_until(partial(is_anew, prefix, pids))
+        assert serves(strategy), name
+    wait_until(lambda: left_behind() <= before)
+
+
+def left_behind() -> tuple[int, int]:
+    gc.collect()
+    return threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+
+
+@on_pools
+def test_all_requests_that_a_pool_has_fail_with_the_process_that_died(
+    strategy: Strategy, name: str, prefix: str, signal: Path, users: ThreadPoolExecutor
+) -> None:
+    held = Held(until=str(signal))
+    answers = [users.submit(held.run, strategy, 2) for _ in range(2)]
+    wait_until(lambda: all(state_of(pid) == "S" for pid in pool(prefix).values()))
+    time.sleep(0.2)
+    kill(pool(prefix)[f"{prefix}1"])
+    lost = [isinstance(answer.exception(10), WorkerDiedError) for answer in answers[:1]]
+    assert lost == [True], name
+    signal.touch()
+    assert serves(strategy)
+
+
+@on_pools
+def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
+    strategy: Strategy, name: str, prefix: str, users: ThreadPoolExecutor
+) -> None:
+    """Requests and answers that are far longer than a pipe are under way when it is killed."""
+    bulky = Observed()
+    for _ in range(3):
+        body = b" " * 30_000_000 + b"4"
+        answers = [
+            users.submit(lambda job: strategy.execute(job).exception(30), bulky.job_of(body))
+            for _ in range(3)
+        ]
+        time.sleep(0.02)
+        kill(next(iter(pool(prefix).values())))
+        for answer in answers:
+            assert answer.result(60) is None or isinstance(answer.result(), WorkerDiedError)
+        wait_until(lambda: is_whole(prefix))
+        assert serves(strategy), name
+
+
+def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "RETRY_SECONDS", 0.2)
+    attempts = list[int]()
+
+    def failing_once(*arguments: object) -> MultiprocessingPool:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise MemoryError
+        return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
+
+    tried = worker_pool.WorkerPool(failing_once, "PR", 1, ())
+    try:
+        tried.await_ready()
+        assert tried.submit(os.getpid).result(10) in pool("PR-").values()
+        assert len(attempts) == 2
+    finally:
+        tried.close()
+
+
+@on_pools
+def test_a_request_that_is_there_when_the_strategy_is_closed_fails_at_once(
+    strategy: Strategy, name: str, prefix: str, signal: Path, users: ThreadPoolExecutor
+) -> None:
+    pids = list(pool(prefix).values())
+    answer = users.submit(Held(until=str(signal)).run, strategy, 2)
+    time.sleep(0.2)
+    strategy.close()
+    assert answer.exception(10) is not None, name
+    assert isinstance(answer.exception(), WorkerDiedError | PoolFailedError)
+    assert isinstance(users.submit(serves, strategy).exception(10), PoolFailedError)
+    wait_until(lambda: all(state_of(pid) in "XZ" for pid in pids))
+
+
+PROGRAM = """
+import sys, time
+from restbench_service.execution.standard_pools import MultiprocessingPool
+from restbench_service.execution.strategies import Start, start_strategies
+PRELOADED = ("restbench_service.catalogue",)
+if __name__ == "__main__":
+    table = start_strategies(Start(2, None, PRELOADED))
+    for strategy in table.values():
+        strategy.await_ready()
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_no_process_outlives_a_service_that_is_killed(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        cwd=SERVICE,
+        env={**os.environ, "PYTHONPATH": str(SERVICE)},
+        stdout=subprocess.PIPE,
+    ) as service:
+        assert service.stdout is not None
+        assert service.stdout.readline() == b"ready\n"
+        everyone = everyone_below(service.pid)
+        assert len(pool(service=service.pid)) == 10
+        service.kill()
+    wait_until(lambda: all(state_of(pid) in "XZ" for pid in everyone))
+
+
+@on_pools
+def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
+    strategy: Strategy, name: str, prefix: str
+) -> None:
+    before = pool(prefix)
+    for pid in everyone_below(os.getpid()):
+        for each in (signals.SIGTERM, signals.SIGINT):
+            os.kill(pid, each)
+    assert serves(strategy), name
+    assert pool(prefix) == before
+    assert all(name_of(pid) for pid in before.values())
