@@ -4,10 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Workloads;
 import org.restbench.execution.Technique;
 import org.restbench.json.JsonStrings;
-import org.restbench.workload.WorkloadFactory;
-import org.restbench.workload.Workloads;
+import org.restbench.workload.Workload;
 
 /**
  * What a direct run is asked for: {@code npb KERNEL CLASS [--strategy NAME] [--repetitions N] [--cached-input]}.
@@ -56,13 +57,13 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
         return new DirectArguments(kernel, npbClass, strategy, Integer.parseInt(value), cachedInput);
     }
 
-    WorkloadFactory workloadOf(Workloads workloads) {
-        WorkloadFactory workload = workloads.byName().get(COMMAND + "-" + kernel.toLowerCase(Locale.ROOT));
+    CodedWorkload<?, ?> workloadOf(Workloads workloads) {
+        CodedWorkload<?, ?> workload = workloads.byName().get(COMMAND + "-" + kernel.toLowerCase(Locale.ROOT));
         require(workload != null, "kernel: must be one of IS, CG, MG, FT");
         return workload;
     }
 
-    Technique techniqueOf(List<Technique> techniques, WorkloadFactory workload) {
+    Technique techniqueOf(List<Technique> techniques, Workload<?, ?> workload) {
         List<Technique> taking =
                 techniques.stream().filter(it -> it.takes(workload)).toList();
         String names = taking.stream().map(Technique::name).collect(Collectors.joining(", "));

@@ -2,21 +2,22 @@ package org.restbench;
 
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
+import java.util.concurrent.CompletionException;
 import org.restbench.affinity.CoreAffinity;
-import org.restbench.execution.Calibration;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.codec.Workloads;
 import org.restbench.execution.ExecutionStrategy;
-import org.restbench.execution.StageClock;
+import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
+import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
 import org.restbench.settings.Wiring;
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.WorkloadFactory;
-import org.restbench.workload.Workloads;
 
 /**
  * Runs a kernel without HTTP, under any technique: the "normal execution" beside that of the service. It takes the way
@@ -25,11 +26,11 @@ import org.restbench.workload.Workloads;
 final class DirectRun {
     private static final Wiring WIRING = new Wiring();
 
-    private final WorkloadFactory workload;
+    private final CodedWorkload<?, ?> workload;
     private final ExecutionStrategy strategy;
     private final MemoryBudget memory;
 
-    private DirectRun(WorkloadFactory workload, ExecutionStrategy strategy, MemoryBudget memory) {
+    private DirectRun(CodedWorkload<?, ?> workload, ExecutionStrategy strategy, MemoryBudget memory) {
         this.workload = workload;
         this.strategy = strategy;
         this.memory = memory;
@@ -42,12 +43,10 @@ final class DirectRun {
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {
         MemoryBudget memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
         Workloads workloads = WIRING.workloads(settings, memory);
-        WorkloadFactory workload = arguments.workloadOf(workloads);
+        CodedWorkload<?, ?> workload = arguments.workloadOf(workloads);
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
-        Calibration calibration = WIRING.calibration(settings, cores, workloads, memory);
-        try (Strategies strategies =
-                WIRING.strategies(settings, cores, affinity, WIRING.backgroundThreads(), calibration)) {
-            Technique technique = arguments.techniqueOf(strategies.all(), workload);
+        try (Strategies strategies = WIRING.strategies(settings, cores, affinity)) {
+            Technique technique = arguments.techniqueOf(strategies.all(), workload.workload());
             DirectRun run = new DirectRun(workload, technique.strategy(), memory);
             for (int i = 1; i <= arguments.repetitions(); i++) {
                 out.println(run.response(arguments.body(i)));
@@ -57,10 +56,14 @@ final class DirectRun {
 
     private String response(byte[] body) {
         try (MemoryBudget.Hold hold = memory.hold(body.length)) {
-            byte[] json = strategy.execute(workload.forRequest(name -> List.of(), hold), body, new StageClock());
+            Job<?, ?> job = new Job<>(workload, body, Query.NONE, hold, WorkLimits.NONE, () -> true);
+            byte[] json = strategy.execute(job).toCompletableFuture().join();
             return new String(json, StandardCharsets.UTF_8);
-        } catch (InvalidRequest | MemoryRefused refused) {
-            throw new DirectArguments.Wrong(refused.getMessage());
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof InvalidRequest || failed.getCause() instanceof MemoryRefused) {
+                throw new DirectArguments.Wrong(failed.getCause().getMessage());
+            }
+            throw failed;
         }
     }
 }

@@ -25,8 +25,21 @@ class ArchitectureTest {
     }
 
     @Test
-    void workloads_know_nothing_of_strategies_cores_settings_or_http() {
-        neverUses("..workload..", "..execution..", "..affinity..", "..settings..", "..web..", "org.springframework..");
+    void workloads_know_nothing_of_text_strategies_cores_settings_or_http() {
+        neverUses(
+                "..workload..",
+                "..codec..",
+                "..json..",
+                "..execution..",
+                "..affinity..",
+                "..settings..",
+                "..web..",
+                "org.springframework..");
+    }
+
+    @Test
+    void codecs_know_workloads_and_nothing_above_them() {
+        neverUses("..codec..", "..execution..", "..affinity..", "..settings..", "..web..", "org.springframework..");
     }
 
     @Test
@@ -48,7 +61,7 @@ class ArchitectureTest {
 
     @Test
     void affinity_and_json_stand_alone() {
-        neverUses("..affinity..", "..execution..", "..workload..", "..settings..", "..web..", "..json..");
+        neverUses("..affinity..", "..execution..", "..codec..", "..workload..", "..settings..", "..web..", "..json..");
         neverUses("..json..", "..affinity..", "..execution..", "..workload..", "..settings..", "..web..");
     }
 

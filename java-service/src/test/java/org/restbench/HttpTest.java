@@ -66,21 +66,13 @@ class HttpTest {
     @Test
     void health_shows_what_adaptive_decides_by_and_metrics_what_it_decided() {
         JsonNode adaptive = json("/health").get("settings").get("adaptive");
-        assertThat(adaptive.get("calibration").asString()).isEqualTo("read");
-        assertThat(adaptive.get("givesWay").asBoolean()).isTrue();
-        for (String kind : List.of("matrix loops", "matrix native", "npb IS", "npb CG", "npb MG", "npb FT")) {
-            assertThat(adaptive.get(kind).get("longFromOperations").asLong()).isPositive();
-        }
+        assertThat(adaptive.get("lowPriority").asBoolean()).isTrue();
+        assertThat(adaptive.get("longFromMicros").asDouble()).isPositive();
         String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";
         double before = metric(caller);
         IntStream.range(0, 3).forEach(i -> service.send(service.multiplication("adaptive")));
-        HttpRequest kernel = service.to("/npb-is/adaptive")
-                .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString("{\"requestId\":1,\"class\":\"A\"}"))
-                .build();
-        assertThat(service.send(kernel).body()).contains("\"verified\":true");
-        assertThat(metric(caller) - before).as("each alone").isEqualTo(4);
-        for (String other : List.of("in-turn", "low-priority-thread", "blocks")) {
+        assertThat(metric(caller) - before).as("each alone").isEqualTo(3);
+        for (String other : List.of("shared-pool", "low-priority")) {
             assertThat(service.get("/metrics").body())
                     .contains("restbench_decisions_total{decision=\"" + other + "\",strategy=\"adaptive\"} ");
         }

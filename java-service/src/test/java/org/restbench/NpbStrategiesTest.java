@@ -15,16 +15,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.NpbJson;
+import org.restbench.codec.Query;
 import org.restbench.execution.AdaptiveStrategy;
-import org.restbench.execution.Costs;
-import org.restbench.execution.Decision;
-import org.restbench.execution.StageClock;
+import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
+import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.WorkloadFactory;
 import org.restbench.workload.npb.InputCache;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.NpbWorkload;
@@ -38,29 +38,19 @@ import tools.jackson.databind.JsonNode;
 class NpbStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
-    /** By which every class of every kernel is long work for {@code adaptive}, which among many gives way. */
-    private static final Costs COSTS = new Costs(1000, Map.of());
-
-    private static final Strategies STRATEGIES = new Strategies(
-            new OpenHftAffinity(),
-            List.of(CORE),
-            2,
-            4,
-            400,
-            new BackgroundThreads(AdaptiveStrategy.WORKERS),
-            () -> COSTS);
+    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400);
     private static final MemoryBudget MEMORY = new MemoryBudget(2L << 30);
     private static final InputCache INPUTS = new InputCache(MEMORY);
-    private static final Map<String, WorkloadFactory> KERNELS = Map.of(
-            "IS", factory(IntegerSort.kernel()),
-            "CG", factory(ConjugateGradient.kernel()),
-            "MG", factory(Multigrid.kernel()),
-            "FT", factory(FourierTransform.kernel()));
+    private static final Map<String, CodedWorkload<?, ?>> KERNELS = Map.of(
+            "IS", coded(IntegerSort.kernel()),
+            "CG", coded(ConjugateGradient.kernel()),
+            "MG", coded(Multigrid.kernel()),
+            "FT", coded(FourierTransform.kernel()));
 
     private static final Map<String, JsonNode> FOUND_BY_SERIAL = new HashMap<>();
 
-    private static WorkloadFactory factory(Kernel kernel) {
-        return NpbWorkload.factory(kernel, INPUTS, MEMORY.totalBytes());
+    private static CodedWorkload<?, ?> coded(Kernel kernel) {
+        return new CodedWorkload<>(new NpbWorkload(kernel, INPUTS), new NpbJson(kernel, MEMORY.totalBytes()));
     }
 
     @AfterAll
@@ -70,7 +60,7 @@ class NpbStrategiesTest {
 
     static List<Technique> taking() {
         return STRATEGIES.all().stream()
-                .filter(technique -> technique.takes(KERNELS.get("CG")))
+                .filter(technique -> technique.takes(KERNELS.get("CG").workload()))
                 .toList();
     }
 
@@ -84,12 +74,15 @@ class NpbStrategiesTest {
     private static JsonNode run(Technique technique, String kernel, String npbClass, boolean generate) {
         String body = "{\"requestId\":1,\"class\":\"" + npbClass + "\",\"generate\":" + generate + "}";
         try (MemoryBudget.Hold memory = MEMORY.hold(0)) {
-            byte[] json = technique
-                    .strategy()
-                    .execute(
-                            KERNELS.get(kernel).forRequest(name -> List.of(), memory),
-                            body.getBytes(StandardCharsets.UTF_8),
-                            new StageClock());
+            Job<?, ?> job = new Job<>(
+                    KERNELS.get(kernel),
+                    body.getBytes(StandardCharsets.UTF_8),
+                    Query.NONE,
+                    memory,
+                    WorkLimits.NONE,
+                    () -> true);
+            byte[] json =
+                    technique.strategy().execute(job).toCompletableFuture().join();
             return ContractExample.JSON.readTree(json);
         }
     }
@@ -127,7 +120,7 @@ class NpbStrategiesTest {
         } finally {
             clients.shutdown();
         }
-        assertThat(((AdaptiveStrategy) adaptive.strategy()).decided(Decision.LOW_PRIORITY_THREAD))
+        assertThat(((AdaptiveStrategy) adaptive.strategy()).decided(AdaptiveStrategy.Decision.LOW_PRIORITY))
                 .isPositive();
     }
 
@@ -144,7 +137,8 @@ class NpbStrategiesTest {
 
     @Test
     void all_strategies_but_the_one_that_ignores_a_loops_grain_take_the_kernels() {
-        assertThat(STRATEGIES.all().stream().filter(it -> !it.takes(KERNELS.get("IS"))))
+        assertThat(STRATEGIES.all().stream()
+                        .filter(it -> !it.takes(KERNELS.get("IS").workload())))
                 .extracting(Technique::name)
                 .containsExactly("thread-per-element");
     }

@@ -11,7 +11,6 @@ import java.util.HashMap;
 import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.settings.KnownCosts;
 import org.restbench.settings.Settings;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -22,8 +21,6 @@ final class RunningService implements AutoCloseable {
             {"requestId":2238,"matrixOne":{"columnCount":3,"rows":[{"value":"1,2,3"},{"value":"4,5,6"}]},
             "matrixTwo":{"columnCount":2,"rows":[{"value":"7,8"},{"value":"9,10"},{"value":"11,12"}]}}""";
 
-    private static final String CALIBRATION = KnownCosts.file().toString();
-
     private final ConfigurableApplicationContext context;
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -31,7 +28,6 @@ final class RunningService implements AutoCloseable {
     RunningService(Map<String, String> environment, CoreAffinity affinity, Class<?>... extra) {
         Map<String, String> anyPort = new HashMap<>(environment);
         anyPort.put("RESTBENCH_PORT", "0");
-        anyPort.putIfAbsent("RESTBENCH_CALIBRATION_FILE", CALIBRATION);
         context = Application.builder(Settings.from(anyPort), affinity)
                 .sources(extra)
                 .run();

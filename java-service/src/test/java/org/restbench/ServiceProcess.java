@@ -16,13 +16,10 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.restbench.settings.KnownCosts;
 
 /** The service as a process of its own, on a free port. */
 final class ServiceProcess implements AutoCloseable {
     private static final Pattern LISTENING = Pattern.compile("listening on (http://\\S+),");
-
-    private static final String CALIBRATION = KnownCosts.file().toString();
 
     private static final HttpClient CLIENT = HttpClient.newHttpClient();
 
@@ -53,7 +50,6 @@ final class ServiceProcess implements AutoCloseable {
         whole.addAll(List.of("-cp", System.getProperty("java.class.path"), Application.class.getName()));
         ProcessBuilder builder = new ProcessBuilder(whole).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("RESTBENCH_"));
-        builder.environment().put("RESTBENCH_CALIBRATION_FILE", CALIBRATION);
         builder.environment().putAll(environment);
         return builder.start();
     }

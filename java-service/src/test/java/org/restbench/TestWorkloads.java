@@ -1,14 +1,13 @@
 package org.restbench;
 
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.MatrixJson;
+import org.restbench.codec.Workloads;
 import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
-import org.restbench.workload.WorkloadFactory;
-import org.restbench.workload.Workloads;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -20,17 +19,17 @@ final class TestWorkloads {
 
     /** What compute does before it multiplies. */
     private static Workloads before(Runnable compute) {
-        WorkloadFactory factory = (query, memory) -> {
-            Workload<?, ?> matrix = MatrixWorkload.factory(1000).forRequest(name -> List.of(), memory);
-            return new Before<>(matrix, compute);
-        };
-        return new Workloads(Map.of("matrix", factory, "npb-cg", factory));
+        return Workloads.of(List.of(named("matrix", compute), named("npb-cg", compute)));
     }
 
-    private record Before<I, O>(Workload<I, O> workload, Runnable compute) implements Workload<I, O> {
+    private static CodedWorkload<?, ?> named(String name, Runnable compute) {
+        return new CodedWorkload<>(new Before<>(name, new MatrixWorkload(), compute), new MatrixJson(1000));
+    }
+
+    private record Before<I, O>(String name, Workload<I, O> workload, Runnable compute) implements Workload<I, O> {
         @Override
-        public String kind() {
-            return workload.kind();
+        public String kind(I input) {
+            return workload.kind(input);
         }
 
         @Override
@@ -39,24 +38,14 @@ final class TestWorkloads {
         }
 
         @Override
-        public I parse(byte[] body) {
-            return workload.parse(body);
+        public long workingBytes(I input) {
+            return workload.workingBytes(input);
         }
 
         @Override
         public O compute(I input, ParallelLoop loop) {
             compute.run();
             return workload.compute(input, loop);
-        }
-
-        @Override
-        public byte[] serialize(O output) {
-            return workload.serialize(output);
-        }
-
-        @Override
-        public RequestId identify(byte[] body) {
-            return workload.identify(body);
         }
     }
 

@@ -6,8 +6,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
@@ -32,6 +30,7 @@ public final class BackgroundThreads implements ThreadFactory {
     private final String prefix;
     private final Runnable giveWay;
     private final AtomicInteger made = new AtomicInteger();
+    private volatile boolean refused;
 
     /** @param prefix of the threads' names, before a number from 1 */
     public BackgroundThreads(String prefix) {
@@ -46,31 +45,22 @@ public final class BackgroundThreads implements ThreadFactory {
 
     @Override
     public Thread newThread(Runnable work) {
-        return new Thread(
-                () -> {
-                    lowerPriority();
-                    work.run();
-                },
-                prefix + made.incrementAndGet());
+        Runnable lowered = () -> {
+            lowerPriority();
+            work.run();
+        };
+        return new Thread(lowered, prefix + made.incrementAndGet());
     }
 
-    /** Whether the operating system lets its threads give way, as one finds that tries it. */
-    public boolean giveWay() {
-        FutureTask<Boolean> trial = new FutureTask<>(() -> {
-            giveWay.run();
-            return currentThreadGivesWay();
-        });
-        new Thread(trial, prefix + "trial").start();
-        try {
-            return trial.get();
-        } catch (InterruptedException | ExecutionException failed) {
-            throw new IllegalStateException("a thread's priority could not be tried", failed);
-        }
+    /** Whether the operating system has refused a low priority to one of its threads. */
+    public boolean isRefused() {
+        return refused;
     }
 
     private void lowerPriority() {
         giveWay.run();
-        if (!currentThreadGivesWay()) {
+        if (niceOfCurrentThread() < NICE) { // by the kernel's word
+            refused = true;
             String name = Thread.currentThread().getName();
             LOG.warn("LOW PRIORITY REFUSED: {} is scheduled as others; small requests may wait for its work", name);
         }
@@ -84,11 +74,6 @@ public final class BackgroundThreads implements ThreadFactory {
         } catch (LinkageError noLibrary) {
             LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is told
         }
-    }
-
-    /** By the kernel's word. */
-    static boolean currentThreadGivesWay() {
-        return niceOfCurrentThread() >= NICE;
     }
 
     /** From the kernel, and not from what was asked for. */

@@ -7,13 +7,17 @@ public interface CoreAffinity {
     /** The cores that this process may run on now: its cpuset and its {@code taskset} mask are already taken off. */
     BitSet coresOfProcess();
 
-    /** The cores that the current thread may run on now, from the kernel and not from memory. */
-    BitSet coresOfCurrentThread();
-
     /**
      * Keeps the current thread on one core.
      *
      * @throws PinRefused where the thread is not on exactly that core afterwards
      */
-    void pinCurrentThread(int core);
+    PinnedCore pinCurrentThread(int core);
+
+    /** A pin as it was made, for whoever watches whether it holds. */
+    @FunctionalInterface
+    interface PinnedCore {
+        /** The cores that the thread may run on now, from the kernel and not from memory; asked by any thread. */
+        BitSet allowedCores();
+    }
 }

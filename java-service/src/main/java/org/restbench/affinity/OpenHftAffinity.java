@@ -17,20 +17,11 @@ public final class OpenHftAffinity implements CoreAffinity {
 
     @Override
     public BitSet coresOfProcess() {
-        return allowedIn(Path.of("/proc/self/status"));
-    }
-
-    /**
-     * Asks the kernel through the library, which is quicker than {@code /proc}: it is asked before every pinned
-     * request.
-     */
-    @Override
-    public BitSet coresOfCurrentThread() {
-        return Affinity.getAffinity();
+        return allowedIn(Path.of("/proc/self"));
     }
 
     @Override
-    public void pinCurrentThread(int core) {
+    public PinnedCore pinCurrentThread(int core) {
         BitSet asked = new BitSet();
         asked.set(core);
         try {
@@ -38,22 +29,51 @@ public final class OpenHftAffinity implements CoreAffinity {
         } catch (IllegalStateException | IllegalArgumentException | LinkageError refused) {
             throw new PinRefused("the pin to core " + core + " was refused by the operating system");
         }
-        BitSet got = allowedIn(Path.of("/proc/thread-self/status"));
+        Path thread = currentThread();
+        BitSet got = allowedIn(thread);
         if (!got.equals(asked)) {
             throw new PinRefused("the pin to core " + core + " was refused: the thread may run on cores " + got);
         }
+        return () -> allowedIn(thread);
     }
 
-    private static BitSet allowedIn(Path status) {
+    /** Its folder under {@code /proc}, by number: any thread may read it. */
+    private static Path currentThread() {
+        Path link = Path.of("/proc/thread-self");
+        try {
+            return link.toRealPath();
+        } catch (IOException unreadable) {
+            throw unreadable(link, unreadable);
+        }
+    }
+
+    private static BitSet allowedIn(Path processOrThread) {
+        Path status = processOrThread.resolve("status");
         try {
             for (String line : Files.readAllLines(status)) {
                 if (line.startsWith(ALLOWED)) {
-                    return CoreList.parse(line.substring(ALLOWED.length()).trim());
+                    return parse(line.substring(ALLOWED.length()).trim());
                 }
             }
         } catch (IOException unreadable) {
-            throw new UncheckedIOException("cannot read " + status + " (the service needs Linux)", unreadable);
+            throw unreadable(status, unreadable);
         }
         throw new IllegalStateException("no " + ALLOWED + " in " + status);
+    }
+
+    private static UncheckedIOException unreadable(Path path, IOException cause) {
+        return new UncheckedIOException("cannot read " + path + " (the service needs Linux)", cause);
+    }
+
+    /** @param list of cores as the kernel writes it, e.g. {@code 0-3,8} */
+    static BitSet parse(String list) {
+        BitSet cores = new BitSet();
+        for (String range : list.split(",")) {
+            int dash = range.indexOf('-');
+            int first = Integer.parseInt(dash < 0 ? range : range.substring(0, dash));
+            int last = Integer.parseInt(range.substring(dash + 1));
+            cores.set(first, last + 1);
+        }
+        return cores;
     }
 }

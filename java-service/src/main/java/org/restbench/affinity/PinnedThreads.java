@@ -1,54 +1,94 @@
 package org.restbench.affinity;
 
+import java.io.UncheckedIOException;
+import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Makes threads {@code pinned-1}, {@code pinned-2}, … that each bind themselves to a core of their own before anything
  * else. A thread whose pin is refused says so loudly, lives on, and fails {@link #requirePinned}: no work runs on it
- * unnoticed.
+ * unnoticed. Whether the pins hold is looked up by a thread of its own, so that no work waits for it.
  */
-public final class PinnedThreads implements ThreadFactory {
+public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(PinnedThreads.class);
+    private static final long WATCH_MILLIS = 1000;
 
     private final CoreAffinity affinity;
     private final List<Integer> cores;
-    private final AtomicInteger made = new AtomicInteger();
+    private final List<PinnedThread> made = new CopyOnWriteArrayList<>();
+    private final ScheduledExecutorService watch;
 
     /** @param cores a core for each thread, in order; at least as many as there will be threads at once */
     public PinnedThreads(CoreAffinity affinity, List<Integer> cores) {
+        this(affinity, cores, WATCH_MILLIS);
+    }
+
+    PinnedThreads(CoreAffinity affinity, List<Integer> cores, long watchMillis) {
         this.affinity = affinity;
         this.cores = List.copyOf(cores);
+        this.watch = Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, "pin-watch");
+            thread.setDaemon(true);
+            return thread;
+        });
+        watch.scheduleWithFixedDelay(this::look, watchMillis, watchMillis, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public Thread newThread(Runnable work) {
-        int number = made.getAndIncrement();
-        return new PinnedThread(work, "pinned-" + (number + 1), cores.get(number % cores.size()));
+        made.removeIf(thread -> thread.getState() == Thread.State.TERMINATED);
+        int place = firstFreePlace();
+        PinnedThread thread = new PinnedThread(work, "pinned-" + (place + 1), cores.get(place));
+        made.add(thread);
+        return thread;
+    }
+
+    /** A thread that takes the place of one that ended gets its core. */
+    private int firstFreePlace() {
+        int place = 0;
+        while (place < cores.size() - 1 && isTaken(cores.get(place))) {
+            place++;
+        }
+        return place;
+    }
+
+    private boolean isTaken(int core) {
+        return made.stream().anyMatch(thread -> thread.core == core);
+    }
+
+    private void look() {
+        made.forEach(PinnedThread::look);
     }
 
     /**
-     * Holds that the current thread, one of these, is on its core at this moment.
+     * Holds that the current thread, one of these, was on its core when it was last looked up.
      *
-     * @throws PinRefused where it never was, or somebody has moved it since
+     * @throws PinRefused where it was not: it never was, or somebody has moved it and it was not moved back
      */
     public void requirePinned() {
-        PinnedThread thread = (PinnedThread) Thread.currentThread();
-        if (thread.refusal != null) {
-            throw new PinRefused(thread.refusal);
+        String refusal = ((PinnedThread) Thread.currentThread()).refusal;
+        if (refusal != null) {
+            throw new PinRefused(refusal);
         }
-        var now = affinity.coresOfCurrentThread();
-        if (now.cardinality() != 1 || !now.get(thread.core)) {
-            throw new PinRefused("the pin to core " + thread.core + " was lost: the thread may run on cores " + now);
-        }
+    }
+
+    /** Ends the watch, not the threads. */
+    @Override
+    public void close() {
+        watch.shutdownNow();
     }
 
     private final class PinnedThread extends Thread {
         private final int core;
-        private String refusal;
+        private volatile CoreAffinity.PinnedCore pin;
+        private volatile String refusal;
 
         PinnedThread(Runnable work, String name, int core) {
             super(work, name);
@@ -58,13 +98,37 @@ public final class PinnedThreads implements ThreadFactory {
         @Override
         public void run() {
             try {
-                affinity.pinCurrentThread(core);
+                pin = affinity.pinCurrentThread(core);
                 LOG.info("{} is pinned to core {}", getName(), core);
             } catch (PinRefused refused) {
-                refusal = refused.getMessage();
-                LOG.error("PIN REFUSED: {}; every request to the strategy pinned will fail on {}", refusal, getName());
+                refuse(refused.getMessage());
             }
             super.run();
+        }
+
+        private void refuse(String reason) {
+            refusal = reason;
+            LOG.error("PIN REFUSED: {}; every request to the strategy pinned fails on {}", reason, getName());
+        }
+
+        void look() {
+            if (pin == null || !isAlive()) {
+                return;
+            }
+            BitSet now;
+            try {
+                now = pin.allowedCores();
+            } catch (UncheckedIOException ended) { // between the question above and this one
+                LOG.debug("{} cannot be looked up", getName(), ended);
+                return;
+            }
+            boolean pinned = now.cardinality() == 1 && now.get(core);
+            if (pinned && refusal != null) {
+                refusal = null;
+                LOG.info("{} is pinned to core {} again", getName(), core);
+            } else if (!pinned && refusal == null) {
+                refuse("the pin to core " + core + " was lost: the thread may run on cores " + now);
+            }
         }
     }
 }

@@ -1,30 +1,21 @@
 package org.restbench.execution;
 
-import org.restbench.workload.ParallelLoop;
-import org.restbench.workload.Workload;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 
 /** The stages run on the request's own thread; what differs is how their loops run. */
-final class OnCaller implements ExecutionStrategy {
-    private final ParallelLoop loop;
-    private final Runnable closeLoop;
-
-    OnCaller(ParallelLoop loop) {
-        this(loop, () -> {});
-    }
-
-    /** @param closeLoop ends the threads that the loop keeps */
-    OnCaller(ParallelLoop loop, Runnable closeLoop) {
-        this.loop = loop;
-        this.closeLoop = closeLoop;
+record OnCaller(Loops loops) implements ExecutionStrategy {
+    @Override
+    public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
+        try {
+            return CompletableFuture.completedFuture(job.run(loops));
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
     }
 
     @Override
-    public <I, O> byte[] execute(Workload<I, O> workload, byte[] body, StageClock clock) {
-        return Stages.run(workload, body, loop, clock);
-    }
-
-    @Override
-    public void close() {
-        closeLoop.run();
+    public void close(Deadline deadline) {
+        loops.close(deadline);
     }
 }

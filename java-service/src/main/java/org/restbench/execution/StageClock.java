@@ -4,11 +4,11 @@ import java.util.function.Supplier;
 
 /**
  * How long one request spent in each stage. The only place where stages are timed. It starts when it is made, that is
- * when the service accepts the request. The stages may run on different threads, one after the other; whoever passes
- * the request on (a queue, a future) makes the times visible.
+ * when the request is given to its strategy. The stages may run on different threads, one after the other; whoever
+ * passes the request on (a queue, a future) makes the times visible.
  */
 public final class StageClock {
-    private final long acceptedNanos = System.nanoTime();
+    private final long startedNanos = System.nanoTime();
     private long parseNanos;
     private long computeNanos;
     private long serializeNanos;
@@ -36,9 +36,9 @@ public final class StageClock {
         return result;
     }
 
-    /** From accepted to serialized, without the stages: receiving the body and waiting for whatever runs a stage. */
+    /** From its start to the end of the last stage, without the stages: waiting for whatever runs a stage. */
     public long queueNanos() {
-        return serializedNanos - acceptedNanos - parseNanos - computeNanos - serializeNanos;
+        return serializedNanos - startedNanos - parseNanos - computeNanos - serializeNanos;
     }
 
     public long parseNanos() {

@@ -2,12 +2,14 @@ package org.restbench.execution;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadFactory;
-import java.util.function.Supplier;
+import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
 
 /** The table of all strategies this service offers. Made once; closing it ends their threads. */
 public final class Strategies implements AutoCloseable {
+    /** For all threads together: requests in flight have had their time before. */
+    private static final int STOP_SECONDS = 5;
+
     private final List<Technique> table = new ArrayList<>();
     private final AdaptiveStrategy adaptive;
 
@@ -15,25 +17,23 @@ public final class Strategies implements AutoCloseable {
      * @param affinity pins the workers of {@code pinned}
      * @param pinnedCores a core for each of them
      * @param cores how many cores the service may use
-     * @param pipelineQueue requests that may wait before each stage of {@code pipeline}
+     * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
-     * @param background makes the threads of {@code adaptive} for long work
-     * @param costs what {@code adaptive} decides by
      */
-    public Strategies(
-            CoreAffinity affinity,
-            List<Integer> pinnedCores,
-            int cores,
-            int pipelineQueue,
-            int maxThreads,
-            ThreadFactory background,
-            Supplier<Costs> costs) {
-        add("serial", "S", "All stages in order in the request's own thread.", new OnCaller(new InOrderLoop()));
+    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
+        SharedPool shared = new SharedPool(cores);
+        adaptive = new AdaptiveStrategy(
+                cores,
+                shared,
+                AdaptiveStrategy.dispatchNanos(shared),
+                new BackgroundThreads(AdaptiveStrategy.WORKERS),
+                System::nanoTime);
+        add("serial", "S", "All stages in order in the request's own thread.", new OnCaller(Loops.IN_ORDER));
         add(
                 "thread-pool",
                 "M",
-                "A pool made for the request, min(rows, 100) threads, one task a row.",
-                new OnCaller(new ThreadPoolLoop(new ThreadBudget(maxThreads))));
+                "A pool made for the request, min(rows, 100) threads, one task a row (16 rows with kernel=native).",
+                new OnCaller(new ThreadPool(new ThreadBudget(maxThreads))));
         add(
                 "pinned",
                 "AF",
@@ -44,27 +44,30 @@ public final class Strategies implements AutoCloseable {
                 null,
                 "A new thread for each element, joined before the next is started.",
                 true,
-                new OnCaller(new ThreadPerElementLoop())));
-        SharedPoolLoop shared = new SharedPoolLoop(cores);
+                new OnCaller(new ThreadPerElement())));
         add(
                 "shared-pool",
                 null,
                 "One pool for the service, as many threads as cores, one block of rows a thread.",
-                new OnCaller(shared, shared::close));
+                new OnCaller(shared));
+        add(
+                "fork-join",
+                null,
+                "A parallel stream over the rows, in a ForkJoinPool of as many threads as cores.",
+                new OnCaller(new ForkJoin(cores)));
         add(
                 "pipeline",
                 "PL",
                 "Parse, compute and serialize each on a thread of its own, bounded queues between.",
                 new PipelineStrategy(pipelineQueue));
         VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
-                .ifPresent(loop -> add(
-                        "virtual-threads", null, "A virtual thread for each row.", new OnCaller(loop, loop::close)));
-        adaptive = new AdaptiveStrategy(costs, cores, background, System::nanoTime);
+                .ifPresent(
+                        loops -> add("virtual-threads", null, "A virtual thread for each row.", new OnCaller(loops)));
         add(
                 "adaptive",
                 "F1",
-                "Small work on the caller, larger work with the help of idle cores; of many requests the larger ones in"
-                        + " turn, the long ones on threads that give way.",
+                "Small work on the caller, larger work on the shared pool where cores are idle, long work of many"
+                        + " requests on threads of low priority.",
                 adaptive);
     }
 
@@ -82,8 +85,10 @@ public final class Strategies implements AutoCloseable {
         return adaptive;
     }
 
+    /** Within one deadline, however many threads there are. */
     @Override
     public void close() {
-        all().forEach(technique -> technique.strategy().close());
+        Deadline deadline = Deadline.afterSeconds(STOP_SECONDS);
+        table.forEach(technique -> technique.strategy().close(deadline));
     }
 }

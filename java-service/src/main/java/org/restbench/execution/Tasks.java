@@ -3,10 +3,13 @@ package org.restbench.execution;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -19,17 +22,16 @@ final class Tasks {
      */
     static final int MOST_AT_ONCE = 4000;
 
-    /** For threads of the service itself, when it is stopped: requests in flight have had their time before. */
-    static final int STOP_SECONDS = 5;
-
-    /** For threads of one loop: all its tasks are done, or one of its threads could not be started. */
-    static final int LOOP_END_SECONDS = 60;
-
     private Tasks() {}
 
     /** How many tasks of {@code unitsPerTask} units it takes. */
     static int count(int units, int unitsPerTask) {
         return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
+    }
+
+    /** One task of the loop. */
+    static void run(int task, int units, int unitsPerTask, ParallelLoop.Body body) {
+        body.run((int) ((long) task * unitsPerTask), (int) Math.min(units, (task + 1L) * unitsPerTask));
     }
 
     static Callable<Void> of(int from, int to, ParallelLoop.Body body) {
@@ -49,8 +51,12 @@ final class Tasks {
         for (int from = 0; from < tasks; from += atOnce) {
             int to = Math.min(tasks, from + atOnce);
             List<Callable<Void>> now = new ArrayList<>(to - from);
-            for (long task = from; task < to; task++) {
-                now.add(of((int) (task * unitsPerTask), (int) Math.min(units, (task + 1) * unitsPerTask), body));
+            for (int i = from; i < to; i++) {
+                int task = i;
+                now.add(() -> {
+                    run(task, units, unitsPerTask, body);
+                    return null;
+                });
             }
             runAll(executor, now);
         }
@@ -62,6 +68,8 @@ final class Tasks {
             for (Future<Void> done : executor.invokeAll(tasks)) {
                 resultOf(done);
             }
+        } catch (RejectedExecutionException closed) {
+            throw new StoppingException(closed);
         } catch (InterruptedException interrupted) {
             throw interrupted(interrupted);
         }
@@ -73,8 +81,29 @@ final class Tasks {
             return future.get();
         } catch (ExecutionException failed) {
             throw unchecked(failed.getCause());
+        } catch (CancellationException closed) {
+            throw new StoppingException(closed);
         } catch (InterruptedException interrupted) {
             throw interrupted(interrupted);
+        }
+    }
+
+    /** What the first of several pieces of work that failed threw. */
+    static final class Failure {
+        private final AtomicReference<Throwable> first = new AtomicReference<>();
+
+        void keep(Runnable work) {
+            try {
+                work.run();
+            } catch (Throwable thrown) {
+                first.compareAndSet(null, thrown);
+            }
+        }
+
+        void rethrow() {
+            if (first.get() != null) {
+                throw unchecked(first.get());
+            }
         }
     }
 
@@ -86,21 +115,29 @@ final class Tasks {
         return thrown instanceof RuntimeException runtime ? runtime : new IllegalStateException(thrown);
     }
 
-    static IllegalStateException interrupted(InterruptedException cause) {
+    /** Only who stops the service interrupts a thread that waits for work. */
+    static StoppingException interrupted(InterruptedException cause) {
         Thread.currentThread().interrupt();
-        return new IllegalStateException("interrupted while work was waited for: the service is being stopped", cause);
+        return new StoppingException(cause);
     }
 
-    /** Lets running tasks finish and waits until the executor's threads are gone, so many seconds at most. */
-    static void end(ExecutorService executor, int seconds) {
+    /**
+     * Lets tasks finish and waits until the executor's threads are gone, up to the deadline; then interrupts those that
+     * run and cancels those that wait, so that nobody waits for them for ever.
+     */
+    static void end(ExecutorService executor, Deadline deadline) {
         executor.shutdown();
         try {
-            if (!executor.awaitTermination(seconds, TimeUnit.SECONDS)) {
-                executor.shutdownNow();
+            if (executor.awaitTermination(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+                return;
             }
         } catch (InterruptedException interrupted) {
-            executor.shutdownNow();
             Thread.currentThread().interrupt();
+        }
+        for (Runnable never : executor.shutdownNow()) {
+            if (never instanceof Future<?> waited) {
+                waited.cancel(false);
+            }
         }
     }
 }

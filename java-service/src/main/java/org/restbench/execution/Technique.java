@@ -1,6 +1,6 @@
 package org.restbench.execution;
 
-import org.restbench.workload.WorkloadFactory;
+import org.restbench.workload.Workload;
 
 /**
  * A strategy as it is offered.
@@ -12,7 +12,7 @@ import org.restbench.workload.WorkloadFactory;
  */
 public record Technique(String name, String key, String description, boolean singleUnits, ExecutionStrategy strategy) {
     /** Whether it runs workloads of this kind. */
-    public boolean takes(WorkloadFactory workload) {
+    public boolean takes(Workload<?, ?> workload) {
         return !singleUnits || workload.takesSingleUnits();
     }
 }

@@ -6,13 +6,12 @@ import java.lang.invoke.MethodType;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import org.restbench.workload.ParallelLoop;
 
 /**
  * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is
  * the one place that looks the method up by name.
  */
-final class VirtualThreads implements ParallelLoop {
+final class VirtualThreads implements Loops {
     private final ExecutorService threads;
     private final ThreadBudget budget;
 
@@ -21,7 +20,7 @@ final class VirtualThreads implements ParallelLoop {
         this.budget = budget;
     }
 
-    /** The loop, or nothing where this Java has no virtual threads. */
+    /** The loops, or nothing where this Java has no virtual threads. */
     static Optional<VirtualThreads> ifAvailable(ThreadBudget budget) {
         MethodHandle factory;
         try {
@@ -42,16 +41,21 @@ final class VirtualThreads implements ParallelLoop {
     }
 
     @Override
-    public void forEach(int units, int unitsPerTask, Body body) {
-        int atOnce = budget.take(Math.min(Tasks.count(units, unitsPerTask), Tasks.MOST_AT_ONCE));
-        try {
-            Tasks.runAll(threads, atOnce, units, unitsPerTask, body);
-        } finally {
-            budget.giveBack(atOnce);
-        }
+    public RequestLoop open(Job<?, ?> job) {
+        return (units, unitsPerTask, body) -> {
+            int tasks = Tasks.count(units, unitsPerTask);
+            job.requireThreads(tasks);
+            int atOnce = budget.take(Math.min(tasks, Tasks.MOST_AT_ONCE));
+            try {
+                Tasks.runAll(threads, atOnce, units, unitsPerTask, body);
+            } finally {
+                budget.giveBack(atOnce);
+            }
+        };
     }
 
-    void close() {
-        Tasks.end(threads, Tasks.STOP_SECONDS);
+    @Override
+    public void close(Deadline deadline) {
+        Tasks.end(threads, deadline);
     }
 }

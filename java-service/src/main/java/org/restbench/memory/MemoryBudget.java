@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class MemoryBudget {
     private final long totalBytes;
     private final AtomicLong freeBytes;
+    private volatile Runnable giveUpKept = () -> {};
 
     /** @param totalBytes more than this is never held at once */
     public MemoryBudget(long totalBytes) {
@@ -20,6 +21,15 @@ public final class MemoryBudget {
     /** All there is. */
     public long totalBytes() {
         return totalBytes;
+    }
+
+    /** @param giveUpKept lets go of what is held for no request, before a request is refused */
+    public void reclaimBy(Runnable giveUpKept) {
+        this.giveUpKept = giveUpKept;
+    }
+
+    private boolean take(long bytes) {
+        return freeBytes.getAndUpdate(free -> free < bytes ? free : free - bytes) >= bytes;
     }
 
     /** Bytes that are held now. */
@@ -57,8 +67,11 @@ public final class MemoryBudget {
             if (bytes > totalBytes - heldBytes) {
                 throw MemoryRefused.never(bytes + heldBytes, totalBytes);
             }
-            if (freeBytes.getAndUpdate(free -> free < bytes ? free : free - bytes) < bytes) {
-                throw MemoryRefused.now(totalBytes);
+            if (!take(bytes)) {
+                giveUpKept.run();
+                if (!take(bytes)) {
+                    throw MemoryRefused.now(totalBytes);
+                }
             }
             heldBytes += bytes;
         }

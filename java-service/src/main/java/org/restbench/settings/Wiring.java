@@ -1,14 +1,15 @@
 package org.restbench.settings;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
-import org.restbench.execution.AdaptiveStrategy;
-import org.restbench.execution.Calibration;
-import org.restbench.execution.CalibrationFile;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.MatrixJson;
+import org.restbench.codec.NpbJson;
+import org.restbench.codec.Workloads;
 import org.restbench.execution.Strategies;
+import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.web.Catalogue;
 import org.restbench.web.DecisionMetrics;
@@ -17,10 +18,9 @@ import org.restbench.web.ErrorHandler;
 import org.restbench.web.HealthController;
 import org.restbench.web.ThreadMetrics;
 import org.restbench.web.WorkloadServlet;
-import org.restbench.workload.WorkloadFactory;
-import org.restbench.workload.Workloads;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.restbench.workload.npb.InputCache;
+import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.NpbWorkload;
 import org.restbench.workload.npb.cg.ConjugateGradient;
 import org.restbench.workload.npb.ft.FourierTransform;
@@ -41,13 +41,17 @@ public class Wiring {
     @Bean
     public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
-        Map<String, WorkloadFactory> byName = new LinkedHashMap<>();
-        byName.put("matrix", MatrixWorkload.factory(settings.limits().mostProductElements()));
-        byName.put("npb-is", NpbWorkload.factory(IntegerSort.kernel(), inputs, memory.totalBytes()));
-        byName.put("npb-cg", NpbWorkload.factory(ConjugateGradient.kernel(), inputs, memory.totalBytes()));
-        byName.put("npb-mg", NpbWorkload.factory(Multigrid.kernel(), inputs, memory.totalBytes()));
-        byName.put("npb-ft", NpbWorkload.factory(FourierTransform.kernel(), inputs, memory.totalBytes()));
-        return new Workloads(byName);
+        return Workloads.of(List.of(
+                new CodedWorkload<>(
+                        new MatrixWorkload(), new MatrixJson(settings.limits().mostProductElements())),
+                npb(IntegerSort.kernel(), inputs, memory),
+                npb(ConjugateGradient.kernel(), inputs, memory),
+                npb(Multigrid.kernel(), inputs, memory),
+                npb(FourierTransform.kernel(), inputs, memory)));
+    }
+
+    private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs, MemoryBudget memory) {
+        return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel, memory.totalBytes()));
     }
 
     /** Of all requests together; whatever is kept between requests takes its own from here as well. */
@@ -56,34 +60,14 @@ public class Wiring {
         return new MemoryBudget(settings.limits().memoryBudgetBytes());
     }
 
-    /** Of which nothing is measured before it is asked. */
     @Bean
-    public Calibration calibration(Settings settings, Cores cores, Workloads workloads, MemoryBudget memory) {
-        String key = Fingerprint.of(cores.allowed().size());
-        return new Calibration(workloads, memory, new CalibrationFile(settings.calibrationFile(), key));
-    }
-
-    /** Threads for what is not to keep anything else waiting. */
-    @Bean
-    public BackgroundThreads backgroundThreads() {
-        return new BackgroundThreads(AdaptiveStrategy.WORKERS);
-    }
-
-    @Bean
-    public Strategies strategies(
-            Settings settings,
-            Cores cores,
-            CoreAffinity affinity,
-            BackgroundThreads background,
-            Calibration calibration) {
+    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
                 affinity,
                 cores.pinned(),
                 cores.allowed().size(),
                 settings.pipelineQueue(),
-                settings.limits().maxThreads(),
-                background,
-                calibration::costs);
+                settings.limits().maxThreads());
     }
 
     @Bean
@@ -110,23 +94,17 @@ public class Wiring {
     ServletRegistrationBean<WorkloadServlet> workloadServlet(
             Catalogue catalogue, ErrorHandler errors, MeterRegistry registry, MemoryBudget memory, Settings settings) {
         Limits limits = settings.limits();
-        WorkloadServlet servlet =
-                new WorkloadServlet(catalogue, errors, registry, memory, limits.maxBodyBytes(), limits.maxInFlight());
+        WorkLimits work = new WorkLimits(200_000_000, 10_000_000_000L, 100_000);
+        WorkloadServlet servlet = new WorkloadServlet(
+                catalogue, errors, registry, memory, work, limits.maxBodyBytes(), limits.maxInFlight());
         return new ServletRegistrationBean<>(servlet, catalogue.paths().toArray(String[]::new));
     }
 
     @Bean
     HealthController healthController(
-            BuildProperties build,
-            CoreAffinity affinity,
-            Cores cores,
-            Settings settings,
-            BackgroundThreads background,
-            Calibration calibration) {
+            BuildProperties build, CoreAffinity affinity, Cores cores, Settings settings, Strategies strategies) {
         Map<String, Object> shown = settings.shown(cores);
-        Map<String, Object> adaptive = calibration.shown();
-        adaptive.put("givesWay", background.giveWay());
-        shown.put("adaptive", adaptive);
+        shown.put("adaptive", strategies.adaptive().facts());
         return new HealthController(build.getVersion(), affinity, shown);
     }
 

@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.restbench.codec.Workloads;
 import org.restbench.execution.Technique;
-import org.restbench.workload.Workloads;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -25,17 +25,17 @@ public final class Catalogue {
                 techniques.stream()
                         .map(it -> new Offer(it.name(), it.key(), it.description(), takenBy(it, workloads)))
                         .toList());
-        workloads.byName().forEach((name, factory) -> techniques.stream()
-                .filter(technique -> technique.takes(factory))
+        workloads.byName().forEach((name, coded) -> techniques.stream()
+                .filter(technique -> technique.takes(coded.workload()))
                 .forEach(technique -> {
-                    Route route = new Route(name, factory, technique);
+                    Route route = new Route(name, coded, technique);
                     routes.put(route.path(), route);
                 }));
     }
 
     private static List<String> takenBy(Technique technique, Workloads workloads) {
         return workloads.byName().entrySet().stream()
-                .filter(entry -> technique.takes(entry.getValue()))
+                .filter(entry -> technique.takes(entry.getValue().workload()))
                 .map(Map.Entry::getKey)
                 .toList();
     }

@@ -5,7 +5,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.restbench.execution.AdaptiveStrategy;
-import org.restbench.execution.Decision;
+import org.restbench.execution.AdaptiveStrategy.Decision;
 
 /** What the strategy that chooses has chosen, and what waits for it. */
 public final class DecisionMetrics implements MeterBinder {
@@ -19,7 +19,7 @@ public final class DecisionMetrics implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         for (Decision decision : Decision.values()) {
             FunctionCounter.builder("restbench.decisions", adaptive, it -> it.decided(decision))
-                    .description("Requests that adaptive decided so for; blocks beside a place")
+                    .description("Requests that adaptive decided so for")
                     .tag("strategy", "adaptive")
                     .tag("decision", decision.label())
                     .register(registry);

@@ -5,6 +5,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.restbench.codec.RequestIds;
 import org.restbench.execution.StrategyFault;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
@@ -65,7 +66,7 @@ public final class ErrorHandler {
             return "without a readable id";
         }
         StringBuilder shown = new StringBuilder();
-        id.asReceived().chars().forEach(unit -> {
+        RequestIds.asReceived(id).chars().forEach(unit -> {
             if (unit >= ' ' && unit <= '~') {
                 shown.append((char) unit);
             } else {

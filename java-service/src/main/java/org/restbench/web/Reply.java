@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import org.restbench.codec.RequestIds;
 import org.restbench.json.JsonStrings;
 import org.restbench.workload.RequestId;
 
@@ -32,8 +33,8 @@ record Reply(int status, Map<String, String> headers, byte[] body) {
     }
 
     static Reply error(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
-        String json = "{\"requestId\":" + (requestId == null ? "null" : requestId.asReceived()) + ",\"errorCode\":\""
-                + code.code() + "\",\"errorMessage\":" + JsonStrings.quote(message) + "}";
+        String json = "{\"requestId\":" + (requestId == null ? "null" : RequestIds.asReceived(requestId))
+                + ",\"errorCode\":\"" + code.code() + "\",\"errorMessage\":" + JsonStrings.quote(message) + "}";
         return new Reply(status, headers, json.getBytes(StandardCharsets.UTF_8));
     }
 

@@ -5,11 +5,14 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import org.restbench.execution.StageClock;
+import java.util.concurrent.CompletionException;
+import org.restbench.codec.Codec;
+import org.restbench.codec.Query;
+import org.restbench.execution.Job;
+import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.Workload;
 
 /**
  * The only compute route: any workload under any strategy. The checks come in the contract's order. A servlet of its
@@ -30,9 +33,11 @@ public final class WorkloadServlet extends HttpServlet {
     private final transient InFlight inFlight;
     private final transient BodyReader bodies;
     private final transient RequestMetrics metrics;
+    private final transient WorkLimits limits;
 
     /**
      * @param memory of all requests together
+     * @param limits of one request's work
      * @param maxBodyBytes above it a body is refused
      * @param maxInFlight requests worked on at once
      */
@@ -41,8 +46,10 @@ public final class WorkloadServlet extends HttpServlet {
             ErrorHandler errors,
             MeterRegistry registry,
             MemoryBudget memory,
+            WorkLimits limits,
             int maxBodyBytes,
             int maxInFlight) {
+        this.limits = limits;
         this.catalogue = catalogue;
         this.errors = errors;
         this.inFlight = new InFlight(maxInFlight);
@@ -92,22 +99,26 @@ public final class WorkloadServlet extends HttpServlet {
     }
 
     private Reply run(Route route, HttpServletRequest request, MemoryBudget.Hold memory) {
-        StageClock clock = new StageClock();
-        Workload<?, ?> workload =
-                route.factory().forRequest(name -> Query.values(request.getQueryString(), name), memory);
         byte[] body = null;
         try {
             body = bodies.read(request, memory);
-            byte[] product = route.technique().strategy().execute(workload, body, clock);
-            return Reply.product(product, ServerTiming.of(clock));
+            Query query = new Query(request.getQueryString());
+            Job<?, ?> job = new Job<>(route.coded(), body, query, memory, limits, () -> true);
+            byte[] product = route.technique()
+                    .strategy()
+                    .execute(job)
+                    .toCompletableFuture()
+                    .join();
+            return Reply.product(product, ServerTiming.of(job.clock()));
         } catch (Throwable thrown) { // also an Error: the client gets 099, and the log the cause
             byte[] received = body;
-            return errors.reply(thrown, () -> idIn(workload, received));
+            Throwable cause = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
+            return errors.reply(cause, () -> idIn(route.coded().codec(), received));
         }
     }
 
-    private static RequestId idIn(Workload<?, ?> workload, byte[] body) {
-        return body == null ? null : workload.identify(body);
+    private static RequestId idIn(Codec<?, ?> codec, byte[] body) {
+        return body == null ? null : codec.identify(body);
     }
 
     private static void requirePost(HttpServletRequest request) {

@@ -1,21 +1,40 @@
 package org.restbench.workload;
 
 /**
- * Business logic in three stages, which knows nothing of threads. An instance belongs to one request (its options are
- * in it); the stages are called once each, in order, perhaps on different threads.
+ * Business logic: from an input to an output. One object for the life of the service, used by many threads at once. It
+ * knows nothing of bytes on the wire, threads, or the memory of others: where it has independent work it asks for a
+ * loop.
  *
- * @param <I> the parsed request
+ * @param <I> a decoded request, its options among it
  * @param <O> the result
  */
-public interface Workload<I, O> {
+public interface Workload<I, O> extends AutoCloseable {
+    /** What bounds the work that one request may ask for. */
+    enum Bound {
+        /** The service's limit of operations in plain loops. */
+        LOOP_OPERATIONS,
+        /** The service's limit of operations. */
+        OPERATIONS,
+        /** Its memory: there is nothing larger than what fits. */
+        MEMORY
+    }
+
+    /** In the path and in metrics. */
+    String name();
+
     /** What compute's operations are: in work of one kind each takes about the same time. */
-    String kind();
+    String kind(I input);
 
-    /** @throws InvalidRequest with the contract's code */
-    I parse(byte[] body);
-
-    /** How many operations compute has before it, so that a strategy can choose by the size of the work. */
+    /** How many operations compute has before it. */
     long operations(I input);
+
+    /** By which limit these operations are refused. */
+    default Bound bound(I input) {
+        return Bound.OPERATIONS;
+    }
+
+    /** Bytes of memory that computing and encoding hold beside the body and the input, at most. */
+    long workingBytes(I input);
 
     /**
      * @param loop runs the independent part of the work
@@ -23,9 +42,28 @@ public interface Workload<I, O> {
      */
     O compute(I input, ParallelLoop loop);
 
-    /** The response's bytes. */
-    byte[] serialize(O output);
+    /**
+     * Whether a loop's units may each be a task of their own. Where they are far smaller than the grain that the
+     * workload asks for, a strategy that cuts all loops so does not take it.
+     */
+    default boolean takesSingleUnits() {
+        return true;
+    }
 
-    /** The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. */
-    RequestId identify(byte[] body);
+    /** Whether compute mostly waits (for a database, a delay) and needs no core meanwhile. */
+    default boolean isBlocking() {
+        return false;
+    }
+
+    /** Gets ready what compute needs, before the first request. */
+    default void open() {}
+
+    /** Whether it can answer now. */
+    default boolean isReady() {
+        return true;
+    }
+
+    /** Gives back what it holds, after the last request. */
+    @Override
+    default void close() {}
 }

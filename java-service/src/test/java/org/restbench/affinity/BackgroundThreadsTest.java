@@ -7,19 +7,19 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class BackgroundThreadsTest {
-    private static boolean givesWayIn(BackgroundThreads threads) {
-        CompletableFuture<Boolean> givesWay = new CompletableFuture<>();
-        threads.newThread(() -> givesWay.complete(BackgroundThreads.currentThreadGivesWay()))
+    private static int niceIn(BackgroundThreads threads) {
+        CompletableFuture<Integer> nice = new CompletableFuture<>();
+        threads.newThread(() -> nice.complete(BackgroundThreads.niceOfCurrentThread()))
                 .start();
-        return givesWay.join();
+        return nice.join();
     }
 
     @Test
     void its_threads_give_way_and_others_do_not() {
         int before = BackgroundThreads.niceOfCurrentThread();
         BackgroundThreads threads = new BackgroundThreads("adapt-test-");
-        assertThat(givesWayIn(threads)).isTrue();
-        assertThat(threads.giveWay()).isTrue();
+        assertThat(niceIn(threads)).isGreaterThanOrEqualTo(BackgroundThreads.NICE);
+        assertThat(threads.isRefused()).isFalse();
         assertThat(BackgroundThreads.niceOfCurrentThread()).isEqualTo(before);
         assertThat(threads.newThread(() -> {}).getName()).isEqualTo("adapt-test-2");
     }
@@ -28,7 +28,7 @@ class BackgroundThreadsTest {
     void a_refusal_is_told_and_the_work_is_done_all_the_same() {
         assumeTrue(BackgroundThreads.niceOfCurrentThread() < BackgroundThreads.NICE, "started under nice");
         BackgroundThreads refused = new BackgroundThreads("adapt-test-", () -> {});
-        assertThat(givesWayIn(refused)).isFalse();
-        assertThat(refused.giveWay()).isFalse();
+        assertThat(niceIn(refused)).isLessThan(BackgroundThreads.NICE);
+        assertThat(refused.isRefused()).isTrue();
     }
 }

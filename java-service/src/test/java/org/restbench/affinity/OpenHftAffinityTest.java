@@ -26,10 +26,7 @@ class OpenHftAffinityTest {
     @Test
     void pins_a_thread_to_each_core_the_process_may_use() {
         affinity.coresOfProcess().stream().forEach(core -> {
-            BitSet got = onNewThread(() -> {
-                affinity.pinCurrentThread(core);
-                return affinity.coresOfCurrentThread();
-            });
+            BitSet got = onNewThread(() -> affinity.pinCurrentThread(core).allowedCores());
             BitSet wanted = new BitSet();
             wanted.set(core);
             assertThat(got).isEqualTo(wanted);
@@ -39,7 +36,7 @@ class OpenHftAffinityTest {
     @Test
     void refuses_a_core_that_is_not_there() throws IOException {
         String possible = Files.readString(Path.of("/sys/devices/system/cpu/possible"));
-        int beyond = CoreList.parse(possible.strip()).length();
+        int beyond = OpenHftAffinity.parse(possible.strip()).length();
         assertThatThrownBy(() -> onNewThread(() -> {
                     affinity.pinCurrentThread(beyond);
                     return null;
@@ -54,6 +51,6 @@ class OpenHftAffinityTest {
             delimiter = '|',
             value = {"0|{0}", "0-3|{0, 1, 2, 3}", "1,3|{1, 3}", "0-1,8,10-11|{0, 1, 8, 10, 11}"})
     void reads_the_kernels_lists_of_cores(String list, String cores) {
-        assertThat(CoreList.parse(list)).hasToString(cores);
+        assertThat(OpenHftAffinity.parse(list)).hasToString(cores);
     }
 }

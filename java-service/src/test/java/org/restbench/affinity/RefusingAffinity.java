@@ -11,12 +11,7 @@ public final class RefusingAffinity implements CoreAffinity {
     }
 
     @Override
-    public BitSet coresOfCurrentThread() {
-        return coresOfProcess();
-    }
-
-    @Override
-    public void pinCurrentThread(int core) {
+    public PinnedCore pinCurrentThread(int core) {
         throw new PinRefused("the pin to core " + core + " was refused by the test");
     }
 
@@ -32,13 +27,9 @@ public final class RefusingAffinity implements CoreAffinity {
         }
 
         @Override
-        public BitSet coresOfCurrentThread() {
-            return seen.get() == null ? real.coresOfCurrentThread() : seen.get();
-        }
-
-        @Override
-        public void pinCurrentThread(int core) {
-            real.pinCurrentThread(core);
+        public PinnedCore pinCurrentThread(int core) {
+            PinnedCore pin = real.pinCurrentThread(core);
+            return () -> seen.get() == null ? pin.allowedCores() : seen.get();
         }
     }
 }

@@ -1,113 +1,226 @@
 package org.restbench.execution;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.affinity.BackgroundThreads;
+import org.restbench.execution.AdaptiveStrategy.Decision;
 
-/** The strategy that chooses does what it chose, and chooses by what work costs. */
-class AdaptiveStrategyTest extends AdaptiveUnderTest {
-    @ParameterizedTest
-    @ValueSource(longs = {SMALL, NOT_WORTH_HELP})
-    void small_work_is_done_in_order_by_the_callers_thread(long operations) {
-        Observed small = new Observed(12, 1, 1, operations);
-        small.under(adaptive);
-        assertThat(Set.copyOf(small.stages.values())).containsExactly(Thread.currentThread());
-        assertThat(small.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 12));
-        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(1);
-        assertThat(adaptive.decided(Decision.BLOCKS)).isZero();
+/** The strategy that chooses, on three cores: an operation is taken for a nanosecond, a byte for ten. */
+@Timeout(60)
+class AdaptiveStrategyTest {
+    private static final long DISPATCH_NANOS = 10_000;
+    private static final long NOT_WORTH_HELP = 1_499_999;
+    private static final long WORTH_HELP = 1_500_000;
+    private static final long NOT_LONG = 9_999_999;
+    private static final long LONG = 10_000_000;
+    private static final int LONG_BODY_BYTES = 1_000_000;
+    private static final int CORES = 3;
+
+    private final AtomicLong nanos = new AtomicLong();
+    private final SharedPool sharedPool = new SharedPool(CORES);
+    private final AdaptiveStrategy adaptive = new AdaptiveStrategy(
+            CORES, sharedPool, DISPATCH_NANOS, new BackgroundThreads(AdaptiveStrategy.WORKERS), nanos::get);
+
+    @AfterEach
+    void close() {
+        adaptive.close(Deadline.afterSeconds(5));
+        sharedPool.close(Deadline.afterSeconds(5));
     }
 
-    @Test
-    void larger_work_stays_with_its_caller_and_idle_cores_help_with_its_loop() {
-        Observed larger = new Observed(100, 1, 3, WORTH_HELP);
-        larger.under(adaptive);
-        assertThat(Set.copyOf(larger.stages.values())).containsExactly(Thread.currentThread());
-        assertThat(larger.threadNames())
-                .hasSize(3)
-                .contains(Thread.currentThread().getName());
-        assertThat(larger.threadNames().stream().filter(it -> it.startsWith("adapt-turn-")))
-                .hasSize(2);
-        assertThat(larger.peak).hasValue(3);
-        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(1);
-        assertThat(adaptive.decided(Decision.BLOCKS)).isEqualTo(1);
+    private byte[] withBody(Observed observed, int bytes) {
+        return Jobs.answer(adaptive.execute(Jobs.of(observed, observed, new byte[bytes], WorkLimits.NONE, () -> true)));
     }
 
-    @Test
-    void what_is_almost_long_stays_with_its_caller_however_many_there_were() throws Exception {
-        crowd();
-        Observed almost = new Observed(100, 1, 1, NOT_LONG);
-        adaptive.execute(almost, new byte[LONG_BODY_BYTES - 1], new StageClock());
-        assertThat(Set.copyOf(almost.stages.values())).containsExactly(Thread.currentThread());
+    /** As many long ones as given, on threads of low priority, that wait to be let go on. */
+    private List<Observed> longOnes(int count) {
+        List<Observed> all = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            all.add(new Observed(1, 1, 2, LONG));
+        }
+        return all;
     }
 
-    @Test
-    void larger_work_runs_in_order_where_every_core_has_a_caller() throws Exception {
-        List<Observed> busy = List.of(new Observed(1, 1, 2, SMALL), new Observed(1, 1, 2, SMALL));
-        List<CompletableFuture<byte[]>> answers = busy.stream().map(this::start).toList();
-        await(() -> busy.stream().noneMatch(it -> it.pieces.isEmpty()));
-        Observed larger = new Observed(100, 1, 1, WORTH_HELP);
-        larger.under(adaptive);
-        assertThat(larger.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 100));
-        busy.forEach(Observed::release);
-        for (CompletableFuture<byte[]> answer : answers) {
-            assertThat(answer.get()).containsExactly(1);
+    /** From now on more requests than there are cores are expected back. */
+    private void crowd() {
+        List<Thread> callers = new ArrayList<>();
+        List<Observed> many = new ArrayList<>();
+        for (int i = 0; i <= CORES; i++) {
+            Observed each = new Observed(1, 1, 2, 1);
+            many.add(each);
+            Thread caller = new Thread(() -> each.under(adaptive));
+            callers.add(caller);
+            caller.start();
+        }
+        await(() -> many.stream().noneMatch(it -> it.pieces.isEmpty()));
+        many.forEach(Observed::release);
+        await(() -> callers.stream().noneMatch(Thread::isAlive));
+    }
+
+    private void laterOn() {
+        nanos.addAndGet(2 * RecentConcurrency.PERIOD_NANOS);
+    }
+
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.onSpinWait();
         }
     }
 
     @Test
-    void a_core_whose_caller_was_here_a_moment_ago_helps_only_when_he_does_not_come_back() throws Exception {
-        Observed other = new Observed(1, 1, 2, SMALL);
-        CompletableFuture<byte[]> answer = start(other);
-        await(() -> !other.pieces.isEmpty());
-        new Observed(1, 1, 1, SMALL).under(adaptive);
-        other.release();
-        answer.get();
-        Observed soon = new Observed(100, 1, 2, WORTH_HELP);
-        soon.under(adaptive);
-        assertThat(soon.pieces).hasSize(2);
+    void small_work_is_done_in_order_by_the_callers_thread() {
+        Observed small = new Observed(12, 1, 1, NOT_WORTH_HELP);
+        small.under(adaptive);
+        assertThat(small.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 12));
+        assertThat(Set.copyOf(small.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(adaptive.decided(Decision.CALLER)).isEqualTo(1);
+    }
+
+    @Test
+    void larger_work_has_its_loop_on_the_shared_pool_while_cores_are_idle() {
+        Observed larger = new Observed(100, 1, 3, WORTH_HELP);
+        larger.under(adaptive);
+        assertThat(Set.copyOf(larger.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(larger.threadNames()).containsExactly("shared-1", "shared-2", "shared-3");
+        assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
+    }
+
+    @Test
+    void larger_work_stays_in_order_where_as_many_were_here_a_moment_ago_as_there_are_cores() {
+        crowd();
+        Observed soon = new Observed(100, 1, 1, NOT_LONG);
+        withBody(soon, LONG_BODY_BYTES - 1);
+        assertThat(soon.pieces).containsExactly(new Observed.Piece(Thread.currentThread(), 0, 100));
         laterOn();
-        Observed later = new Observed(100, 1, 3, WORTH_HELP);
+        Observed later = new Observed(100, 1, 3, NOT_LONG);
         later.under(adaptive);
         assertThat(later.pieces).hasSize(3);
     }
 
     @Test
-    void long_work_too_stays_with_its_caller_while_there_is_a_core_for_each_request() throws Exception {
+    void long_work_stays_with_its_caller_while_there_is_a_core_for_each_request() {
         Observed alone = new Observed(100, 1, 3, LONG);
-        adaptive.execute(alone, new byte[LONG_BODY_BYTES], new StageClock());
+        withBody(alone, LONG_BODY_BYTES);
         assertThat(Set.copyOf(alone.stages.values())).containsExactly(Thread.currentThread());
-        assertThat(alone.threadNames().stream().filter(it -> it.startsWith(AdaptiveStrategy.WORKERS)))
-                .as("help that gives way")
-                .hasSize(2);
-        crowd();
-        Observed amongMany = new Observed(1, 1, 1, LONG);
-        amongMany.under(adaptive);
-        assertThat(amongMany.threadNames()).allMatch(it -> it.startsWith(AdaptiveStrategy.WORKERS));
-        laterOn();
-        Observed aloneAgain = new Observed(100, 1, 3, LONG);
-        aloneAgain.under(adaptive);
-        assertThat(Set.copyOf(aloneAgain.stages.values())).containsExactly(Thread.currentThread());
+        assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
     }
 
     @Test
-    void on_one_core_nothing_is_cut_and_of_two_long_ones_the_second_gives_way() throws Exception {
-        try (AdaptiveStrategy narrow = onCores(1)) {
-            Observed first = new Observed(100, 1, 2, LONG);
-            CompletableFuture<byte[]> answer = CompletableFuture.supplyAsync(() -> first.under(narrow), callers);
-            await(() -> !first.pieces.isEmpty());
-            Observed second = new Observed(100, 1, 1, LONG);
-            second.under(narrow);
-            assertThat(second.threadNames()).containsExactly("adapt-long-1");
-            assertThat(second.pieces).hasSize(1);
-            first.release();
-            answer.get();
-            assertThat(first.pieces).hasSize(1);
-            assertThat(first.threadNames()).noneMatch(it -> it.startsWith("adapt-"));
+    void long_work_among_many_is_decoded_by_its_caller_and_computed_by_a_thread_of_low_priority() {
+        crowd();
+        int before = NiceValue.ofCurrentThread();
+        List<Integer> nice = Collections.synchronizedList(new ArrayList<>());
+        Observed longer = new Observed(100, 1, 1, LONG) {
+            @Override
+            public byte[] encode(String output) {
+                nice.add(NiceValue.ofCurrentThread());
+                return super.encode(output);
+            }
+        };
+        longer.under(adaptive);
+        assertThat(longer.stages.get("parse")).isSameAs(Thread.currentThread());
+        assertThat(longer.stages.get("compute").getName()).startsWith(AdaptiveStrategy.WORKERS);
+        assertThat(longer.stages.get("serialize")).isSameAs(longer.stages.get("compute"));
+        assertThat(nice).containsExactly(Math.max(5, before));
+        assertThat(NiceValue.ofCurrentThread()).isEqualTo(before);
+        assertThat(adaptive.decided(Decision.LOW_PRIORITY)).isEqualTo(1);
+    }
+
+    @Test
+    void a_long_body_among_many_is_decoded_at_low_priority_as_well() {
+        crowd();
+        Observed longer = new Observed(1, 1, 1, 1);
+        withBody(longer, LONG_BODY_BYTES);
+        assertThat(longer.stages.get("parse").getName()).startsWith(AdaptiveStrategy.WORKERS);
+    }
+
+    @Test
+    void a_caller_does_not_wait_for_long_work_and_no_more_of_it_runs_than_there_are_cores() {
+        crowd();
+        List<Observed> all = longOnes(8);
+        List<CompletionStage<byte[]>> answers =
+                all.stream().map(it -> it.start(adaptive)).toList();
+        await(() -> all.stream().filter(it -> !it.pieces.isEmpty()).count() == CORES);
+        assertThat(adaptive.waiting()).isEqualTo(8 - CORES);
+        laterOn();
+        assertThat(new Observed(12, 1, 1, 1).under(adaptive)).containsExactly(1);
+        all.forEach(Observed::release);
+        answers.forEach(answer -> assertThat(Jobs.answer(answer)).containsExactly(1));
+    }
+
+    @Test
+    void long_work_whose_client_is_gone_before_its_turn_is_not_run() {
+        crowd();
+        Observed gone = new Observed(1, 1, 1, LONG);
+        int[] asked = {0};
+        CompletionStage<byte[]> answer = adaptive.execute(
+                Jobs.of(gone, gone, WorkLimits.NONE, () -> asked[0]++ == 0)); // still there when it is decoded
+        assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(AbandonedException.class);
+        assertThat(gone.stages).containsOnlyKeys("parse");
+    }
+
+    @Test
+    void a_workload_that_waits_stays_with_its_caller_and_counts_for_nobody() {
+        List<Thread> callers = new ArrayList<>();
+        List<Observed> waiting = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            Observed each = new Observed(1, 1, 2, LONG) {
+                @Override
+                public boolean isBlocking() {
+                    return true;
+                }
+            };
+            waiting.add(each);
+            Thread caller = new Thread(() -> each.under(adaptive));
+            caller.start();
+            callers.add(caller);
         }
+        await(() -> waiting.stream().noneMatch(it -> it.pieces.isEmpty()));
+        Observed larger = new Observed(100, 1, 3, WORTH_HELP);
+        larger.under(adaptive);
+        assertThat(adaptive.decided(Decision.SHARED_POOL)).isEqualTo(1);
+        waiting.forEach(Observed::release);
+        await(() -> callers.stream().noneMatch(Thread::isAlive));
+    }
+
+    @Test
+    void a_thread_of_low_priority_outlives_an_error() {
+        crowd();
+        for (Error error : List.of(new OutOfMemoryError("not really"), new NoClassDefFoundError("x"))) {
+            for (int i = 0; i <= CORES; i++) {
+                Observed failing = new Observed(1, 1, 1, LONG) {
+                    @Override
+                    public byte[] encode(String output) {
+                        throw error;
+                    }
+                };
+                assertThatThrownBy(() -> failing.under(adaptive)).isSameAs(error);
+            }
+        }
+        assertThat(new Observed(100, 1, 1, LONG).under(adaptive)).containsExactly(1);
+    }
+
+    @Test
+    void costs_are_learned_from_what_is_done_a_quicker_one_at_once_and_a_slower_one_slowly() {
+        LearnedCosts costs = new LearnedCosts();
+        assertThat(costs.computeNanos("k", 1000)).isEqualTo(1000);
+        costs.computed("k", 19_999, 50_000_000); // interrupted, most likely: it is too short to tell
+        assertThat(costs.computeNanos("k", 1000)).isEqualTo(1000);
+        costs.computed("k", 100_000, 400_000);
+        assertThat(costs.computeNanos("k", 1000)).isEqualTo(4000);
+        costs.computed("k", 100_000, 200_000);
+        assertThat(costs.computeNanos("k", 1000)).isEqualTo(2000);
+        costs.computed("k", 100_000, 100_000 * (2 + 64));
+        assertThat(costs.computeNanos("k", 1000)).isEqualTo(3000);
     }
 }

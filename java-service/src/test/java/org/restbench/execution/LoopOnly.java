@@ -1,18 +1,35 @@
 package org.restbench.execution;
 
+import org.restbench.codec.Codec;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A loop of four units in tasks of two, and nothing else. */
-record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer> {
+record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer>, Codec<Integer, Integer> {
+    byte[] under(ExecutionStrategy strategy) {
+        return Jobs.answer(strategy.execute(Jobs.of(this, this)));
+    }
+
     @Override
-    public String kind() {
+    public String name() {
         return "loop";
     }
 
     @Override
-    public Integer parse(byte[] body) {
+    public long workingBytes(Integer input) {
+        return 0;
+    }
+
+    @Override
+    public String kind(Integer input) {
+        return "loop";
+    }
+
+    @Override
+    public Integer decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         return 4;
     }
 
@@ -28,7 +45,7 @@ record LoopOnly(ParallelLoop.Body loopBody) implements Workload<Integer, Integer
     }
 
     @Override
-    public byte[] serialize(Integer output) {
+    public byte[] encode(Integer output) {
         return new byte[0];
     }
 

@@ -4,16 +4,20 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.restbench.codec.Codec;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
 /** A workload that writes down which threads ran it, which units each body got, and how many bodies ran at once. */
-final class Observed implements Workload<String, String> {
+class Observed implements Workload<String, String>, Codec<String, String> {
     record Piece(Thread thread, int from, int to) {}
 
     final Map<String, Thread> stages = new ConcurrentHashMap<>();
@@ -39,12 +43,26 @@ final class Observed implements Workload<String, String> {
     }
 
     byte[] under(ExecutionStrategy strategy) {
-        return strategy.execute(this, new byte[0], new StageClock());
+        return Jobs.answer(start(strategy));
+    }
+
+    CompletionStage<byte[]> start(ExecutionStrategy strategy) {
+        return strategy.execute(Jobs.of(this, this));
     }
 
     @Override
-    public String kind() {
+    public String name() {
         return "observed";
+    }
+
+    @Override
+    public long workingBytes(String input) {
+        return 0;
+    }
+
+    @Override
+    public String kind(String input) {
+        return "observed " + System.identityHashCode(this); // nothing is learned for the next one
     }
 
     @Override
@@ -53,7 +71,7 @@ final class Observed implements Workload<String, String> {
     }
 
     @Override
-    public String parse(byte[] body) {
+    public String decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         stages.put("parse", Thread.currentThread());
         return "input";
     }
@@ -80,7 +98,7 @@ final class Observed implements Workload<String, String> {
     }
 
     @Override
-    public byte[] serialize(String output) {
+    public byte[] encode(String output) {
         stages.put("serialize", Thread.currentThread());
         return new byte[] {1};
     }

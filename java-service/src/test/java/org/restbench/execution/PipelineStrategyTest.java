@@ -4,26 +4,30 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread a stage, requests in the order they came, and an end that answers all of them. */
+/** One thread a stage, bounded queues between, requests in the order they came, and a caller that waits for nothing. */
 @Timeout(300)
 class PipelineStrategyTest {
-    private final PipelineStrategy strategy = new PipelineStrategy(4);
+    private static final int QUEUE = 2;
+
+    private final PipelineStrategy strategy = new PipelineStrategy(QUEUE);
 
     @AfterEach
     void close() {
-        strategy.close();
+        strategy.close(Deadline.afterSeconds(5));
+    }
+
+    private static void await(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.onSpinWait();
+        }
     }
 
     @Test
@@ -39,99 +43,68 @@ class PipelineStrategyTest {
     }
 
     @Test
-    void pipeline_parses_one_request_while_it_computes_another_and_finishes_far_more_than_its_queues_hold()
-            throws Exception {
-        ExecutorService callers = Executors.newFixedThreadPool(40);
-        try {
-            Observed blocked = new Observed(1, 1, 2);
-            var first = CompletableFuture.supplyAsync(() -> blocked.under(strategy), callers);
-            List<Observed> others =
-                    IntStream.range(0, 30).mapToObj(i -> new Observed(1, 1, 1)).toList();
-            var rest = others.stream()
-                    .map(it -> CompletableFuture.supplyAsync(() -> it.under(strategy), callers))
-                    .toList();
-            while (others.stream().noneMatch(it -> it.stages.containsKey("parse")) || blocked.pieces.isEmpty()) {
-                Thread.onSpinWait();
-            }
-            assertThat(first).isNotDone();
-            blocked.release();
-            assertThat(first.get()).containsExactly(1);
-            for (var answer : rest) {
-                assertThat(answer.get()).containsExactly(1);
-            }
-        } finally {
-            callers.shutdown();
-        }
+    void a_slow_stage_stops_the_one_before_it_and_not_the_caller() {
+        Observed blocked = new Observed(1, 1, 2);
+        CompletionStage<byte[]> first = blocked.start(strategy);
+        await(() -> !blocked.pieces.isEmpty());
+        List<Observed> others =
+                IntStream.range(0, 30).mapToObj(i -> new Observed(1, 1, 1)).toList();
+        List<CompletionStage<byte[]>> rest =
+                others.stream().map(it -> it.start(strategy)).toList(); // returns: the caller does not wait
+        int between = QUEUE + 1; // in the queue, and one that its decoding thread holds
+        await(() -> others.get(between - 1).stages.containsKey("parse"));
+        assertThat(others.subList(between, 30)).allMatch(it -> it.stages.isEmpty());
+        assertThat(first.toCompletableFuture()).isNotDone();
+        blocked.release();
+        assertThat(Jobs.answer(first)).containsExactly(1);
+        rest.forEach(answer -> assertThat(Jobs.answer(answer)).containsExactly(1));
     }
 
     @Test
-    void who_waits_long_before_a_full_pipeline_enters_before_who_came_later() throws Exception {
-        List<String> served = Collections.synchronizedList(new ArrayList<>());
-        PipelineStrategy pipeline = new PipelineStrategy(1);
-        CountDownLatch open = new CountDownLatch(1);
-        List<Thread> callers = new ArrayList<>();
-        try {
-            for (int i = 0; i < 8; i++) { // three in the stages or between them, the rest before it or in its queue
-                String name = "caller-" + i;
-                LoopOnly request = new LoopOnly((from, to) -> {
-                    awaited(open);
-                    served.add(name);
-                });
-                Thread caller = new Thread(() -> pipeline.execute(request, new byte[0], new StageClock()), name);
-                callers.add(caller);
-                caller.start();
-                awaitWait(caller);
-                Thread.sleep(300); // so that they would have tried again at different times, if they did
-            }
-        } finally {
-            open.countDown();
-            for (Thread caller : callers) {
-                caller.join();
-            }
-            pipeline.close();
+    void requests_are_served_in_the_order_they_came() {
+        List<Integer> served = new ArrayList<>();
+        List<CompletionStage<byte[]>> answers = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            int number = i;
+            LoopOnly request = new LoopOnly((from, to) -> served.add(number)); // by one thread
+            answers.add(strategy.execute(Jobs.of(request, request)));
         }
-        assertThat(served.stream().distinct())
-                .containsExactlyElementsOf(callers.stream().map(Thread::getName).toList());
-    }
-
-    private static void awaited(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupted) {
-            throw new IllegalStateException(interrupted);
-        }
-    }
-
-    /** Until it waits for room, or for its answer: either lasts until the pipeline goes on. */
-    private static void awaitWait(Thread caller) throws InterruptedException {
-        while (Arrays.stream(caller.getStackTrace())
-                .noneMatch(frame -> frame.getClassName().endsWith("ConditionObject")
-                        || frame.getClassName().equals(CompletableFuture.class.getName()))) {
-            Thread.sleep(1);
-        }
+        answers.forEach(Jobs::answer);
+        assertThat(served)
+                .containsExactlyElementsOf(IntStream.range(0, 50).boxed().toList());
     }
 
     @Test
-    void closing_the_pipeline_fails_every_request_in_it_or_before_it() throws Exception {
-        ExecutorService callers = Executors.newFixedThreadPool(20);
-        PipelineStrategy pipeline = new PipelineStrategy(2);
-        try {
-            Observed blocked = new Observed(1, 1, 2);
-            List<CompletableFuture<byte[]>> answers = new ArrayList<>();
-            answers.add(CompletableFuture.supplyAsync(() -> blocked.under(pipeline), callers));
-            while (blocked.pieces.isEmpty()) {
-                Thread.onSpinWait();
-            }
-            for (int i = 0; i < 15; i++) {
-                answers.add(CompletableFuture.supplyAsync(() -> new Observed(1, 1, 1).under(pipeline), callers));
-            }
-            pipeline.close();
-            for (CompletableFuture<byte[]> answer : answers) {
-                assertThatThrownBy(answer::get).hasCauseInstanceOf(IllegalStateException.class);
-            }
-        } finally {
-            pipeline.close();
-            callers.shutdown();
+    void requests_that_wait_in_compute_wait_together() {
+        List<Observed> waiting = IntStream.range(0, 20)
+                .mapToObj(i -> (Observed) new Observed(1, 1, 2) {
+                    @Override
+                    public boolean isBlocking() {
+                        return true;
+                    }
+                })
+                .toList();
+        List<CompletionStage<byte[]>> answers =
+                waiting.stream().map(it -> it.start(strategy)).toList();
+        await(() -> waiting.stream().noneMatch(it -> it.pieces.isEmpty()));
+        assertThat(new Observed(4, 2, 1).under(strategy)).as("work beside them").containsExactly(1);
+        waiting.forEach(Observed::release);
+        answers.forEach(answer -> assertThat(Jobs.answer(answer)).containsExactly(1));
+    }
+
+    @Test
+    void closing_the_pipeline_fails_every_request_in_it_or_before_it() {
+        Observed blocked = new Observed(1, 1, 2);
+        List<CompletionStage<byte[]>> answers = new ArrayList<>();
+        answers.add(blocked.start(strategy));
+        await(() -> !blocked.pieces.isEmpty());
+        for (int i = 0; i < 15; i++) {
+            answers.add(new Observed(1, 1, 1).start(strategy));
+        }
+        strategy.close(new Deadline(System.nanoTime()));
+        answers.add(new Observed(1, 1, 1).start(strategy));
+        for (CompletionStage<byte[]> answer : answers) {
+            assertThatThrownBy(() -> Jobs.answer(answer)).isInstanceOf(StoppingException.class);
         }
     }
 }

@@ -4,12 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.restbench.workload.InvalidRequest;
 
 /** Each strategy IS what its name says. */
 @Timeout(300)
@@ -58,7 +61,7 @@ class StrategiesTest {
     }
 
     private static void failing(ExecutionStrategy strategy, Throwable thrown) {
-        strategy.execute(new LoopOnly((from, to) -> sneak(thrown)), new byte[0], new StageClock());
+        new LoopOnly((from, to) -> sneak(thrown)).under(strategy);
     }
 
     private static void sneak(Throwable thrown) {
@@ -96,6 +99,45 @@ class StrategiesTest {
         for (Observed.Piece piece : observed.pieces) {
             piece.thread().join(60_000); // the pool is ended when its last thread is about to be
             assertThat(piece.thread().isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void thread_pool_has_one_pool_a_request_however_many_loops_it_runs() {
+        Set<Thread> threads = Collections.newSetFromMap(new ConcurrentHashMap<>());
+        Loops pools = new ThreadPool(new ThreadBudget(200));
+        LoopOnly any = new LoopOnly((from, to) -> {});
+        try (Loops.RequestLoop loop = pools.open(Jobs.of(any, any))) {
+            for (int i = 0; i < 300; i++) {
+                loop.forEach(i % 2 == 0 ? 4 : 50, 1, (from, to) -> threads.add(Thread.currentThread()));
+            }
+        }
+        assertThat(threads).hasSizeBetween(1, 4);
+        threads.forEach(thread -> assertThat(thread.getName()).startsWith("thread-pool-"));
+    }
+
+    @Test
+    void fork_join_runs_a_task_a_row_on_the_threads_of_a_pool_of_its_own() {
+        Observed first = new Observed(50 * 4, 4, 3);
+        first.under(strategy("fork-join"));
+        assertThat(first.peak).hasValue(3);
+        assertThat(first.threadNames()).containsExactly("fork-join-1", "fork-join-2", "fork-join-3");
+        assertThat(first.pieces).hasSize(50).allMatch(piece -> piece.to() - piece.from() == 4);
+        assertThat(first.stages.get("compute")).isSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void a_request_is_refused_more_threads_than_it_may_have() {
+        WorkLimits limits = new WorkLimits(0, 9, 9);
+        for (String name : List.of("thread-pool", "thread-per-element")) {
+            Observed nine = new Observed(9, 1, 1);
+            Jobs.answer(strategy(name).execute(Jobs.of(nine, nine, limits, () -> true)));
+            Observed ten = new Observed(10, 1, 1);
+            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(Jobs.of(ten, ten, limits, () -> true))))
+                    .hasMessage("threads: 10, the limit is 9")
+                    .isInstanceOfSatisfying(
+                            InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("011"));
+            assertThat(ten.pieces).isEmpty();
         }
     }
 
@@ -165,10 +207,7 @@ class StrategiesTest {
     @Test
     void names_fit_the_15_characters_that_proc_shows() {
         assertThat(List.of(
-                        "thread-pool-" + ThreadPoolLoop.MOST_THREADS,
-                        "pipe-serialize",
-                        "pinned-1024",
-                        "adapt-long-1024"))
+                        "thread-pool-" + ThreadPool.MOST_THREADS, "pipe-serialize", "pinned-1024", "adapt-long-1024"))
                 .allMatch(name -> name.length() <= 15);
     }
 }

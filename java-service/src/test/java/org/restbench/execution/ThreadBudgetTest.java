@@ -15,7 +15,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.restbench.workload.ParallelLoop;
 
 /** All loops together never have more threads than they may, and all of them are run. */
 @Timeout(300)
@@ -32,21 +31,27 @@ class ThreadBudgetTest {
         running.decrementAndGet();
     }
 
-    private void manyAtOnce(ParallelLoop loop, int loops, int units) {
+    private void manyAtOnce(Loops each, int loops, int units) {
         ExecutorService requests = Executors.newFixedThreadPool(loops);
         List<CompletableFuture<Void>> all = IntStream.range(0, loops)
-                .mapToObj(i -> CompletableFuture.runAsync(() -> loop.forEach(units, 1, this::body), requests))
+                .mapToObj(i -> CompletableFuture.runAsync(() -> run(each, units), requests))
                 .toList();
         all.forEach(CompletableFuture::join);
         requests.shutdown();
         assertThat(bodies.get()).isEqualTo(loops * units);
     }
 
+    private void run(Loops loops, int units) {
+        try (Loops.RequestLoop loop = loops.open(Jobs.of(new LoopOnly(this::body), new LoopOnly(this::body)))) {
+            loop.forEach(units, 1, this::body);
+        }
+    }
+
     @Test
     void loops_of_many_requests_share_the_threads_there_are() {
         ThreadBudget budget = new ThreadBudget(150);
         pauseNanos = 50_000_000; // long enough that without a limit all would run at once
-        manyAtOnce(new ThreadPoolLoop(budget), 8, 60);
+        manyAtOnce(new ThreadPool(budget), 8, 60);
         assertThat(most.get()).isBetween(1, 150);
         assertThat(budget.take(200)).as("all are back").isEqualTo(150);
     }
@@ -95,17 +100,17 @@ class ThreadBudgetTest {
         assumeTrue(Runtime.version().feature() >= 21, "virtual threads need Java 21");
         VirtualThreads virtual =
                 VirtualThreads.ifAvailable(new ThreadBudget(5000)).orElseThrow();
-        virtual.forEach(100_000, 1, this::body);
+        run(virtual, 100_000);
         assertThat(bodies.get()).isEqualTo(101_000);
         assertThat(most.get()).isLessThanOrEqualTo(Tasks.MOST_AT_ONCE);
-        virtual.close();
+        virtual.close(Deadline.afterSeconds(5));
     }
 
     @Test
     void an_interrupted_wait_ends_and_takes_nothing() {
         ThreadBudget budget = new ThreadBudget(1);
         Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> budget.take(1)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> budget.take(1)).isInstanceOf(StoppingException.class);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(budget.take(1)).isEqualTo(1);
     }

@@ -17,6 +17,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
+import org.restbench.codec.Codec;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
@@ -45,7 +48,7 @@ class WorkerStrategiesTest {
     void pinned_runs_every_stage_on_one_lasting_thread_that_may_run_on_one_core_only() {
         String before = allowedList();
         AtomicReference<String> mask = new AtomicReference<>();
-        strategy("pinned").execute(new LoopOnly((from, to) -> mask.set(allowedList())), new byte[0], new StageClock());
+        new LoopOnly((from, to) -> mask.set(allowedList())).under(strategy("pinned"));
         assertThat(mask.get()).isEqualTo(Integer.toString(CORE));
         Observed first = new Observed(4, 2, 1);
         Observed second = new Observed(4, 2, 1);
@@ -70,25 +73,47 @@ class WorkerStrategiesTest {
 
     @Test
     void pinned_fails_rather_than_runs_unpinned() {
-        try (PinnedStrategy refused = new PinnedStrategy(new RefusingAffinity(), List.of(CORE))) {
+        PinnedStrategy refused = new PinnedStrategy(new RefusingAffinity(), List.of(CORE));
+        try {
             Observed observed = new Observed(4, 2, 1);
             assertThatThrownBy(() -> observed.under(refused))
                     .isInstanceOf(StrategyFault.class)
                     .hasMessageContaining("refused");
             assertThat(observed.stages).isEmpty();
+        } finally {
+            refused.close(Deadline.afterSeconds(5));
         }
     }
 
     @Test
-    void pinned_fails_once_somebody_has_moved_its_thread() {
-        OpenHftAffinity real = new OpenHftAffinity();
+    void pinned_fails_once_somebody_has_moved_its_thread_until_it_is_moved_back() {
         BitSet elsewhere = new BitSet();
         elsewhere.set(CORE + 1);
         AtomicReference<BitSet> seen = new AtomicReference<>();
-        try (PinnedStrategy moved = new PinnedStrategy(new RefusingAffinity.Pretending(real, seen), List.of(CORE))) {
+        RefusingAffinity.Pretending affinity = new RefusingAffinity.Pretending(new OpenHftAffinity(), seen);
+        PinnedStrategy moved = new PinnedStrategy(affinity, List.of(CORE));
+        try {
             assertThat(new Observed(4, 2, 1).under(moved)).containsExactly(1);
             seen.set(elsewhere);
-            assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved)).hasMessageContaining("lost");
+            awaitAnswers(moved, false);
+            assertThatThrownBy(() -> new Observed(4, 2, 1).under(moved))
+                    .isInstanceOf(StrategyFault.class)
+                    .hasMessageContaining("lost");
+            seen.set(null);
+            awaitAnswers(moved, true);
+        } finally {
+            moved.close(Deadline.afterSeconds(5));
+        }
+    }
+
+    private static void awaitAnswers(PinnedStrategy strategy, boolean right) {
+        while (new Observed(4, 2, 1)
+                        .start(strategy)
+                        .handle((answer, thrown) -> thrown == null)
+                        .toCompletableFuture()
+                        .join()
+                != right) {
+            Thread.onSpinWait();
         }
     }
 
@@ -99,7 +124,8 @@ class WorkerStrategiesTest {
         before.under(strategy(name));
         for (String stage : List.of("parse", "compute", "serialize")) {
             Error error = new NoClassDefFoundError(stage);
-            assertThatThrownBy(() -> strategy(name).execute(new FailingIn(stage, error), new byte[0], new StageClock()))
+            FailingIn failing = new FailingIn(stage, error);
+            assertThatThrownBy(() -> Jobs.answer(strategy(name).execute(Jobs.of(failing, failing))))
                     .isSameAs(error);
         }
         Observed after = new Observed(4, 2, 1);
@@ -108,7 +134,7 @@ class WorkerStrategiesTest {
     }
 
     /** A workload of which one stage throws. */
-    private record FailingIn(String stage, Error error) implements Workload<String, String> {
+    private record FailingIn(String stage, Error error) implements Workload<String, String>, Codec<String, String> {
         private void enter(String now) {
             if (now.equals(stage)) {
                 throw error;
@@ -116,8 +142,18 @@ class WorkerStrategiesTest {
         }
 
         @Override
-        public String kind() {
+        public String name() {
             return "failing";
+        }
+
+        @Override
+        public String kind(String input) {
+            return "failing";
+        }
+
+        @Override
+        public long workingBytes(String input) {
+            return 0;
         }
 
         @Override
@@ -126,7 +162,7 @@ class WorkerStrategiesTest {
         }
 
         @Override
-        public String parse(byte[] body) {
+        public String decode(byte[] body, Query query, MemoryBudget.Hold memory) {
             enter("parse");
             return "";
         }
@@ -138,7 +174,7 @@ class WorkerStrategiesTest {
         }
 
         @Override
-        public byte[] serialize(String output) {
+        public byte[] encode(String output) {
             enter("serialize");
             return new byte[0];
         }

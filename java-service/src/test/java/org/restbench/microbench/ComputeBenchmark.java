@@ -10,7 +10,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.restbench.execution.ExecutionStrategy;
-import org.restbench.execution.StageClock;
+import org.restbench.execution.Job;
 
 /** A computation under a strategy, its dispatch included, with nothing to parse and nothing to write. */
 @BenchmarkMode(Mode.AverageTime)
@@ -29,16 +29,20 @@ public class ComputeBenchmark {
     @Setup
     public void parse(ServiceParts parts, MatrixBody body) {
         executing = parts.strategy(strategy);
-        input = parts.request(kernel, body.bytes(), workload -> workload.parse(body.bytes()));
-        body.requireRight(parts.request(
-                kernel, body.bytes(), workload -> executing.execute(workload, body.bytes(), new StageClock())));
+        input = parts.withMemory(body.bytes(), memory -> parts.decode(kernel, body.bytes(), memory));
+        body.requireRight(parts.withMemory(
+                body.bytes(), memory -> answer(parts.job(parts.matrix(), kernel, body.bytes(), memory))));
     }
 
     @Benchmark
     public byte[] compute(ServiceParts parts, MatrixBody body) {
-        return parts.request(
-                kernel,
+        return parts.withMemory(
                 body.bytes(),
-                workload -> executing.execute(new ComputeOnly(workload, input), body.bytes(), new StageClock()));
+                memory -> answer(
+                        parts.job(ComputeOnly.of(parts.matrix().workload(), input), kernel, body.bytes(), memory)));
+    }
+
+    private byte[] answer(Job<?, ?> job) {
+        return executing.execute(job).toCompletableFuture().join();
     }
 }

@@ -1,35 +1,27 @@
 package org.restbench.microbench;
 
-import org.restbench.workload.ParallelLoop;
+import org.restbench.codec.Codec;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.Workload;
 
-/** A workload whose request was parsed before, and whose result nobody reads. */
-record ComputeOnly(Workload<Object, Object> whole, Object input) implements Workload<Object, Object> {
+/** A codec whose request was decoded before, and whose result nobody reads. */
+record ComputeOnly<I, O>(I input) implements Codec<I, O> {
     private static final byte[] UNWRITTEN = {};
 
-    @Override
-    public String kind() {
-        return whole.kind();
+    static <I, O> CodedWorkload<I, O> of(Workload<I, O> workload, I input) {
+        return new CodedWorkload<>(workload, new ComputeOnly<>(input));
     }
 
     @Override
-    public long operations(Object parsed) {
-        return whole.operations(parsed);
-    }
-
-    @Override
-    public Object parse(byte[] body) {
+    public I decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         return input;
     }
 
     @Override
-    public Object compute(Object parsed, ParallelLoop loop) {
-        return whole.compute(parsed, loop);
-    }
-
-    @Override
-    public byte[] serialize(Object output) {
+    public byte[] encode(O output) {
         return UNWRITTEN;
     }
 

@@ -9,8 +9,12 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
 import org.restbench.execution.ExecutionStrategy;
-import org.restbench.execution.StageClock;
+import org.restbench.execution.Job;
+import org.restbench.execution.WorkLimits;
+import org.restbench.memory.MemoryBudget;
 
 /** What a strategy costs where there is nothing to do: a loop over the elements of so many rows. */
 @BenchmarkMode(Mode.AverageTime)
@@ -18,6 +22,7 @@ import org.restbench.execution.StageClock;
 @State(Scope.Benchmark)
 public class DispatchBenchmark {
     private static final byte[] NO_BODY = {};
+    private static final MemoryBudget.Hold NO_MEMORY = new MemoryBudget(1).hold(0);
 
     @Param("serial")
     public String strategy;
@@ -34,6 +39,8 @@ public class DispatchBenchmark {
 
     @Benchmark
     public byte[] dispatch() {
-        return executing.execute(new NothingToDo(rows), NO_BODY, new StageClock());
+        CodedWorkload<Integer, Integer> nothing = ComputeOnly.of(new NothingToDo(), NothingToDo.units(rows));
+        Job<?, ?> job = new Job<>(nothing, NO_BODY, Query.NONE, NO_MEMORY, WorkLimits.NONE, () -> true);
+        return executing.execute(job).toCompletableFuture().join();
     }
 }

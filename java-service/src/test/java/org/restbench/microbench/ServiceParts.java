@@ -7,35 +7,37 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
-import org.restbench.execution.Calibration;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.codec.Workloads;
 import org.restbench.execution.ExecutionStrategy;
+import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.Technique;
+import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
 import org.restbench.settings.Wiring;
-import org.restbench.workload.Workload;
-import org.restbench.workload.WorkloadFactory;
-import org.restbench.workload.Workloads;
 
 /** What a request meets behind HTTP, put together as the service does it. */
 @State(Scope.Benchmark)
 public class ServiceParts {
     private final MemoryBudget memory;
-    private final WorkloadFactory matrix;
+    private final CodedWorkload<Object, Object> matrix;
     private final Strategies strategies;
 
+    /** Its input and output are the workload's own business: whoever has them only hands them on. */
+    @SuppressWarnings("unchecked")
     public ServiceParts() {
         Settings settings = Settings.from(System.getenv());
         CoreAffinity affinity = new OpenHftAffinity();
         Wiring wiring = new Wiring();
         memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
         Workloads workloads = wiring.workloads(settings, memory);
-        matrix = workloads.byName().get("matrix");
+        matrix = (CodedWorkload<Object, Object>) workloads.byName().get("matrix");
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
-        Calibration calibration = wiring.calibration(settings, cores, workloads, memory);
-        strategies = wiring.strategies(settings, cores, affinity, wiring.backgroundThreads(), calibration);
+        strategies = wiring.strategies(settings, cores, affinity);
     }
 
     /** The names in the table of strategies. */
@@ -51,18 +53,27 @@ public class ServiceParts {
                 .strategy();
     }
 
-    /** Lets a request of the matrix workload use its memory, which is free again afterwards. */
-    <T> T request(String kernel, byte[] body, Function<Workload<Object, Object>, T> use) {
+    CodedWorkload<Object, Object> matrix() {
+        return matrix;
+    }
+
+    /** Lets a request use its memory, which is free again afterwards. */
+    <T> T withMemory(byte[] body, Function<MemoryBudget.Hold, T> use) {
         try (MemoryBudget.Hold hold = memory.hold(body.length)) {
-            return use.apply(matrixWorkload(kernel, hold));
+            return use.apply(hold);
         }
     }
 
-    /** Its input and output are the workload's own business: whoever has them only hands them on. */
-    @SuppressWarnings("unchecked")
-    private Workload<Object, Object> matrixWorkload(String kernel, MemoryBudget.Hold hold) {
-        List<String> asked = List.of(kernel);
-        return (Workload<Object, Object>) matrix.forRequest(name -> name.equals("kernel") ? asked : List.of(), hold);
+    Object decode(String kernel, byte[] body, MemoryBudget.Hold hold) {
+        return matrix.codec().decode(body, query(kernel), hold);
+    }
+
+    Job<?, ?> job(CodedWorkload<?, ?> workload, String kernel, byte[] body, MemoryBudget.Hold hold) {
+        return new Job<>(workload, body, query(kernel), hold, WorkLimits.NONE, () -> true);
+    }
+
+    private static Query query(String kernel) {
+        return new Query("kernel=" + kernel);
     }
 
     @TearDown

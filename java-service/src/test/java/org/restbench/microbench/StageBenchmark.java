@@ -24,19 +24,20 @@ public class StageBenchmark {
 
         @Setup
         public void compute(ServiceParts parts, MatrixBody body) {
-            output = parts.request(
-                    ANY_KERNEL, body.bytes(), workload -> workload.compute(workload.parse(body.bytes()), IN_ORDER));
-            body.requireRight(parts.request(ANY_KERNEL, body.bytes(), workload -> workload.serialize(output)));
+            var matrix = parts.matrix();
+            Object input = parts.withMemory(body.bytes(), memory -> parts.decode(ANY_KERNEL, body.bytes(), memory));
+            output = matrix.workload().compute(input, IN_ORDER);
+            body.requireRight(matrix.codec().encode(output));
         }
     }
 
     @Benchmark
     public Object parse(ServiceParts parts, MatrixBody body) {
-        return parts.request(ANY_KERNEL, body.bytes(), workload -> workload.parse(body.bytes()));
+        return parts.withMemory(body.bytes(), memory -> parts.decode(ANY_KERNEL, body.bytes(), memory));
     }
 
     @Benchmark
-    public byte[] serialize(ServiceParts parts, MatrixBody body, Result result) {
-        return parts.request(ANY_KERNEL, body.bytes(), workload -> workload.serialize(result.output));
+    public byte[] serialize(ServiceParts parts, Result result) {
+        return parts.matrix().codec().encode(result.output);
     }
 }

@@ -8,8 +8,8 @@ package org.restbench.workload.matrix;
  * @param values rows × columns, row-major, from index 0; the array may be longer. Shared, not copied: nobody writes to
  *     it once the matrix is handed on.
  */
-record Matrix(int rows, int columns, long[] values) {
-    int size() {
+public record Matrix(int rows, int columns, long[] values) {
+    public int size() {
         return rows * columns;
     }
 

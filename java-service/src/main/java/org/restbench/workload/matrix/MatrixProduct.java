@@ -3,4 +3,4 @@ package org.restbench.workload.matrix;
 import org.restbench.workload.RequestId;
 
 /** What a client gets: the product of its two matrices. */
-record MatrixProduct(RequestId id, Matrix product) {}
+public record MatrixProduct(RequestId id, Matrix product) {}

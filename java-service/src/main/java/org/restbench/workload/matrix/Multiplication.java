@@ -6,9 +6,10 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * One × two over a loop whose unit is an element of the product and whose natural grain is a row. Arithmetic is that of
- * 64-bit machine words; a bound from the operands decides beforehand whether it can wrap, and only then is each element
- * checked as well. A wrapped intermediate sum does no harm: sums modulo 2^64 end right where the exact sum fits.
+ * One × two over a loop whose unit is an element of the product and whose natural grain is a row, or under the native
+ * kernel as many rows as fill its vectors. Arithmetic is that of 64-bit machine words; a bound from the operands
+ * decides beforehand whether it can wrap, and only then is each element checked as well. A wrapped intermediate sum
+ * does no harm: sums modulo 2^64 end right where the exact sum fits.
  */
 final class Multiplication {
     private static final int NONE = Integer.MAX_VALUE;
@@ -19,37 +20,28 @@ final class Multiplication {
     private final MatrixRequest request;
     private final Matrix one;
     private final Matrix two;
-    private final Kernel kernel;
 
-    private Multiplication(MatrixRequest request, Kernel kernel) {
+    Multiplication(MatrixRequest request) {
         this.request = request;
         this.one = request.one();
         this.two = request.two();
-        this.kernel = kernel;
-    }
-
-    static Multiplication of(MatrixRequest request, Kernel kernel) {
-        return new Multiplication(request, kernel);
     }
 
     /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */
     Matrix run(ParallelLoop loop) {
         long[] product = loop.array(one.rows(), two.columns());
         int units = product.length;
-        int bits = bitsOfSums();
+        int bits = request.bitsOfSums();
         Products products = new Products(one, two, product);
-        ParallelLoop.Body body =
-                kernel == Kernel.LOOPS ? products::plain : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
-        loop.forEach(units, two.columns(), body);
+        ParallelLoop.Body body = request.kernel() == Kernel.LOOPS
+                ? products::plain
+                : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
+        int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
+        loop.forEach(units, (int) Math.min(units, (long) rows * two.columns()), body);
         if (bits > Long.SIZE) {
             requireFits(loop, units);
         }
         return new Matrix(one.rows(), two.columns(), product);
-    }
-
-    /** Every sum of products, whole or in part, fits this many bits, its sign included. */
-    private int bitsOfSums() {
-        return 1 + one.bits() + two.bits() + Integer.SIZE - Integer.numberOfLeadingZeros(one.columns());
     }
 
     private void requireFits(ParallelLoop loop, int units) {

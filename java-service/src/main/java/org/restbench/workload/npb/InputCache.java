@@ -23,6 +23,7 @@ public final class InputCache {
     public InputCache(MemoryBudget memory) {
         this.memory = memory;
         this.mostBytes = memory.totalBytes() / SHARE;
+        memory.reclaimBy(this::clear);
     }
 
     /** The kept input, or a new one, which is kept where it fits. Two requests may build the same at once. */

@@ -4,24 +4,11 @@ import java.util.Arrays;
 
 /** What a kernel is verified by. */
 public sealed interface Value {
-    /** As a JSON value. */
-    String json();
-
     /** How many checks passed, of as many as there are. */
-    record Count(int passed) implements Value {
-        @Override
-        public String json() {
-            return Integer.toString(passed);
-        }
-    }
+    record Count(int passed) implements Value {}
 
     /** One number. */
-    record Real(double number) implements Value {
-        @Override
-        public String json() {
-            return jsonNumber(number);
-        }
-    }
+    record Real(double number) implements Value {}
 
     /**
      * A complex number an iteration.
@@ -29,16 +16,6 @@ public sealed interface Value {
      * @param reIm real and imaginary parts in turn, in the order of the iterations
      */
     record Checksums(double... reIm) implements Value {
-        @Override
-        public String json() {
-            StringBuilder pairs = new StringBuilder("[");
-            for (int i = 0; i < reIm.length; i += 2) {
-                pairs.append(i == 0 ? "[" : ",[").append(jsonNumber(reIm[i]));
-                pairs.append(',').append(jsonNumber(reIm[i + 1])).append(']');
-            }
-            return pairs.append(']').toString();
-        }
-
         @Override
         public boolean equals(Object other) {
             return other instanceof Checksums checksums && Arrays.equals(reIm, checksums.reIm);
@@ -51,15 +28,7 @@ public sealed interface Value {
 
         @Override
         public String toString() {
-            return json();
+            return Arrays.toString(reIm);
         }
-    }
-
-    /** @throws ArithmeticException where JSON has no such number: a fault of the kernel */
-    private static String jsonNumber(double number) {
-        if (!Double.isFinite(number)) {
-            throw new ArithmeticException("a kernel's result is " + number);
-        }
-        return Double.toString(number);
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.math.BigInteger;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -14,19 +13,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
-import org.restbench.workload.Irregular;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;
-import org.restbench.workload.Workload;
 
 class MatrixWorkloadTest {
     private static final RequestId ID = new RequestId("7", true);
-
-    private static MemoryBudget.Hold plenty() {
-        return new MemoryBudget(1 << 30).hold(0);
-    }
 
     /** Cuts the units into pieces of random sizes, not at rows, and runs them in random order. */
     private static ParallelLoop shuffled(Random random) {
@@ -69,20 +61,20 @@ class MatrixWorkloadTest {
             int inner = 1 + random.nextInt(9);
             Matrix one = random(random, 1 + random.nextInt(9), inner, bits);
             Matrix two = random(random, inner, 1 + random.nextInt(9), bits == 64 ? 2 : bits);
-            overflows += checkProduct(new MatrixRequest(ID, one, two), kernel, shuffled(random)) ? 0 : 1;
+            overflows += checkProduct(new MatrixRequest(ID, kernel, one, two), shuffled(random)) ? 0 : 1;
         }
         assertThat(overflows).isBetween(300, 2700);
     }
 
     /** Whether the product fits. */
-    private static boolean checkProduct(MatrixRequest request, Kernel kernel, ParallelLoop loop) {
+    private static boolean checkProduct(MatrixRequest request, ParallelLoop loop) {
         Matrix one = request.one();
         Matrix two = request.two();
         for (int unit = 0; unit < one.rows() * two.columns(); unit++) {
             int row = unit / two.columns();
             int column = unit % two.columns();
             if (exact(one, two, row, column).bitLength() > 63) {
-                assertThatThrownBy(() -> Multiplication.of(request, kernel).run(loop))
+                assertThatThrownBy(() -> new Multiplication(request).run(loop))
                         .isInstanceOfSatisfying(InvalidRequest.class, invalid -> {
                             assertThat(invalid.code()).isEqualTo("006");
                             assertThat(invalid.getMessage()).startsWith("rows[" + row + "][" + column + "]: ");
@@ -91,7 +83,7 @@ class MatrixWorkloadTest {
                 return false;
             }
         }
-        Matrix product = Multiplication.of(request, kernel).run(loop);
+        Matrix product = new Multiplication(request).run(loop);
         for (int unit = 0; unit < product.size(); unit++) {
             assertThat(product.values()[unit])
                     .isEqualTo(exact(one, two, unit / two.columns(), unit % two.columns())
@@ -124,8 +116,38 @@ class MatrixWorkloadTest {
             int bits = random.nextInt(1, 14); // their sums fit 32 bits, or nearly do
             Matrix one = random(random, 1 + random.nextInt(round < 50 ? 40 : 600), inner, bits);
             Matrix two = random(random, inner, 1 + random.nextInt(5), bits);
-            checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, pieces(count, random));
+            checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), pieces(count, random));
         }
+    }
+
+    /** Whose arithmetic shows in sums that it was never meant for: they lose all but their lowest 32 bits. */
+    @Test
+    void the_native_kernel_computes_every_element_alike_wherever_it_was_cut() {
+        Random random = new Random(3);
+        Matrix one = random(random, 40, 70, 40);
+        Matrix two = random(random, 70, 5, 40);
+        long[] uncut = new long[200];
+        new Products(one, two, uncut).narrow(0, 200);
+        assertThat(exact(one, two, 0, 0).longValue())
+                .as("is not what 32 bits hold")
+                .isNotEqualTo(uncut[0]);
+        for (int count : new int[] {2, 3, 10, 200}) {
+            long[] product = new long[200];
+            pieces(count, random).forEach(200, 5, new Products(one, two, product)::narrow);
+            assertThat(product).isEqualTo(uncut);
+        }
+    }
+
+    @Test
+    void a_task_of_the_native_kernel_fills_its_vectors_and_one_of_the_loops_is_a_row() {
+        List<Integer> grains = new ArrayList<>();
+        ParallelLoop noted = (units, unitsPerTask, body) -> grains.add(unitsPerTask);
+        Matrix one = new Matrix(100, 2, new long[200]);
+        Matrix two = new Matrix(2, 3, new long[6]);
+        for (Kernel kernel : Kernel.values()) {
+            new Multiplication(new MatrixRequest(ID, kernel, one, two)).run(noted);
+        }
+        assertThat(grains).containsExactly(3, 16 * 3);
     }
 
     @Test
@@ -135,7 +157,7 @@ class MatrixWorkloadTest {
                     20, 3, LongStream.generate(() -> factor).limit(60).toArray());
             Matrix two = new Matrix(3, 1, new long[] {-(1 << 15), -(1 << 15), -(1 << 15)});
             ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
-            checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder);
+            checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), inOrder);
         }
     }
 
@@ -146,62 +168,20 @@ class MatrixWorkloadTest {
         Matrix two = new Matrix(6, 1, new long[] {min, min, min, -Long.MAX_VALUE, -Long.MAX_VALUE, -Long.MAX_VALUE});
         Matrix cancelled = new Matrix(6, 1, new long[] {min, Long.MAX_VALUE, min, Long.MAX_VALUE, 1, 0});
         ParallelLoop inOrder = (units, unitsPerTask, body) -> body.run(0, units);
-        MatrixRequest fits = new MatrixRequest(ID, one, cancelled);
+        MatrixRequest fits = new MatrixRequest(ID, Kernel.LOOPS, one, cancelled);
         assertThat(exact(one, cancelled, 0, 0).bitLength()).isLessThan(64 + 3);
-        checkProduct(fits, Kernel.LOOPS, inOrder);
-        assertThat(checkProduct(new MatrixRequest(ID, one, two), Kernel.NATIVE, inOrder))
+        checkProduct(fits, inOrder);
+        assertThat(checkProduct(new MatrixRequest(ID, Kernel.NATIVE, one, two), inOrder))
                 .isFalse();
     }
 
     @Test
-    void the_reader_and_the_fault_finder_agree_on_twenty_thousand_damaged_bodies() {
-        String sound = "{\"requestId\":\"a\\u0062\",\"x\":{\"rows\":[]},"
-                + "\"matrixOne\":{\"columnCount\":2,\"rows\":[{\"value\":"
-                + "\"1, -2\"},{\"value\":[3,4]}]},"
-                + "\"matrixTwo\":{\"rows\":[{\"value\":\"5\\u002c6\"},{\"value\":\"7,8\"}],"
-                + "\"columnCount\":2}}";
-        Random random = new Random(44);
-        String damage = "{}[]\",:\\0123456789.e+- \n";
-        int accepted = 0;
-        for (int i = 0; i < 20_000; i++) {
-            StringBuilder text = new StringBuilder(sound);
-            for (int change = random.nextInt(3); change >= 0; change--) {
-                int at = random.nextInt(text.length());
-                text.replace(at, at + random.nextInt(2), damage.charAt(random.nextInt(damage.length())) + "");
-            }
-            accepted += agreed(text.toString().getBytes(StandardCharsets.UTF_8)) ? 1 : 0;
-        }
-        assertThat(accepted).isBetween(500, 19_500);
-    }
-
-    /**
-     * Whether the body is accepted; fails where the reader turns away what the finder finds no fault in, or the
-     * reverse.
-     */
-    private static boolean agreed(byte[] body) {
-        boolean read = true;
-        try {
-            MatrixReader.read(body, plenty());
-        } catch (Irregular turnedAway) {
-            read = false;
-        }
-        boolean faultless = false;
-        try {
-            assertThat(FaultFinder.find(body, true).code()).isIn("002", "003", "004", "005");
-        } catch (IllegalStateException nothingFound) {
-            faultless = true;
-        }
-        assertThat(read).as(new String(body, StandardCharsets.UTF_8)).isEqualTo(faultless);
-        return read;
-    }
-
-    @Test
     void refuses_a_product_that_would_be_too_large_before_it_is_computed() {
-        Workload<?, ?> workload = MatrixWorkload.factory(3).forRequest(name -> List.of(), plenty());
-        String body =
-                "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"1\"},{\"value\":\"1\"}]},"
-                        + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"1,1\"}]}}";
-        assertThatThrownBy(() -> workload.parse(body.getBytes(StandardCharsets.UTF_8)))
+        Matrix column = new Matrix(2, 1, new long[2]);
+        Matrix row = new Matrix(1, 2, new long[2]);
+        MatrixRequest request = new MatrixRequest(ID, Kernel.LOOPS, column, row);
+        request.requireMultipliable(4);
+        assertThatThrownBy(() -> request.requireMultipliable(3))
                 .isInstanceOfSatisfying(
                         InvalidRequest.class, it -> assertThat(it.code()).isEqualTo("007"));
     }

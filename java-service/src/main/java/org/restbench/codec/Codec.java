@@ -1,0 +1,26 @@
+package org.restbench.codec;
+
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+
+/**
+ * Between the bytes of a request and a workload's input, and between its output and the bytes of the response. One for
+ * the life of the service, used by many threads at once.
+ *
+ * @param <I> a workload's input
+ * @param <O> its output
+ */
+public interface Codec<I, O> {
+    /**
+     * @param memory of the request, has room for the body; what decoding keeps beside it is taken from here
+     * @throws InvalidRequest with the contract's code
+     */
+    I decode(byte[] body, Query query, MemoryBudget.Hold memory);
+
+    /** The response's bytes. */
+    byte[] encode(O output);
+
+    /** The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. */
+    RequestId identify(byte[] body);
+}

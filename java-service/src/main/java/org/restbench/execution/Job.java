@@ -1,0 +1,128 @@
+package org.restbench.execution;
+
+import java.util.function.BooleanSupplier;
+import org.restbench.codec.Codec;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.Workload;
+
+/**
+ * One request's work as a strategy sees it. The stages are called once each, in order, perhaps on different threads:
+ * whoever hands the job on makes what it wrote visible.
+ *
+ * @param <I> the workload's input
+ * @param <O> its output
+ */
+public final class Job<I, O> {
+    private final Workload<I, O> workload;
+    private final Codec<I, O> codec;
+    private final byte[] body;
+    private final Query query;
+    private final MemoryBudget.Hold memory;
+    private final WorkLimits limits;
+    private final BooleanSupplier isWanted;
+    private final StageClock clock = new StageClock();
+    private boolean hasThreadLimit;
+    private long threads;
+
+    /**
+     * Starts its clock.
+     *
+     * @param memory the request's, has room for the body
+     * @param isWanted whether somebody still waits for the answer
+     */
+    public Job(
+            CodedWorkload<I, O> asked,
+            byte[] body,
+            Query query,
+            MemoryBudget.Hold memory,
+            WorkLimits limits,
+            BooleanSupplier isWanted) {
+        this.workload = asked.workload();
+        this.codec = asked.codec();
+        this.body = body;
+        this.query = query;
+        this.memory = memory;
+        this.limits = limits;
+        this.isWanted = isWanted;
+    }
+
+    Workload<I, O> workload() {
+        return workload;
+    }
+
+    int bodyBytes() {
+        return body.length;
+    }
+
+    /** How long each stage took. */
+    public StageClock clock() {
+        return clock;
+    }
+
+    /** @throws AbandonedException where nobody waits for the answer any more */
+    void requireWanted() {
+        if (!isWanted.getAsBoolean()) {
+            throw new AbandonedException();
+        }
+    }
+
+    /**
+     * The first stage. What computing and encoding will hold is reserved in it.
+     *
+     * @throws AbandonedException where nobody waits for the answer any more
+     * @throws InvalidRequest with the contract's code, at last 011
+     * @throws org.restbench.memory.MemoryRefused where there is no memory to compute in
+     */
+    I decode() {
+        requireWanted();
+        return clock.parse(() -> {
+            I input = codec.decode(body, query, memory);
+            Workload.Bound bound = workload.bound(input);
+            hasThreadLimit = bound != Workload.Bound.MEMORY;
+            long operations = workload.operations(input);
+            limits.requireOperations(bound, operations, () -> codec.identify(body));
+            memory.grow(workload.workingBytes(input));
+            return input;
+        });
+    }
+
+    /** The second stage, in a loop that is opened for it and closed with it. */
+    O compute(I input, Loops loops) {
+        return clock.compute(() -> {
+            try (Loops.RequestLoop loop = loops.open(this)) {
+                return workload.compute(input, loop);
+            }
+        });
+    }
+
+    /** The third stage: the response's bytes. */
+    byte[] encode(O output) {
+        return clock.serialize(() -> codec.encode(output));
+    }
+
+    /** The stages after decoding. */
+    byte[] finish(I input, Loops loops) {
+        return encode(compute(input, loops));
+    }
+
+    /** The three stages on the current thread. */
+    byte[] run(Loops loops) {
+        return finish(decode(), loops);
+    }
+
+    /**
+     * Counts threads that a loop is about to make for this request.
+     *
+     * @throws InvalidRequest 011 where they are more than one request may have; work that is bounded by its memory may
+     *     have any number
+     */
+    void requireThreads(long more) {
+        threads += more;
+        if (hasThreadLimit) {
+            WorkLimits.require("threads", threads, limits.maxRequestThreads(), () -> codec.identify(body));
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package org.restbench.execution;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** One pool for the whole service, a thread a core; a loop is cut into as many contiguous blocks of whole tasks. */
+final class SharedPool implements Loops {
+    private final int threads;
+    private final ExecutorService pool;
+
+    SharedPool(int threads) {
+        this.threads = threads;
+        this.pool = Executors.newFixedThreadPool(threads, new NamedThreads("shared-"));
+    }
+
+    @Override
+    public RequestLoop open(Job<?, ?> job) {
+        return (units, unitsPerTask, body) -> {
+            long tasks = Tasks.count(units, unitsPerTask);
+            int blocks = (int) Math.min(threads, tasks);
+            List<Callable<Void>> work = new ArrayList<>(blocks);
+            for (int block = 0; block < blocks; block++) {
+                int from = (int) (tasks * block / blocks) * unitsPerTask;
+                int to = (int) Math.min(units, tasks * (block + 1) / blocks * unitsPerTask);
+                work.add(Tasks.of(from, to, body));
+            }
+            Tasks.runAll(pool, work);
+        };
+    }
+
+    @Override
+    public void close(Deadline deadline) {
+        Tasks.end(pool, deadline);
+    }
+}

@@ -1,0 +1,26 @@
+package org.restbench.execution;
+
+/**
+ * What the study's published prototype does under the name of M: a new thread for each single unit, joined before the
+ * next is started. No two ever run together.
+ */
+record ThreadPerElement() implements Loops {
+    @Override
+    public RequestLoop open(Job<?, ?> job) {
+        return (units, unitsPerTask, body) -> {
+            job.requireThreads(units);
+            for (int unit = 0; unit < units; unit++) {
+                int from = unit;
+                Tasks.Failure failure = new Tasks.Failure();
+                Thread thread = new Thread(() -> failure.keep(() -> body.run(from, from + 1)), "element");
+                thread.start();
+                try {
+                    thread.join();
+                } catch (InterruptedException interrupted) {
+                    throw Tasks.interrupted(interrupted);
+                }
+                failure.rethrow();
+            }
+        };
+    }
+}

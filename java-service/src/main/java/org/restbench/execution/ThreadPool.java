@@ -1,0 +1,50 @@
+package org.restbench.execution;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+/** The study's M: a fixed pool made for the request and ended with it, a task each {@code unitsPerTask} units. */
+record ThreadPool(ThreadBudget budget) implements Loops {
+    /** The study's upper limit of threads for one request. */
+    static final int MOST_THREADS = 100;
+
+    /** For the threads' end: all their tasks are done, or one of them could not be started. */
+    private static final int END_SECONDS = 60;
+
+    @Override
+    public RequestLoop open(Job<?, ?> job) {
+        return new PoolOfRequest(job, budget);
+    }
+
+    /** As many threads as the first loop has tasks; later loops use the same. */
+    private static final class PoolOfRequest implements RequestLoop {
+        private final Job<?, ?> job;
+        private final ThreadBudget budget;
+        private int threads;
+        private ExecutorService pool;
+
+        PoolOfRequest(Job<?, ?> job, ThreadBudget budget) {
+            this.job = job;
+            this.budget = budget;
+        }
+
+        @Override
+        public void forEach(int units, int unitsPerTask, Body body) {
+            if (pool == null) {
+                int wanted = Math.min(Tasks.count(units, unitsPerTask), MOST_THREADS);
+                job.requireThreads(wanted);
+                threads = budget.take(wanted);
+                pool = Executors.newFixedThreadPool(threads, new NamedThreads("thread-pool-"));
+            }
+            Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);
+        }
+
+        @Override
+        public void close() {
+            if (pool != null) {
+                Tasks.end(pool, Deadline.afterSeconds(END_SECONDS));
+            }
+            budget.giveBack(threads);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+package org.restbench.execution;
+
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Threads that requests are handed over to. Every answer is given: a step that fails, even for want of memory, fails
+ * its answer, and closing fails those that are not given by then.
+ */
+final class Workers {
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private final ThreadPoolExecutor threads;
+    private final Set<CompletableFuture<byte[]>> promised = ConcurrentHashMap.newKeySet();
+
+    /** @param queue where steps wait for a thread; who hands a step over waits while it is full */
+    Workers(ThreadFactory factory, int count, BlockingQueue<Runnable> queue) {
+        threads = new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, queue, factory, Workers::waitForRoom);
+        threads.prestartAllCoreThreads();
+    }
+
+    private static void waitForRoom(Runnable step, ThreadPoolExecutor full) {
+        try {
+            if (!full.isShutdown()) {
+                full.getQueue().put(step);
+                if (!full.isShutdown() || !full.remove(step)) { // closed meanwhile: nobody might take it
+                    return;
+                }
+            }
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+        }
+        throw new RejectedExecutionException();
+    }
+
+    /** Steps that wait for a thread. */
+    int waiting() {
+        return threads.getQueue().size();
+    }
+
+    /** Runs the step on one of the threads. What it throws fails the answer; else it is its business to give it. */
+    void handOver(CompletableFuture<byte[]> answer, Runnable step) {
+        promised.add(answer);
+        try {
+            threads.execute(new Step(answer, step));
+        } catch (RejectedExecutionException closed) {
+            fail(answer, new StoppingException(closed));
+        } catch (Throwable exhausted) {
+            fail(answer, exhausted);
+        }
+    }
+
+    private final class Step implements Runnable {
+        private final CompletableFuture<byte[]> answer;
+        private Runnable work;
+
+        Step(CompletableFuture<byte[]> answer, Runnable work) {
+            this.answer = answer;
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            try {
+                Runnable now = work;
+                work = null; // what it holds is garbage when it has failed: to tell the failure takes memory
+                now.run();
+                promised.remove(answer);
+            } catch (Throwable thrown) {
+                fail(answer, thrown);
+            }
+        }
+    }
+
+    /** Until it is told: without memory that may take a second try. */
+    private void fail(CompletableFuture<byte[]> answer, Throwable thrown) {
+        while (true) {
+            try {
+                answer.completeExceptionally(thrown);
+                promised.remove(answer);
+                return;
+            } catch (OutOfMemoryError still) {
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    /** Lets steps finish, those that wait among them, up to the deadline; then fails the answers that are left. */
+    void close(Deadline deadline) {
+        Tasks.end(threads, deadline);
+        promised.forEach(answer -> fail(answer, new StoppingException(null)));
+    }
+}
