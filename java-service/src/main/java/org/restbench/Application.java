@@ -4,15 +4,14 @@ import java.io.PrintStream;
 import java.util.List;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.framework.Framework;
+import org.restbench.framework.Frameworks;
 import org.restbench.settings.Cores;
 import org.restbench.settings.InvalidSetting;
 import org.restbench.settings.Settings;
-import org.restbench.settings.Wiring;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.SpringBootConfiguration;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.PortInUseException;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -20,8 +19,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.support.GenericApplicationContext;
 
 /** Starts the service. */
-@SpringBootConfiguration
-@EnableAutoConfiguration
+@SpringBootConfiguration(proxyBeanMethods = false)
 @Import(Wiring.class)
 public class Application {
     private static final Logger LOG = LoggerFactory.getLogger(Application.class);
@@ -38,9 +36,7 @@ public class Application {
             if (arguments.length > 0) {
                 direct(DirectArguments.parse(List.of(arguments)));
             } else {
-                StopSignals.exitWithZero();
-                announce(builder(Settings.from(System.getenv()), new OpenHftAffinity())
-                        .run());
+                serve(Settings.from(System.getenv()));
             }
         } catch (Throwable thrown) {
             exit(thrown);
@@ -53,25 +49,37 @@ public class Application {
         DirectRun.run(arguments, Settings.from(System.getenv()), new OpenHftAffinity(), responses);
     }
 
+    private static void serve(Settings settings) {
+        ConfigurableApplicationContext context =
+                builder(settings, new OpenHftAffinity()).registerShutdownHook(false).run();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(context), "stop"));
+        int port = context.getBean(Framework.Listener.class).port();
+        LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));
+    }
+
+    /** Told to stop (TERM, Ctrl-C) the service ends in order, with exit code 0; Java's would be 143 or 130. */
+    private static void stop(ConfigurableApplicationContext context) {
+        try {
+            context.close();
+        } finally {
+            Runtime.getRuntime().halt(0);
+        }
+    }
+
     /** A service ready to be run; its context is closed by whoever runs it. */
     static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
+        Framework framework = Frameworks.named(settings.framework());
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
-        return new SpringApplicationBuilder(Application.class)
-                .web(WebApplicationType.SERVLET)
-                .properties("spring.lifecycle.timeout-per-shutdown-phase="
-                        + settings.deadlines().stopSeconds() + "s")
+        return new SpringApplicationBuilder(Application.class, framework.configuration())
+                .web(framework.kind())
+                .properties("spring.lifecycle.timeout-per-shutdown-phase=" + settings.stopSeconds() + "s")
                 .initializers(context -> {
                     GenericApplicationContext beans = (GenericApplicationContext) context;
                     beans.registerBean(Settings.class, () -> settings);
                     beans.registerBean(Cores.class, () -> cores);
                     beans.registerBean(CoreAffinity.class, () -> affinity);
+                    beans.registerBean(Framework.class, () -> framework);
                 });
-    }
-
-    private static void announce(ConfigurableApplicationContext context) {
-        String host = context.getBean(Settings.class).host();
-        String port = context.getEnvironment().getProperty("local.server.port");
-        LOG.info("listening on http://{}:{}, {}", host, port, context.getBean(Cores.class));
     }
 
     private static void exit(Throwable thrown) {

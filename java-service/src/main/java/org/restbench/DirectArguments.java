@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.RequestIds;
 import org.restbench.codec.Workloads;
 import org.restbench.execution.Technique;
-import org.restbench.json.JsonStrings;
 import org.restbench.workload.Workload;
 
 /**
@@ -75,7 +75,7 @@ record DirectArguments(String kernel, String npbClass, String strategy, int repe
 
     /** The request that a client would send. */
     byte[] body(int requestId) {
-        String json = "{\"requestId\":" + requestId + ",\"class\":" + JsonStrings.quote(npbClass) + ",\"generate\":"
+        String json = "{\"requestId\":" + requestId + ",\"class\":" + RequestIds.quote(npbClass) + ",\"generate\":"
                 + !cachedInput + "}";
         return json.getBytes(StandardCharsets.UTF_8);
     }

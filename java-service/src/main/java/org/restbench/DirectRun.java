@@ -16,7 +16,6 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
-import org.restbench.settings.Wiring;
 import org.restbench.workload.InvalidRequest;
 
 /**
@@ -41,11 +40,11 @@ final class DirectRun {
      * @throws DirectArguments.Wrong where there is no such kernel, class or technique, or too little memory
      */
     static void run(DirectArguments arguments, Settings settings, CoreAffinity affinity, PrintStream out) {
-        MemoryBudget memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
-        Workloads workloads = WIRING.workloads(settings, memory);
-        CodedWorkload<?, ?> workload = arguments.workloadOf(workloads);
+        MemoryBudget memory = new MemoryBudget(settings.memoryBudgetBytes());
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
-        try (Strategies strategies = WIRING.strategies(settings, cores, affinity)) {
+        try (Workloads workloads = WIRING.workloads(settings, memory);
+                Strategies strategies = WIRING.strategies(settings, cores, affinity)) {
+            CodedWorkload<?, ?> workload = arguments.workloadOf(workloads);
             Technique technique = arguments.techniqueOf(strategies.all(), workload.workload());
             DirectRun run = new DirectRun(workload, technique.strategy(), memory);
             for (int i = 1; i <= arguments.repetitions(); i++) {

@@ -25,56 +25,55 @@ class ArchitectureTest {
     }
 
     @Test
-    void workloads_know_nothing_of_text_strategies_cores_settings_or_http() {
-        neverUses(
-                "..workload..",
-                "..codec..",
-                "..json..",
-                "..execution..",
-                "..affinity..",
-                "..settings..",
-                "..web..",
-                "org.springframework..");
-    }
-
-    @Test
-    void codecs_know_workloads_and_nothing_above_them() {
-        neverUses("..codec..", "..execution..", "..affinity..", "..settings..", "..web..", "org.springframework..");
-    }
-
-    @Test
-    void workloads_start_no_threads() {
-        neverUses("..workload..", "java.util.concurrent", "java.util.concurrent.locks..");
-    }
-
-    @Test
-    void strategies_know_no_workload_but_the_seam() {
-        neverUses(
-                "..execution..",
-                "..workload.matrix..",
-                "..workload.npb..",
-                "..settings..",
-                "..web..",
-                "..json..",
-                "org.springframework..");
-    }
-
-    @Test
-    void affinity_and_json_stand_alone() {
-        neverUses("..affinity..", "..execution..", "..codec..", "..workload..", "..settings..", "..web..", "..json..");
-        neverUses("..json..", "..affinity..", "..execution..", "..workload..", "..settings..", "..web..");
-    }
-
-    @Test
-    void memory_and_connections_stand_alone() {
-        for (String alone : new String[] {"..memory..", "..connection.."}) {
-            neverUses(alone, "..execution..", "..workload..", "..settings..", "..web..", "..json..", "..affinity..");
+    void the_core_knows_no_framework_and_no_server() {
+        for (String free : new String[] {"org.restbench.core..", "org.restbench.codec..", "org.restbench.execution..", "org.restbench.workload..", "org.restbench.memory.."}) {
+            neverUses(
+                    free,
+                    "org.restbench.framework..",
+                    "org.restbench.settings..",
+                    "org.springframework..",
+                    "jakarta.servlet..",
+                    "org.apache..",
+                    "io.vertx..",
+                    "io.netty..");
         }
     }
 
     @Test
-    void the_web_knows_no_single_workload_and_no_settings() {
-        neverUses("..web..", "..workload.matrix..", "..workload.npb..", "..settings..");
+    void the_core_knows_no_single_workload() {
+        neverUses("org.restbench.core..", "..workload.matrix..", "..workload.npb..");
+    }
+
+    @Test
+    void frameworks_know_the_core_alone() {
+        neverUses("org.restbench.framework..", "org.restbench.execution..", "org.restbench.codec..", "org.restbench.workload..", "org.restbench.memory..", "org.restbench.affinity..");
+    }
+
+    @Test
+    void workloads_know_nothing_of_text_strategies_or_cores() {
+        neverUses("org.restbench.workload..", "org.restbench.codec..", "org.restbench.execution..", "org.restbench.affinity..", "org.restbench.core..", "tools.jackson..");
+    }
+
+    @Test
+    void codecs_know_workloads_and_nothing_above_them() {
+        neverUses("org.restbench.codec..", "org.restbench.execution..", "org.restbench.affinity..", "org.restbench.core..");
+    }
+
+    @Test
+    void workloads_start_no_threads() {
+        neverUses("org.restbench.workload..", "java.util.concurrent", "java.util.concurrent.locks..");
+    }
+
+    @Test
+    void strategies_know_no_workload_but_the_seam() {
+        neverUses("org.restbench.execution..", "..workload.matrix..", "..workload.npb..", "org.restbench.core..", "tools.jackson..");
+    }
+
+    @Test
+    void affinity_memory_and_settings_stand_alone() {
+        for (String alone : new String[] {"org.restbench.affinity..", "org.restbench.memory..", "org.restbench.settings.."}) {
+            neverUses(alone, "org.restbench.core..", "org.restbench.execution..", "org.restbench.codec..", "org.restbench.workload..", "org.restbench.framework..");
+        }
     }
 
     @Test

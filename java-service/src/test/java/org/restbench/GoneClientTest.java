@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** A client that leaves before it has its answer: no fault of the service's. */
 @Timeout(300)
 class GoneClientTest {
-    private static final Logger ERRORS = (Logger) LoggerFactory.getLogger("org.restbench.web.ErrorHandler");
+    private static final Logger ERRORS = (Logger) LoggerFactory.getLogger("org.restbench.framework.ServletExchange");
     private static final Logger ROOT = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
 
     private final Written written = new Written();

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.framework.Framework;
 import org.restbench.settings.Settings;
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -34,7 +35,13 @@ final class RunningService implements AutoCloseable {
     }
 
     static RunningService withDefaults() {
-        return new RunningService(Map.of(), new OpenHftAffinity());
+        return under("tomcat", Map.of());
+    }
+
+    static RunningService under(String framework, Map<String, String> environment, Class<?>... extra) {
+        Map<String, String> variables = new HashMap<>(environment);
+        variables.put("RESTBENCH_FRAMEWORK", framework);
+        return new RunningService(variables, new OpenHftAffinity(), extra);
     }
 
     <T> T bean(Class<T> type) {
@@ -42,7 +49,7 @@ final class RunningService implements AutoCloseable {
     }
 
     int port() {
-        return Integer.parseInt(context.getEnvironment().getProperty("local.server.port"));
+        return context.getBean(Framework.Listener.class).port();
     }
 
     HttpRequest.Builder to(String path) {

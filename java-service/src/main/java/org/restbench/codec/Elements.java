@@ -1,7 +1,7 @@
 package org.restbench.codec;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.restbench.json.JsonCursor;
 import org.restbench.memory.MemoryBudget;
 
 /** A growing array of 64-bit integers, filled from lists of decimal numbers. The one place that knows such lists. */
@@ -19,60 +19,58 @@ final class Elements {
 
     private final MemoryBudget.Hold memory;
     private long[] values = new long[FEW];
-    private int size;
-    /** Without memory: how many were dropped so far. */
+    private int kept;
     private int dropped;
+    private boolean keeps = true;
 
-    /** @param memory of the request, which the array takes its own from; null to count the elements and keep none */
+    /** @param memory of the request, which the array takes its own from */
     Elements(MemoryBudget.Hold memory) {
         this.memory = memory;
-        if (memory != null) {
-            memory.grow(FEW * Long.BYTES);
-        }
+        memory.grow(FEW * Long.BYTES);
     }
 
+    /** How many were added. */
     int size() {
-        return dropped + size;
+        return dropped + kept;
     }
 
-    /** The values read so far from index 0, with room behind them. Not a copy. */
+    /** The values from index 0, with room behind them. Not a copy. */
     long[] values() {
         return values;
     }
 
-    /** Forgets the values from an index on. */
-    void truncate(int newSize) {
-        size = memory == null ? 0 : newSize;
-        dropped = newSize - size;
+    /** From now on elements are only counted: there is a fault, and nobody will ask for them. */
+    void keepNone() {
+        keeps = false;
     }
 
     void add(long value) {
-        if (size == values.length) {
+        if (kept == values.length) {
             makeRoom();
         }
-        values[size++] = value;
+        values[kept++] = value;
     }
 
     private void makeRoom() {
-        if (memory == null) {
-            dropped += size;
-            size = 0;
+        if (keeps) {
+            reserve(2L * kept);
         } else {
-            reserve(size * 2L);
+            dropped += kept;
+            kept = 0;
         }
     }
 
     /** Makes room for this many values in all, so that growing does not copy. */
     void reserve(long capacity) {
-        if (capacity > values.length) {
+        if (capacity > values.length && keeps) {
             resize((int) Math.min(capacity, Integer.MAX_VALUE - 8));
         }
     }
 
     /** Gives back the room behind the values, where that is worth a copy. */
     void trim() {
-        if (values.length - size > WORTH_A_COPY) {
-            resize(size);
+        if (values.length - kept > WORTH_A_COPY) {
+            resize(kept);
         }
     }
 
@@ -84,62 +82,66 @@ final class Elements {
     }
 
     /**
-     * Reads the elements of the string that comes next. Nearly always they stand in the body as they are; a string with
-     * escapes is unescaped first.
+     * Adds the elements of the string that a reader is at. Nearly always they stand in the body as they are; a string
+     * with escapes is unescaped first.
      *
-     * @throws Irregular at the first element that is no 64-bit integer; those before it have been added
+     * @return whether each is a 64-bit integer; those before the first that is none have been added
      */
-    void addString(JsonCursor cursor, byte[] body) {
+    boolean addString(JsonReader json) {
+        int from = json.offset() + 1;
         int before = size();
-        int start = cursor.offset() + 1;
-        try {
-            cursor.moveTo(addList(body, start) + 1);
-        } catch (Irregular escapedOrWrong) {
-            truncate(before);
-            byte[] unescaped = cursor.readBytes();
-            byte[] quoted = Arrays.copyOf(unescaped, unescaped.length + 1);
-            quoted[unescaped.length] = '"';
-            if (addList(quoted, 0) != unescaped.length) { // a quote within: the last element is not all of it
-                truncate(size() - 1);
-                throw Irregular.FOUND;
-            }
+        if (addList(json.body(), from)) {
+            return true;
         }
-    }
-
-    /** Reads the elements of the array that comes next; throws as {@link #addString} does. */
-    void addArray(JsonCursor cursor, byte[] body) {
-        cursor.enterArray();
-        while (cursor.nextElement()) {
-            add(Integers.read(cursor, body));
+        byte[] plain = unescaped(json.body(), from, json.endOfString(from - 1, Integer.MAX_VALUE));
+        if (plain == null) {
+            return false;
         }
+        kept = keeps ? before : 0;
+        dropped = before - kept;
+        return addList(plain, 0);
     }
 
     /**
-     * Reads comma-separated integers, each with spaces allowed around it, up to the closing quote.
-     *
-     * @return the offset of the closing quote
-     * @throws Irregular at the first element that is no 64-bit integer; those before it have been added
+     * A string's text with its escapes resolved, null where it has none. A list can hold such of one byte only; any
+     * other escape stands as {@code x}, which no list holds.
      */
-    private int addList(byte[] text, int offset) {
-        int next = addPlain(text, offset);
-        while (next >= 0) {
-            int end = addElement(text, next);
-            if (text[end] == '"') {
-                return end;
+    private static byte[] unescaped(byte[] body, int from, int to) {
+        byte[] plain = new byte[to - from];
+        int length = 0;
+        for (int i = from; i < to; i++) {
+            if (body[i] == '\\') {
+                int unit = BodyText.unit(body, i);
+                plain[length++] = unit >= ' ' && unit <= '9' && unit != '"' ? (byte) unit : (byte) 'x';
+                i += unit < 0 ? 1 : 5;
+            } else {
+                plain[length++] = body[i];
             }
-            next = addPlain(text, end + 1);
         }
-        return ~next;
+        return length == plain.length ? null : plain;
+    }
+
+    /** Adds comma-separated integers, each with spaces allowed around it, up to the closing quote. */
+    private boolean addList(byte[] text, int from) {
+        int next = addPlain(text, from);
+        while (next >= 0) {
+            next = addElement(text, next);
+            if (next < 0) {
+                return false;
+            }
+            next = text[next] == '"' ? -1 : addPlain(text, next + 1);
+        }
+        return true;
     }
 
     /**
-     * Reads elements, while there is room, that are short plain numbers, which nearly all are.
+     * Adds elements, while there is room, that are short plain numbers, which nearly all are.
      *
-     * @return the offset of the first other one; where there is none, that of the closing quote, complemented
+     * @return the offset of the first other one; negative where the list has ended
      */
     private int addPlain(byte[] text, int offset) {
         long[] room = values;
-        int count = size;
+        int count = kept;
         int from = offset;
         while (count < room.length) {
             int to = from;
@@ -148,25 +150,22 @@ final class Elements {
                 value = value * 10 + digit;
                 to++;
             }
-            if (to == from || to - from > INT_DIGITS || !endsElement(at(text, to))) {
+            byte end = at(text, to);
+            if (to == from || to - from > INT_DIGITS || end != ',' && end != '"') {
                 break;
             }
             room[count++] = value;
-            if (text[to] == '"') {
-                size = count;
-                return ~to;
+            if (end == '"') {
+                kept = count;
+                return -1;
             }
             from = to + 1;
         }
-        size = count;
+        kept = count;
         return from;
     }
 
-    private static boolean endsElement(byte next) {
-        return next == ',' || next == '"';
-    }
-
-    /** Adds one element, whatever its sign, spaces and length; the offset of the comma or quote behind it. */
+    /** Adds one element, whatever its sign, spaces and length: the offset behind it, negative where it is none. */
     private int addElement(byte[] text, int offset) {
         int from = skipSpaces(text, offset);
         boolean negative = at(text, from) == '-';
@@ -178,11 +177,18 @@ final class Elements {
             to++;
         }
         int end = skipSpaces(text, to);
-        if (!endsElement(at(text, end))) {
-            throw Irregular.FOUND;
+        if (to == first || at(text, end) != ',' && at(text, end) != '"') {
+            return -1;
         }
-        boolean surelyFits = to > first && to - first <= SURELY_FIT_DIGITS;
-        add(surelyFits ? negative ? -value : value : Integers.parse(text, from, to));
+        if (to - first > SURELY_FIT_DIGITS) {
+            try {
+                add(Long.parseLong(new String(text, from, to - from, StandardCharsets.US_ASCII)));
+            } catch (NumberFormatException tooLarge) {
+                return -1;
+            }
+        } else {
+            add(negative ? -value : value);
+        }
         return end;
     }
 

@@ -2,6 +2,7 @@ package org.restbench.codec;
 
 import java.util.List;
 import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
 import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.MatrixProduct;
@@ -16,23 +17,51 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
         this.mostElements = mostElements;
     }
 
+    /** The members of a body, as they were found. */
+    private static final class Members {
+        private RequestId id;
+        private final MatrixReader one;
+        private final MatrixReader two;
+
+        Members(JsonReader json, MemoryBudget.Hold memory) {
+            one = new MatrixReader("matrixOne", json, memory);
+            two = new MatrixReader("matrixTwo", json, memory);
+            for (String name = json.nextName(); name != null; name = json.nextName()) {
+                switch (name) {
+                    case "requestId" -> id = RequestIds.read(json);
+                    case "matrixOne" -> one.read();
+                    case "matrixTwo" -> two.read();
+                    default -> json.skipNext();
+                }
+            }
+        }
+
+        /** @throws InvalidRequest where there is a fault, not null */
+        void refuse(String code, String fault) {
+            if (fault != null) {
+                throw new InvalidRequest(code, fault, id);
+            }
+        }
+    }
+
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Kernel kernel = kernel(query.values("kernel"));
-        MatrixRequest request;
-        try {
-            request = MatrixReader.read(body, kernel, memory);
-        } catch (Irregular irregular) {
-            throw FaultFinder.find(body, kernel != null);
-        }
-        if (kernel == null) {
-            throw FaultFinder.find(body, false);
-        }
+        Members members = Json.read(body, memory, json -> new Members(json, memory));
+        members.refuse("003", kernel == null ? "kernel: must be given at most once, as loops or native" : null);
+        members.refuse("003", members.id == null ? RequestIds.RULE : null);
+        members.refuse("003", members.one.shapeFault());
+        members.refuse("003", members.two.shapeFault());
+        members.refuse("005", members.one.elementFault());
+        members.refuse("005", members.two.elementFault());
+        members.refuse("004", members.one.widthFault());
+        members.refuse("004", members.two.widthFault());
+        MatrixRequest request = new MatrixRequest(members.id, kernel, members.one.matrix(), members.two.matrix());
         request.requireMultipliable(mostElements);
         return request;
     }
 
-    /** The kernel asked for; null where it is unknown, which is an error that waits for the body to be well-formed. */
+    /** The kernel asked for; null where it is unknown. */
     private static Kernel kernel(List<String> asked) {
         if (asked.isEmpty() || asked.equals(List.of("loops"))) {
             return Kernel.LOOPS;
@@ -47,6 +76,6 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
 
     @Override
     public RequestId identify(byte[] body) {
-        return RequestBody.identify(body);
+        return RequestIds.identify(body);
     }
 }

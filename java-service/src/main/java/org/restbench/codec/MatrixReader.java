@@ -1,129 +1,215 @@
 package org.restbench.codec;
 
-import org.restbench.json.JsonCursor;
-import org.restbench.json.MalformedJson;
+import java.nio.charset.StandardCharsets;
 import org.restbench.memory.MemoryBudget;
-import org.restbench.workload.RequestId;
-import org.restbench.workload.matrix.Kernel;
 import org.restbench.workload.matrix.Matrix;
-import org.restbench.workload.matrix.MatrixRequest;
+import tools.jackson.core.JsonToken;
 
 /**
- * Reads a request in one pass from its bytes into flat arrays, with no object a row and no string a number. It only
- * notices that something is wrong; what, and in which order of precedence, is {@link FaultFinder}'s to say.
+ * Reads one matrix of a request into a flat array, in one pass and whatever comes. Of what is wrong with it, it keeps
+ * the message that comes first in the contract's order, for each code.
  */
 final class MatrixReader {
-    private final byte[] body;
+    /** Of an element of the study and its comma, about: what is made room for beforehand, at most. */
+    private static final int BYTES_OF_AN_ELEMENT = 4;
+
+    private static final int SHOWN_DIGITS = 24;
+
+    private final String name;
+    private final JsonReader json;
     private final MemoryBudget.Hold memory;
-    private final JsonCursor cursor;
 
-    private MatrixReader(byte[] body, MemoryBudget.Hold memory) {
-        this.body = body;
+    private String shapeFault;
+    private String columnCountFault;
+    private String rowsFault;
+    private String elementFault;
+
+    private int columnCountAt;
+    private long columnCount;
+    private Elements elements;
+    private int rows;
+    private int columns;
+    private int firstOtherRow = -1;
+    private int firstOtherWidth;
+
+    /** @param name of the member, for messages */
+    MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory) {
+        this.name = name;
+        this.json = json;
         this.memory = memory;
-        this.cursor = new JsonCursor(body, 0);
+        this.shapeFault = name + ": must be an object with columnCount and rows";
+        this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
+        this.rowsFault = name + ".rows: must be an array of at least one row";
     }
 
-    /**
-     * @param kernel asked for
-     * @param memory that the elements are taken from
-     * @throws Irregular where the body is anything but a right request
-     */
-    static MatrixRequest read(byte[] body, Kernel kernel, MemoryBudget.Hold memory) {
-        try {
-            return new MatrixReader(body, memory).request(kernel);
-        } catch (MalformedJson malformed) {
-            throw Irregular.FOUND;
+    /** Reads the value of the member it is at. */
+    void read() {
+        if (json.next() != JsonToken.START_OBJECT) {
+            json.skip();
+            return;
         }
-    }
-
-    private MatrixRequest request(Kernel kernel) {
-        RequestId id = null;
-        Matrix one = null;
-        Matrix two = null;
-        cursor.enterObject();
-        while (cursor.nextMember()) {
-            if (cursor.nameIs("requestId")) {
-                id = RequestIds.read(cursor, body);
-            } else if (cursor.nameIs("matrixOne")) {
-                one = matrix();
-            } else if (cursor.nameIs("matrixTwo")) {
-                two = matrix();
-            } else {
-                cursor.skipValue();
+        shapeFault = null;
+        for (String member = json.nextName(); member != null; member = json.nextName()) {
+            switch (member) {
+                case "columnCount" -> readColumnCount();
+                case "rows" -> readRows();
+                default -> json.skipNext();
             }
         }
-        cursor.finish();
-        require(id != null && one != null && two != null);
-        return new MatrixRequest(id, kernel, one, two);
     }
 
-    private Matrix matrix() {
-        long columnCount = 0;
-        Matrix matrix = null;
-        cursor.enterObject();
-        while (cursor.nextMember()) {
-            if (cursor.nameIs("columnCount")) {
-                columnCount = Integers.read(cursor, body);
-            } else if (cursor.nameIs("rows")) {
-                matrix = rows();
-            } else {
-                cursor.skipValue();
-            }
+    /** An integer of at least 1, however large: JSON has no leading zeros. */
+    private void readColumnCount() {
+        JsonToken token = json.next();
+        int offset = json.offset();
+        byte first = json.body()[offset];
+        if (token == JsonToken.VALUE_NUMBER_INT && first >= '1' && first <= '9') {
+            columnCountFault = null;
+            columnCountAt = offset;
+            columnCount = json.isLong() ? json.longValue() : Long.MAX_VALUE;
+        } else {
+            json.skip();
         }
-        require(matrix != null && columnCount == matrix.columns());
-        return matrix;
     }
 
-    /** All rows, of which the first decides the width: {@code columnCount} may come later. */
-    private Matrix rows() {
-        Elements elements = new Elements(memory);
-        int rows = 0;
-        int columns = 0;
-        cursor.enterArray();
-        while (cursor.nextElement()) {
-            int start = elements.size();
-            int from = cursor.offset();
-            row(elements);
-            int values = elements.size() - start;
-            if (rows == 0) {
-                columns = values;
-                reserve(elements, columns, cursor.offset() - from);
-            }
-            require(values > 0 && values == columns);
-            rows++;
+    private void readRows() {
+        if (json.next() != JsonToken.START_ARRAY) {
+            json.skip();
+            return;
         }
-        require(rows > 0);
+        elements = new Elements(memory);
+        rowsFault = null;
+        while (json.next() != JsonToken.END_ARRAY) {
+            int from = json.offset();
+            int before = elements.size();
+            readRow();
+            noteWidth(elements.size() - before);
+            if (rows++ == 0) {
+                reserve(from);
+            }
+        }
+        if (rows == 0) {
+            rowsFault = name + ".rows: must be an array of at least one row";
+        }
         elements.trim();
-        return new Matrix(rows, columns, elements.values());
     }
 
-    /** Room for all rows, were each as long as the first: at most four bytes for a byte of the body. */
-    private void reserve(Elements elements, int columns, int rowBytes) {
-        long rowsLeft = (body.length - cursor.offset()) / (rowBytes + 1) + 1;
-        elements.reserve(columns * (rowsLeft + 1));
+    /** As much as is needed were each row as the first, but no more than what elements of some digits would take. */
+    private void reserve(int from) {
+        int firstRowBytes = json.offset() + 1 - from;
+        long bytesLeft = json.body().length - json.offset();
+        long alike = (bytesLeft / firstRowBytes + 1) * columns;
+        elements.reserve(elements.size() + Math.min(alike, bytesLeft / BYTES_OF_AN_ELEMENT));
     }
 
-    private void row(Elements elements) {
-        boolean found = false;
-        cursor.enterObject();
-        while (cursor.nextMember()) {
-            if (cursor.nameIs("value")) {
-                if (cursor.peek() == '"') {
-                    elements.addString(cursor, body);
-                } else {
-                    elements.addArray(cursor, body);
-                }
-                found = true;
+    private void readRow() {
+        if (json.isNotAt(JsonToken.START_OBJECT)) {
+            noteShape(": must be an object with value");
+            json.skip();
+            return;
+        }
+        boolean filled = false;
+        for (String member = json.nextName(); member != null; member = json.nextName()) {
+            if (member.equals("value")) {
+                filled = readValue();
             } else {
-                cursor.skipValue();
+                json.skipNext();
             }
         }
-        require(found);
+        if (!filled) {
+            noteShape(".value: must be a non-empty string or array of integers");
+        }
     }
 
-    private static void require(boolean regular) {
-        if (!regular) {
-            throw Irregular.FOUND;
+    /** Whether it has elements, right or wrong. */
+    private boolean readValue() {
+        int before = elements.size();
+        switch (json.next()) {
+            case VALUE_STRING:
+                if (json.body()[json.offset() + 1] == '"') {
+                    return false;
+                }
+                if (!elements.addString(json)) {
+                    noteElement(elements.size() - before);
+                }
+                return true;
+            case START_ARRAY:
+                int index = 0;
+                for (; json.next() != JsonToken.END_ARRAY; index++) {
+                    if (json.isLong()) {
+                        elements.add(json.longValue());
+                    } else {
+                        noteElement(index);
+                        json.skip();
+                    }
+                }
+                return index > 0;
+            default:
+                json.skip();
+                return false;
         }
+    }
+
+    private void noteShape(String rule) {
+        if (rowsFault == null) {
+            rowsFault = name + ".rows[" + rows + "]" + rule;
+        }
+        elements.keepNone();
+    }
+
+    private void noteElement(int index) {
+        if (elementFault == null) {
+            elementFault = name + ".rows[" + rows + "].value[" + index + "]: must be an integer that fits 64 bits";
+        }
+        elements.keepNone();
+    }
+
+    private void noteWidth(int width) {
+        if (rows == 0) {
+            columns = width;
+        } else if (width != columns && firstOtherRow < 0) {
+            firstOtherRow = rows;
+            firstOtherWidth = width;
+            elements.keepNone();
+        }
+    }
+
+    /** 003; null where members are there, not empty and of the right type. */
+    String shapeFault() {
+        return shapeFault != null ? shapeFault : columnCountFault != null ? columnCountFault : rowsFault;
+    }
+
+    /** 005; null where every element is a 64-bit integer. */
+    String elementFault() {
+        return elementFault;
+    }
+
+    /** 004; null where every row has as many values as columnCount says. To be asked after the others. */
+    String widthFault() {
+        if (columnCount != columns) {
+            return widthFault(0, columns);
+        }
+        return firstOtherRow < 0 ? null : widthFault(firstOtherRow, firstOtherWidth);
+    }
+
+    private String widthFault(int row, int width) {
+        return name + ".rows[" + row + "]: the number of values is " + width + ", columnCount is " + shownColumnCount();
+    }
+
+    /** As it was sent, but no more of it than fits a message. */
+    private String shownColumnCount() {
+        byte[] body = json.body();
+        int to = columnCountAt;
+        while (to < body.length && Character.isDigit(body[to])) {
+            to++;
+        }
+        int shown = Math.min(SHOWN_DIGITS, to - columnCountAt);
+        String digits = new String(body, columnCountAt, shown, StandardCharsets.US_ASCII);
+        return shown < to - columnCountAt ? digits + "..." : digits;
+    }
+
+    /** The matrix in which nothing is wrong. */
+    Matrix matrix() {
+        return new Matrix(rows, columns, elements.values());
     }
 }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import org.restbench.workload.matrix.Matrix;
 import org.restbench.workload.matrix.MatrixProduct;
 
-/** Writes the response's bytes: one array of exactly the right size, nothing in between. */
+/** Writes a product as JSON: one array of exactly the right size, nothing in between. */
 final class MatrixWriter {
     private static final byte[] DIGIT_PAIRS = digitPairs();
 
@@ -26,8 +26,8 @@ final class MatrixWriter {
     /** {@code {"requestId":"…","rows":[[…],…]}} without white space. */
     static byte[] write(MatrixProduct result) {
         Matrix product = result.product();
-        byte[] head =
-                ("{\"requestId\":" + RequestIds.asString(result.id()) + ",\"rows\":[").getBytes(StandardCharsets.UTF_8);
+        String start = "{\"requestId\":" + RequestIds.asString(result.id()) + ",\"rows\":[";
+        byte[] head = start.getBytes(StandardCharsets.UTF_8);
         // each element is followed by a comma or a bracket; each row has an opening bracket and one comma or the last
         // bracket
         long sizeBytes = head.length + digits(product) + product.size() + 2L * product.rows() + 1;
@@ -62,6 +62,7 @@ final class MatrixWriter {
             bytes[end++] = '[';
             for (int i = row * columns; i < (row + 1) * columns; i++) {
                 number(values[i]);
+                bytes[end++] = ',';
             }
             bytes[end - 1] = ']';
             bytes[end++] = ',';
@@ -70,18 +71,8 @@ final class MatrixWriter {
         bytes[end] = '}';
     }
 
-    /** And a comma. What is written behind that is overwritten next, as the text goes on there. */
-    private void number(long value) {
-        if (value >= 0 && value < SixDigits.BOUND && SixDigits.fit(bytes, end)) {
-            end = SixDigits.write((int) value, bytes, end);
-        } else {
-            anyNumber(value);
-            bytes[end++] = ',';
-        }
-    }
-
     /** Digits from the last to the first, two at a time: a division is what costs here. */
-    private void anyNumber(long value) {
+    private void number(long value) {
         end += width(value);
         int at = end;
         long rest = value < 0 ? value : -value; // negative: the lowest number has no positive twin

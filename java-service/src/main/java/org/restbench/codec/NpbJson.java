@@ -1,8 +1,8 @@
 package org.restbench.codec;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.stream.Collectors;
-import org.restbench.json.JsonCursor;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
@@ -12,6 +12,7 @@ import org.restbench.workload.npb.NpbResult;
 import org.restbench.workload.npb.Outcome;
 import org.restbench.workload.npb.Problem;
 import org.restbench.workload.npb.Value;
+import tools.jackson.core.JsonToken;
 
 /** The JSON of a kernel of the NAS Parallel Benchmarks. */
 public final class NpbJson implements Codec<NpbRequest, NpbResult> {
@@ -24,42 +25,70 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
         this.limitBytes = limitBytes;
     }
 
+    /** The members of a body, as they were found. */
+    private static final class Members {
+        /** No class is called so. */
+        private static final String NONE = "";
+
+        private static final int LONGEST_CLASS = 100;
+
+        private RequestId id;
+        private String npbClass = NONE;
+        /** Null where it is neither true nor false. */
+        private Boolean generate = true;
+
+        Members(JsonReader json) {
+            for (String name = json.nextName(); name != null; name = json.nextName()) {
+                switch (name) {
+                    case "requestId" -> id = RequestIds.read(json);
+                    case "class" -> npbClass = readClass(json);
+                    case "generate" -> generate = readBoolean(json);
+                    default -> json.skipNext();
+                }
+            }
+        }
+
+        private static String readClass(JsonReader json) {
+            if (json.next() != JsonToken.VALUE_STRING) {
+                json.skip();
+                return NONE;
+            }
+            int offset = json.offset();
+            return json.endOfString(offset, LONGEST_CLASS) - offset < LONGEST_CLASS ? json.text() : NONE;
+        }
+
+        private static Boolean readBoolean(JsonReader json) {
+            JsonToken token = json.next();
+            json.skip();
+            return token == JsonToken.VALUE_TRUE ? Boolean.TRUE : token == JsonToken.VALUE_FALSE ? false : null;
+        }
+    }
+
     /** @throws InvalidRequest 002, 003 at the first wrong member in the order requestId, class, generate, or 010 */
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        RequestBody.requireOneObject(body);
-        RequestId id = RequestBody.requestIdOf(body);
-        if (id == null) {
+        Members members = Json.read(body, memory, Members::new);
+        if (members.id == null) {
             throw new InvalidRequest("003", RequestIds.RULE, null);
         }
-        NpbRequest request = new NpbRequest(id, problem(body, id), generate(body, id));
+        Problem<?> problem = kernel.problems().stream()
+                .filter(each -> each.name().equals(members.npbClass))
+                .findFirst()
+                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), members.id));
+        if (members.generate == null) {
+            throw new InvalidRequest("003", "generate: must be true or false", members.id);
+        }
+        NpbRequest request = new NpbRequest(members.id, problem, members.generate);
         request.requireFits(limitBytes);
         return request;
     }
 
-    private Problem<?> problem(byte[] body, RequestId id) {
-        int offset = RequestBody.memberOf(body, 0, "class");
-        String name =
-                offset != RequestBody.NOT_THERE && body[offset] == '"' ? new JsonCursor(body, offset).readString() : "";
-        return kernel.problems().stream()
-                .filter(problem -> problem.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), id));
-    }
-
+    /** NPB 3.4's from small to large, and then W30. */
     private String names() {
-        return kernel.problems().stream().map(Problem::name).collect(Collectors.joining(", "));
-    }
-
-    private static boolean generate(byte[] body, RequestId id) {
-        int offset = RequestBody.memberOf(body, 0, "generate");
-        if (offset == RequestBody.NOT_THERE || body[offset] == 't') {
-            return true;
-        }
-        if (body[offset] != 'f') {
-            throw new InvalidRequest("003", "generate: must be true or false", id);
-        }
-        return false;
+        return kernel.problems().stream()
+                .map(Problem::name)
+                .sorted(Comparator.comparing(String::length))
+                .collect(Collectors.joining(", "));
     }
 
     /** The contract's members in its order. */
@@ -105,6 +134,6 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
 
     @Override
     public RequestId identify(byte[] body) {
-        return RequestBody.identify(body);
+        return RequestIds.identify(body);
     }
 }

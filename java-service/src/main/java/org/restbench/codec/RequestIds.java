@@ -1,13 +1,12 @@
 package org.restbench.codec;
 
-import org.restbench.json.JsonCursor;
-import org.restbench.json.JsonStrings;
+import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.RequestId;
 
-/** Reads a request's id: a string of 1 to 128 code points, or a 64-bit integer. */
+/** A request's id in JSON: a string of 1 to 128 code points, or a 64-bit integer. */
 public final class RequestIds {
     /** For the message of a request without one. */
-    public static final String RULE = "requestId: must be a string of 1 to 128 characters or a 64-bit integer";
+    static final String RULE = "requestId: must be a string of 1 to 128 characters or a 64-bit integer";
 
     private static final int MOST_CODE_POINTS = 128;
 
@@ -16,32 +15,73 @@ public final class RequestIds {
 
     private RequestIds() {}
 
-    /** @throws Irregular where the value that comes next is no request id */
-    public static RequestId read(JsonCursor cursor, byte[] body) {
-        return cursor.peek() == '"'
-                ? string(cursor, body)
-                : new RequestId(Long.toString(Integers.read(cursor, body)), true);
+    /** The value of the member it is at; null where it is no id. */
+    static RequestId read(JsonReader json) {
+        switch (json.next()) {
+            case VALUE_NUMBER_INT:
+                return json.isLong() ? new RequestId(Long.toString(json.longValue()), true) : null;
+            case VALUE_STRING:
+                return string(json);
+            default:
+                json.skip();
+                return null;
+        }
     }
 
-    /** As it was received, a JSON number or string. */
+    private static RequestId string(JsonReader json) {
+        int offset = json.offset();
+        if (json.endOfString(offset, MOST_BYTES) - offset > MOST_BYTES) {
+            return null;
+        }
+        String text = json.text();
+        boolean right = !text.isEmpty() && text.codePointCount(0, text.length()) <= MOST_CODE_POINTS;
+        return right ? new RequestId(text, false) : null;
+    }
+
+    /** The id of a request that may be anything; null where it has none that is right. */
+    static RequestId identify(byte[] body) {
+        RequestId[] found = new RequestId[1];
+        try {
+            Json.read(body, new MemoryBudget(Long.MAX_VALUE).hold(0), json -> {
+                for (String name = json.nextName(); name != null; name = json.nextName()) {
+                    if (name.equals("requestId")) {
+                        found[0] = read(json);
+                    } else {
+                        json.skipNext();
+                    }
+                }
+                return found;
+            });
+        } catch (RuntimeException malformed) {
+            return null;
+        }
+        return found[0];
+    }
+
+    /** As it was received, a JSON number or string; null is {@code null}. */
     public static String asReceived(RequestId id) {
-        return id.number() ? id.text() : asString(id);
+        return id == null ? "null" : id.number() ? id.text() : asString(id);
     }
 
     /** As a JSON string, whatever it was. */
-    public static String asString(RequestId id) {
-        return JsonStrings.quote(id.text());
+    static String asString(RequestId id) {
+        return quote(id.text());
     }
 
-    private static RequestId string(JsonCursor cursor, byte[] body) {
-        int from = cursor.offset();
-        if (cursor.skipString() - from > MOST_BYTES) {
-            throw Irregular.FOUND;
+    /** The text as a JSON string with its quotes, escaped as {@code JSON.stringify} does. */
+    public static String quote(String text) {
+        StringBuilder quoted = new StringBuilder(text.length() + 2).append('"');
+        for (int i = 0; i < text.length(); i++) {
+            char unit = text.charAt(i);
+            int escape = "\"\\\b\f\n\r\t".indexOf(unit);
+            if (escape >= 0) {
+                quoted.append('\\').append("\"\\bfnrt".charAt(escape));
+            } else if (unit < ' ') {
+                quoted.append(String.format("\\u%04x", (int) unit));
+            } else {
+                quoted.append(unit);
+            }
         }
-        String text = new JsonCursor(body, from).readString();
-        if (text.isEmpty() || text.codePointCount(0, text.length()) > MOST_CODE_POINTS) {
-            throw Irregular.FOUND;
-        }
-        return new RequestId(text, false);
+        return quoted.append('"').toString();
     }
 }

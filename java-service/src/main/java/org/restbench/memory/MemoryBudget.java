@@ -55,6 +55,11 @@ public final class MemoryBudget {
 
         private Hold() {}
 
+        /** What it has now. */
+        public synchronized long bytes() {
+            return heldBytes;
+        }
+
         /**
          * Takes more.
          *
@@ -70,7 +75,7 @@ public final class MemoryBudget {
             if (!take(bytes)) {
                 giveUpKept.run();
                 if (!take(bytes)) {
-                    throw MemoryRefused.now(totalBytes);
+                    throw MemoryRefused.now();
                 }
             }
             heldBytes += bytes;

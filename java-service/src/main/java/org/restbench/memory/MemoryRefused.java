@@ -1,8 +1,9 @@
 package org.restbench.memory;
 
-/** The memory a request asks for is not there. Carries no stack trace: it is an answer. */
+/** The memory a request asks for is not there. Carries no stack trace: it is an answer, in the contract's words. */
 public final class MemoryRefused extends RuntimeException {
     private static final long serialVersionUID = 1L;
+    private static final long MEBIBYTE = 1 << 20;
 
     private final boolean never;
 
@@ -11,15 +12,13 @@ public final class MemoryRefused extends RuntimeException {
         this.never = never;
     }
 
-    static MemoryRefused now(long totalBytes) {
-        String message = "The requests in flight hold the service's memory of " + totalBytes
-                + " bytes (RESTBENCH_MEMORY_BUDGET_BYTES)";
-        return new MemoryRefused(message, false);
+    static MemoryRefused now() {
+        return new MemoryRefused("the requests in flight hold the memory that this one needs", false);
     }
 
     static MemoryRefused never(long neededBytes, long totalBytes) {
-        String message = "The request needs at least " + neededBytes + " bytes of memory, the service has " + totalBytes
-                + " (RESTBENCH_MEMORY_BUDGET_BYTES)";
+        String message = "the request needs " + (neededBytes + MEBIBYTE - 1) / MEBIBYTE
+                + " MiB of memory, the limit is " + totalBytes / MEBIBYTE + " MiB";
         return new MemoryRefused(message, true);
     }
 

@@ -1,57 +1,148 @@
 package org.restbench.settings;
 
-import java.nio.file.Path;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * All settings of the service, read from the environment once.
+ * All settings of the service, read from the environment once. README.md says what each is for.
  *
- * @param host address to listen on ({@code RESTBENCH_HOST})
- * @param port to listen on, 0 for any free one ({@code RESTBENCH_PORT})
- * @param limits what is refused
- * @param deadlines what is not waited for
- * @param pinnedWorkers threads of the strategy pinned, a core each ({@code RESTBENCH_PINNED_WORKERS}; 1 as in the
- *     study)
- * @param pipelineQueue requests that may wait before each stage of the strategy pipeline
- *     ({@code RESTBENCH_PIPELINE_QUEUE}; a few are enough to keep the slowest stage, which decides the throughput, from
- *     ever waiting, and each one more only holds memory)
- * @param calibrationFile where {@code adaptive} keeps what it measured ({@code RESTBENCH_CALIBRATION_FILE}; in Java's
- *     folder of temporary files), null for nowhere
+ * @param host address to listen on
+ * @param port to listen on, 0 for any free one
+ * @param framework name of what serves HTTP
+ * @param maxBodyBytes largest request body
+ * @param maxInFlight most requests worked on at once (four times the study's 60 users, and few enough that the last of
+ *     them is not answered long after its client has given up)
+ * @param memoryBudgetBytes heap that all requests together may hold (half of the heap less the 16 MiB that the service
+ *     itself keeps: the rest is for its connections, and for what a garbage collector wastes at the ends of large arrays
+ *     and needs to be quick)
+ * @param maxThreads threads that all requests under {@code thread-pool} have at once, as many virtual ones (the study's
+ *     60 users × 100 threads and some to spare; never less than the 100 that one request is promised)
+ * @param maxConnections open at once, others wait in the kernel's queue (2000, or as many as a quarter of the heap
+ *     holds)
+ * @param maxLoopOperations of one request in plain loops
+ * @param maxOperations of one request
+ * @param maxRequestThreads made for one request
+ * @param receiveSeconds that a client may leave between two of a request's bytes
+ * @param keepAliveSeconds until an idle connection is closed (a user of a benchmark keeps one for a whole run, and
+ *     between runs)
+ * @param stopSeconds for requests in flight when the service is told to stop
+ * @param pinnedWorkers threads of the strategy pinned, a core each (1 as in the study)
+ * @param pipelineQueue requests that may wait before each stage of the strategy pipeline (a few keep the slowest stage,
+ *     which decides the throughput, from ever waiting; each one more only holds memory)
  */
 public record Settings(
         String host,
         int port,
-        Limits limits,
-        Deadlines deadlines,
+        String framework,
+        int maxBodyBytes,
+        int maxInFlight,
+        long memoryBudgetBytes,
+        int maxThreads,
+        int maxConnections,
+        long maxLoopOperations,
+        long maxOperations,
+        int maxRequestThreads,
+        int receiveSeconds,
+        int keepAliveSeconds,
+        int stopSeconds,
         int pinnedWorkers,
-        int pipelineQueue,
-        Path calibrationFile) {
+        int pipelineQueue) {
+    /** So that the response to a product as large as {@link #mostProductElements} still fits one Java array. */
+    private static final int LARGEST_BODY_LIMIT = 192 << 20;
+
+    /** One small request's share. */
+    private static final long LEAST_BUDGET_BYTES = 1 << 20;
+
+    private static final long OWN_BYTES = 16 << 20;
+
+    /** Of a connection in the middle of its header, measured: buffers to read, to write, and of that header. */
+    private static final long CONNECTION_BYTES = 137 << 10;
+
+    private static final int MOST_CONNECTIONS = 2000;
+    private static final int HOUR_SECONDS = 3600;
 
     /** @throws InvalidSetting at the first bad value */
     public static Settings from(Map<String, String> variables) {
-        Environment environment = new Environment(variables);
+        Reading read = new Reading(variables);
+        long heapBytes = Runtime.getRuntime().maxMemory();
+        long budgetBytes = Math.max(LEAST_BUDGET_BYTES, heapBytes / 2 - OWN_BYTES);
+        long heldConnections = Math.max(1, heapBytes / 4 / CONNECTION_BYTES);
         return new Settings(
-                environment.host("RESTBENCH_HOST", "127.0.0.1"),
-                environment.integer("RESTBENCH_PORT", 8080, 0, 65_535),
-                Limits.from(environment, Runtime.getRuntime().maxMemory()),
-                Deadlines.from(environment),
-                environment.integer("RESTBENCH_PINNED_WORKERS", 1, 1, 1024),
-                environment.integer("RESTBENCH_PIPELINE_QUEUE", 4, 1, 4096),
-                environment.file("RESTBENCH_CALIBRATION_FILE", defaultCalibrationFile()));
+                read.host("RESTBENCH_HOST", "127.0.0.1"),
+                read.integer("RESTBENCH_PORT", 8080, 0, 65_535),
+                variables.getOrDefault("RESTBENCH_FRAMEWORK", "tomcat"),
+                read.integer("RESTBENCH_MAX_BODY_BYTES", 64 << 20, 1, LARGEST_BODY_LIMIT),
+                read.integer("RESTBENCH_MAX_IN_FLIGHT", 256, 1, 4096),
+                read.number("RESTBENCH_MEMORY_BUDGET_BYTES", budgetBytes, LEAST_BUDGET_BYTES, heapBytes),
+                read.integer("RESTBENCH_MAX_THREADS", 6400, 100, 100_000),
+                read.integer(
+                        "RESTBENCH_MAX_CONNECTIONS", (int) Math.min(MOST_CONNECTIONS, heldConnections), 1, 100_000),
+                read.number("RESTBENCH_MAX_LOOP_OPERATIONS", 200_000_000, 1, Long.MAX_VALUE),
+                read.number("RESTBENCH_MAX_OPERATIONS", 10_000_000_000L, 1, Long.MAX_VALUE),
+                read.integer("RESTBENCH_MAX_REQUEST_THREADS", 100_000, 1, Integer.MAX_VALUE),
+                read.integer("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20, 1, HOUR_SECONDS),
+                read.integer("RESTBENCH_KEEP_ALIVE_SECONDS", 300, 1, HOUR_SECONDS),
+                read.integer("RESTBENCH_STOP_TIMEOUT_SECONDS", 30, 1, HOUR_SECONDS),
+                read.integer("RESTBENCH_PINNED_WORKERS", 1, 1, 1024),
+                read.integer("RESTBENCH_PIPELINE_QUEUE", 4, 1, 4096));
     }
 
-    /** One for each user: what belongs to another is not believed. */
-    static Path defaultCalibrationFile() {
-        String user = System.getProperty("user.name").replaceAll("\\W", "_");
-        return Path.of(System.getProperty("java.io.tmpdir"), "restbench-java-" + user + ".calibration");
+    /** The variables, each read with its default and what is allowed. */
+    private record Reading(Map<String, String> variables) {
+        String host(String variable, String unset) {
+            String host = variables.getOrDefault(variable, unset);
+            try {
+                InetAddress.getByName(host);
+                return host;
+            } catch (UnknownHostException unknown) {
+                throw new InvalidSetting(variable, host, "an address or the name of this machine");
+            }
+        }
+
+        int integer(String variable, int unset, int lowest, int highest) {
+            return (int) number(variable, unset, lowest, highest);
+        }
+
+        long number(String variable, long unset, long lowest, long highest) {
+            String value = variables.get(variable);
+            if (value == null) {
+                return unset;
+            }
+            try {
+                long number = Long.parseLong(value);
+                if (number >= lowest && number <= highest) {
+                    return number;
+                }
+            } catch (NumberFormatException notANumber) {
+                // told below, as is a number outside the range
+            }
+            throw new InvalidSetting(variable, value, "an integer from " + lowest + " to " + highest);
+        }
+    }
+
+    /**
+     * Elements of the largest product: each takes at least two bytes of the response, which may be as large as a body.
+     */
+    public int mostProductElements() {
+        return Math.max(1, maxBodyBytes / 2);
     }
 
     /** For {@code /health}: what the service was started with. */
     public Map<String, Object> shown(Cores cores) {
         Map<String, Object> shown = new LinkedHashMap<>();
-        limits.show(shown);
-        deadlines.show(shown);
+        shown.put("maxBodyBytes", maxBodyBytes);
+        shown.put("maxInFlight", maxInFlight);
+        shown.put("memoryBudgetBytes", memoryBudgetBytes);
+        shown.put("maxThreads", maxThreads);
+        shown.put("maxConnections", maxConnections);
+        shown.put("maxLoopOperations", maxLoopOperations);
+        shown.put("maxOperations", maxOperations);
+        shown.put("maxRequestThreads", maxRequestThreads);
+        shown.put("receiveTimeoutSeconds", receiveSeconds);
+        shown.put("keepAliveSeconds", keepAliveSeconds);
+        shown.put("stopTimeoutSeconds", stopSeconds);
         shown.put("pinnedWorkers", pinnedWorkers);
         shown.put("pinnedCores", cores.pinned());
         shown.put("pipelineQueue", pipelineQueue);

@@ -5,6 +5,7 @@ import java.util.function.Function;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
+import org.restbench.Wiring;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
@@ -18,7 +19,6 @@ import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
-import org.restbench.settings.Wiring;
 
 /** What a request meets behind HTTP, put together as the service does it. */
 @State(Scope.Benchmark)
@@ -33,7 +33,7 @@ public class ServiceParts {
         Settings settings = Settings.from(System.getenv());
         CoreAffinity affinity = new OpenHftAffinity();
         Wiring wiring = new Wiring();
-        memory = new MemoryBudget(settings.limits().memoryBudgetBytes());
+        memory = new MemoryBudget(settings.memoryBudgetBytes());
         Workloads workloads = wiring.workloads(settings, memory);
         matrix = (CodedWorkload<Object, Object>) workloads.byName().get("matrix");
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());

@@ -3,7 +3,6 @@ package org.restbench.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -17,24 +16,25 @@ class SettingsTest {
 
     @Test
     void an_empty_environment_gives_the_documented_defaults() {
-        Limits limits = Limits.from(new Environment(Map.of()), HEAP);
-        assertThat(limits).isEqualTo(new Limits(67_108_864, 256, HEAP / 2 - (16 << 20), 6400, limits.maxConnections()));
-        assertThat(Settings.from(Map.of()))
+        Settings defaults = Settings.from(Map.of());
+        assertThat(defaults)
                 .isEqualTo(new Settings(
                         "127.0.0.1",
                         8080,
-                        limits,
-                        new Deadlines(20, 20, 300, 30),
+                        "tomcat",
+                        67_108_864,
+                        256,
+                        HEAP / 2 - (16 << 20),
+                        6400,
+                        (int) Math.min(2000, HEAP / 4 / (137 << 10)),
+                        200_000_000,
+                        10_000_000_000L,
+                        100_000,
+                        20,
+                        300,
+                        30,
                         1,
-                        4,
-                        Settings.defaultCalibrationFile()));
-    }
-
-    @ParameterizedTest
-    @CsvSource({"65536,2000", "1024,1913", "256,478", "1,1"})
-    void connections_may_fill_a_quarter_of_a_small_heap(long heapMebibytes, int connections) {
-        assertThat(Limits.from(new Environment(Map.of()), heapMebibytes << 20).maxConnections())
-                .isEqualTo(connections);
+                        4));
     }
 
     @Test
@@ -42,23 +42,24 @@ class SettingsTest {
         Map<String, String> environment = new HashMap<>(Map.of(
                 "RESTBENCH_HOST", "0.0.0.0",
                 "RESTBENCH_PORT", "18081",
+                "RESTBENCH_FRAMEWORK", "vertx",
                 "RESTBENCH_MAX_BODY_BYTES", "1000",
                 "RESTBENCH_MAX_IN_FLIGHT", "5",
                 "RESTBENCH_MEMORY_BUDGET_BYTES", "2000000",
                 "RESTBENCH_MAX_THREADS", "101",
                 "RESTBENCH_MAX_CONNECTIONS", "7"));
         environment.putAll(Map.of(
+                "RESTBENCH_MAX_LOOP_OPERATIONS", "12",
+                "RESTBENCH_MAX_OPERATIONS", "13",
+                "RESTBENCH_MAX_REQUEST_THREADS", "14",
                 "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "8",
-                "RESTBENCH_SEND_TIMEOUT_SECONDS", "9",
                 "RESTBENCH_KEEP_ALIVE_SECONDS", "10",
                 "RESTBENCH_STOP_TIMEOUT_SECONDS", "11",
                 "RESTBENCH_PINNED_WORKERS", "2",
-                "RESTBENCH_PIPELINE_QUEUE", "3",
-                "RESTBENCH_CALIBRATION_FILE", "/var/x"));
-        Limits limits = new Limits(1000, 5, 2_000_000, 101, 7);
+                "RESTBENCH_PIPELINE_QUEUE", "3"));
         assertThat(Settings.from(environment))
-                .isEqualTo(
-                        new Settings("0.0.0.0", 18_081, limits, new Deadlines(8, 9, 10, 11), 2, 3, Path.of("/var/x")));
+                .isEqualTo(new Settings(
+                        "0.0.0.0", 18_081, "vertx", 1000, 5, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3));
     }
 
     @ParameterizedTest
@@ -74,7 +75,9 @@ class SettingsTest {
         "RESTBENCH_MAX_THREADS,99,100 to 100000",
         "RESTBENCH_MAX_CONNECTIONS,0,1 to 100000",
         "RESTBENCH_RECEIVE_TIMEOUT_SECONDS,0,1 to 3600",
-        "RESTBENCH_SEND_TIMEOUT_SECONDS,3601,1 to 3600",
+        "RESTBENCH_MAX_LOOP_OPERATIONS,0,1 to ",
+        "RESTBENCH_MAX_OPERATIONS,1e9,1 to ",
+        "RESTBENCH_MAX_REQUEST_THREADS,0,1 to ",
         "RESTBENCH_KEEP_ALIVE_SECONDS,-1,1 to 3600",
         "RESTBENCH_STOP_TIMEOUT_SECONDS,x,1 to 3600",
         "RESTBENCH_PINNED_WORKERS,0,1 to 1024",

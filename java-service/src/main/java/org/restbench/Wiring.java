@@ -1,0 +1,111 @@
+package org.restbench;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.restbench.affinity.CoreAffinity;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.MatrixJson;
+import org.restbench.codec.NpbJson;
+import org.restbench.codec.Workloads;
+import org.restbench.core.Admission;
+import org.restbench.core.Build;
+import org.restbench.core.Catalogue;
+import org.restbench.core.Core;
+import org.restbench.core.Health;
+import org.restbench.core.Metrics;
+import org.restbench.core.Pages;
+import org.restbench.core.Reply;
+import org.restbench.execution.Strategies;
+import org.restbench.execution.WorkLimits;
+import org.restbench.framework.Framework;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.settings.Cores;
+import org.restbench.settings.Settings;
+import org.restbench.workload.matrix.MatrixWorkload;
+import org.restbench.workload.npb.InputCache;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.NpbWorkload;
+import org.restbench.workload.npb.cg.ConjugateGradient;
+import org.restbench.workload.npb.ft.FourierTransform;
+import org.restbench.workload.npb.is.IntegerSort;
+import org.restbench.workload.npb.mg.Multigrid;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and the
+ * {@link Framework} are registered by {@code Application}.
+ */
+@Configuration(proxyBeanMethods = false)
+public class Wiring {
+    /** Of all requests together; whatever is kept between requests takes its own from here as well. */
+    @Bean
+    MemoryBudget memoryBudget(Settings settings) {
+        return new MemoryBudget(settings.memoryBudgetBytes());
+    }
+
+    /** The table of workloads. */
+    @Bean
+    public Workloads workloads(Settings settings, MemoryBudget memory) {
+        InputCache inputs = new InputCache(memory);
+        return Workloads.of(List.of(
+                new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())),
+                npb(IntegerSort.kernel(), inputs, memory),
+                npb(ConjugateGradient.kernel(), inputs, memory),
+                npb(Multigrid.kernel(), inputs, memory),
+                npb(FourierTransform.kernel(), inputs, memory)));
+    }
+
+    private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs, MemoryBudget memory) {
+        return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel, memory.totalBytes()));
+    }
+
+    @Bean
+    public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
+        return new Strategies(
+                affinity,
+                cores.pinned(),
+                cores.allowed().size(),
+                settings.pipelineQueue(),
+                settings.maxThreads());
+    }
+
+    @Bean
+    Admission admission(Settings settings) {
+        return new Admission(settings.maxInFlight());
+    }
+
+    @Bean
+    Metrics metrics(Admission admission, MemoryBudget memory, Strategies strategies) {
+        return new Metrics(admission, memory, strategies.adaptive());
+    }
+
+    @Bean
+    Core core(
+            Settings settings,
+            Cores cores,
+            CoreAffinity affinity,
+            Framework framework,
+            Workloads workloads,
+            Strategies strategies,
+            Admission admission,
+            MemoryBudget memory,
+            Metrics metrics)
+            throws IOException {
+        Build build = Build.read();
+        Map<String, Object> shown = settings.shown(cores);
+        shown.put("adaptive", strategies.adaptive().facts());
+        Supplier<Health> health = () -> Health.of(
+                framework.name(), framework.server(), build.version(), affinity.coresOfProcess(), shown);
+        Catalogue catalogue = new Catalogue(workloads, strategies.all(), metrics);
+        Map<String, Supplier<Reply>> pages = Pages.of(catalogue, metrics, health, build);
+        WorkLimits work = workLimits(settings);
+        return new Core(catalogue, pages, admission, memory, work, settings.maxBodyBytes());
+    }
+
+    private static WorkLimits workLimits(Settings settings) {
+        return new WorkLimits(settings.maxLoopOperations(), settings.maxOperations(), settings.maxRequestThreads());
+    }
+}

@@ -1,0 +1,139 @@
+package org.restbench.codec;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.StandardCharsets;
+
+/** What a body has to be before it is read as JSON, and Jackson does not check. */
+final class BodyText {
+    private static final VarHandle WORDS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long EACH_BYTE = 0x0101_0101_0101_0101L;
+    private static final long HIGH_BITS = 0x80 * EACH_BYTE;
+    private static final long BACKSLASHES = '\\' * EACH_BYTE;
+    private static final int DECODED_AT_ONCE = 8192;
+
+    private BodyText() {}
+
+    /**
+     * Whether Jackson will read it as UTF-8, and right: valid, without a byte order mark, and every escaped surrogate
+     * has its partner.
+     */
+    static boolean isSound(byte[] body) {
+        return !looksEncoded(body) && (isPlain(body) || isUtf8(body) && !hasLoneSurrogate(body));
+    }
+
+    /** Whether all of it is ASCII and no backslash; eight bytes at a time, as nearly all bodies are. */
+    private static boolean isPlain(byte[] body) {
+        long found = 0;
+        int next = 0;
+        for (; next <= body.length - Long.BYTES; next += Long.BYTES) {
+            long word = (long) WORDS.get(body, next);
+            long other = word ^ BACKSLASHES;
+            found |= word | other - EACH_BYTE & ~other; // a byte that becomes 0 borrows from its highest bit
+        }
+        boolean plain = (found & HIGH_BITS) == 0;
+        for (; next < body.length; next++) {
+            plain &= body[next] >= 0 && body[next] != '\\';
+        }
+        return plain;
+    }
+
+    /**
+     * Whether Jackson would take it for UTF-16 or UTF-32, or pass over a byte order mark. It looks at four bytes, of
+     * which none is 0 in JSON that is UTF-8.
+     */
+    static boolean looksEncoded(byte[] body) {
+        for (int i = 0; i < Math.min(4, body.length); i++) {
+            if (body[i] == 0) {
+                return true;
+            }
+        }
+        return body.length > 0 && (body[0] & 0xff) >= 0xef; // EF BB BF, FE FF, FF FE; no JSON begins so
+    }
+
+    static boolean isUtf8(byte[] body) {
+        CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
+        ByteBuffer bytes = ByteBuffer.wrap(body);
+        CharBuffer characters = CharBuffer.allocate(DECODED_AT_ONCE);
+        CoderResult result;
+        do {
+            characters.clear();
+            result = decoder.decode(bytes, characters, true);
+        } while (result.isOverflow());
+        return !result.isError();
+    }
+
+    /** By a scan of the brackets outside of strings, as the contract has it, whatever else is wrong. */
+    static boolean isTooDeep(byte[] body) {
+        int depth = 0;
+        boolean inString = false;
+        for (int i = 0; i < body.length; i++) {
+            switch (body[i]) {
+                case '"' -> inString = !inString;
+                case '\\' -> i += inString ? 1 : 0;
+                case '[', '{' -> depth += inString ? 0 : 1;
+                case ']', '}' -> depth -= inString ? 0 : 1;
+                default -> {}
+            }
+            if (depth > Json.MAX_DEPTH) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** In well-formed JSON, where a backslash is always in a string; elsewhere it may say anything. */
+    static boolean hasLoneSurrogate(byte[] body) {
+        return loneSurrogate(body, 0) >= 0;
+    }
+
+    /**
+     * The same text but for lone surrogates, which Jackson refuses in names as if they were malformed: each is replaced
+     * by a character of its own.
+     */
+    static byte[] withoutLoneSurrogates(byte[] body) {
+        byte[] text = body;
+        for (int at = loneSurrogate(body, 0); at >= 0; at = loneSurrogate(body, at + 6)) {
+            text = text == body ? body.clone() : text;
+            text[at + 2] = 'e'; // U+D800 becomes U+E800, which is for private use
+        }
+        return text;
+    }
+
+    /** The offset of the next escape that is one, -1 where there is none. */
+    private static int loneSurrogate(byte[] body, int from) {
+        for (int i = from; i < body.length; i++) {
+            if (body[i] == '\\') {
+                int unit = unit(body, i);
+                boolean pair = isBetween(unit, Character.MIN_HIGH_SURROGATE, Character.MAX_HIGH_SURROGATE)
+                        && isBetween(unit(body, i + 6), Character.MIN_LOW_SURROGATE, Character.MAX_LOW_SURROGATE);
+                if (!pair && isBetween(unit, Character.MIN_SURROGATE, Character.MAX_SURROGATE)) {
+                    return i;
+                }
+                i += pair ? 11 : 1;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean isBetween(int unit, char lowest, char highest) {
+        return unit >= lowest && unit <= highest;
+    }
+
+    /** What an escape of the form {@code \}{@code u0031} at an offset stands for; -1 where there is none. */
+    static int unit(byte[] text, int escape) {
+        if (escape + 6 > text.length || text[escape] != '\\' || text[escape + 1] != 'u') {
+            return -1;
+        }
+        int unit = 0;
+        for (int i = escape + 2; i < escape + 6; i++) {
+            unit = unit << 4 | Character.digit(text[i], 16); // negative from a byte that is no digit on
+        }
+        return unit;
+    }
+}

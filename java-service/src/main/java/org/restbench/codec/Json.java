@@ -1,0 +1,131 @@
+package org.restbench.codec;
+
+import java.util.function.Function;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.json.JsonFactory;
+
+/**
+ * Bodies in JSON as the contract has it, read by Jackson's streaming reader. {@link BodyText} checks what that does not.
+ */
+final class Json {
+    /** Levels of objects and arrays, the outermost included. */
+    static final int MAX_DEPTH = 32;
+
+    /** Bytes of memory for a byte of a name, measured: Jackson holds a long one several times while it reads it. */
+    private static final int BYTES_OF_LONG_NAMES = 8;
+
+    /** A name comes once in an object. */
+    private static final Factories UNIQUE = new Factories(true);
+
+    /** To tell a name that comes twice from what is not well-formed. */
+    private static final Factories REPEATED = new Factories(false);
+
+    private Json() {}
+
+    /** For names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and for longer ones. */
+    private record Factories(JsonFactory shortNames, JsonFactory anyNames) {
+        Factories(boolean unique) {
+            this(
+                    factory(unique, StreamReadConstraints.defaults().getMaxNameLength()),
+                    factory(unique, Integer.MAX_VALUE));
+        }
+
+        private static JsonFactory factory(boolean unique, int maxNameLength) {
+            StreamReadConstraints constraints = StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxNameLength(maxNameLength)
+                    .maxNumberLength(Integer.MAX_VALUE)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build();
+            return JsonFactory.builder()
+                    .streamReadConstraints(constraints)
+                    .configure(StreamReadFeature.STRICT_DUPLICATE_DETECTION, unique)
+                    .disable(TokenStreamFactory.Feature.FAIL_ON_SYMBOL_HASH_OVERFLOW) // there is no limit of names
+                    .build();
+        }
+    }
+
+    /**
+     * Reads a body that is one object.
+     *
+     * @param memory for what the names of members cost
+     * @param reading walks the object's members, the reader being inside of it; may be called twice
+     * @throws InvalidRequest 002
+     */
+    static <T> T read(byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
+        if (BodyText.isSound(body)) {
+            try {
+                T read = read(UNIQUE, body, memory, reading);
+                if (read != null) {
+                    return read;
+                }
+            } catch (JacksonException malformed) {
+                // which fault comes first is said below
+            }
+        }
+        throw new InvalidRequest("002", fault(body, memory), null);
+    }
+
+    /** The result of reading; null where the value is no object. */
+    private static <T> T read(
+            Factories factories, byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
+        long before = memory.bytes();
+        try {
+            return read(factories.shortNames, body, memory, reading);
+        } catch (StreamConstraintsException exceeded) {
+            if (BodyText.isTooDeep(body)) {
+                throw exceeded;
+            }
+            memory.shrink(memory.bytes() - before);
+            memory.grow((long) BYTES_OF_LONG_NAMES * body.length);
+            return read(factories.anyNames, body, memory, reading);
+        }
+    }
+
+    private static <T> T read(
+            JsonFactory factory, byte[] body, MemoryBudget.Hold memory, Function<JsonReader, T> reading) {
+        try (JsonReader reader = new JsonReader(factory.createParser(ObjectReadContext.empty(), body), body, memory)) {
+            return reader.readAll(reading);
+        }
+    }
+
+    /** The first thing that is wrong with a body, in the contract's order and words. Each is looked for in all of it. */
+    private static String fault(byte[] body, MemoryBudget.Hold memory) {
+        if (!BodyText.isUtf8(body)) {
+            return "the body is not valid UTF-8";
+        }
+        if (BodyText.isTooDeep(body)) {
+            return "the body is nested deeper than " + MAX_DEPTH + " levels";
+        }
+        byte[] text = BodyText.withoutLoneSurrogates(body);
+        if (BodyText.looksEncoded(body) || !isReadable(REPEATED, text, memory)) {
+            return "the body is not well-formed JSON";
+        }
+        if (!isReadable(UNIQUE, text, memory)) {
+            return "the body has a member twice in one object";
+        }
+        if (text != body) {
+            return "the body has a lone surrogate in a string";
+        }
+        return "the body is not a JSON object";
+    }
+
+    private static boolean isReadable(Factories factories, byte[] body, MemoryBudget.Hold memory) {
+        long before = memory.bytes();
+        try {
+            read(factories, body, memory, JsonReader::skipMembers);
+            return true;
+        } catch (JacksonException malformed) {
+            return false;
+        } finally {
+            memory.shrink(memory.bytes() - before);
+        }
+    }
+}

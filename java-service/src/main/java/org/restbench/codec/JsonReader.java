@@ -1,0 +1,141 @@
+package org.restbench.codec;
+
+import java.util.function.Function;
+import org.restbench.memory.MemoryBudget;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.exc.StreamReadException;
+
+/** Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where it is malformed. */
+final class JsonReader implements AutoCloseable {
+    /** What a name costs until its object ends, so that none comes twice: measured, with what Jackson keeps of it. */
+    private static final int BYTES_OF_A_NAME = 256;
+
+    private static final int NAMES_AT_ONCE = 64;
+
+    private final JsonParser parser;
+    private final byte[] body;
+    private final MemoryBudget.Hold memory;
+    private int ignoredNames;
+
+    JsonReader(JsonParser parser, byte[] body, MemoryBudget.Hold memory) {
+        this.parser = parser;
+        this.body = body;
+        this.memory = memory;
+    }
+
+    /** Reads the whole text: the result for an object, null for any other value. */
+    <T> T readAll(Function<JsonReader, T> reading) {
+        JsonToken first = parser.nextToken();
+        if (first == null) {
+            throw new StreamReadException(parser, "no value");
+        }
+        T result = null;
+        if (first == JsonToken.START_OBJECT) {
+            result = reading.apply(this);
+        } else {
+            skip();
+        }
+        if (parser.nextToken() != null) {
+            throw new StreamReadException(parser, "text after the value");
+        }
+        return result;
+    }
+
+    /** The text. */
+    byte[] body() {
+        return body;
+    }
+
+    /** Moves to the next member of the object it is in: its name, or null and out of the object after the last. */
+    String nextName() {
+        return parser.nextName();
+    }
+
+    /** Moves to the next token. */
+    JsonToken next() {
+        return parser.nextToken();
+    }
+
+    boolean isNotAt(JsonToken token) {
+        return parser.currentToken() != token;
+    }
+
+    /** Where the token it is at begins. */
+    int offset() {
+        return (int) parser.currentTokenLocation().getByteOffset();
+    }
+
+    /** Whether it is at an integer, without fraction and exponent, of 64 bits. */
+    boolean isLong() {
+        return parser.currentToken() == JsonToken.VALUE_NUMBER_INT
+                && parser.getNumberType() != JsonParser.NumberType.BIG_INTEGER;
+    }
+
+    long longValue() {
+        return parser.getLongValue();
+    }
+
+    /** The text of the string it is at. */
+    String text() {
+        return parser.getString();
+    }
+
+    /**
+     * Where the string that begins at an offset ends, its closing quote included.
+     *
+     * @param most bytes that are looked at; where it has not ended then, an offset behind them or the text's end
+     */
+    int endOfString(int offset, int most) {
+        int next = offset + 1;
+        int last = (int) Math.min(body.length, (long) offset + most);
+        while (next < last && body[next] != '"') {
+            next += body[next] == '\\' ? 2 : 1;
+        }
+        return Math.min(body.length, next + 1);
+    }
+
+    /** Passes over the value of a member. */
+    void skipNext() {
+        parser.nextToken();
+        skip();
+        ignore();
+    }
+
+    /** Passes over the value whose first token it is at. */
+    void skip() {
+        int depth = 0;
+        for (JsonToken token = parser.currentToken(); ; token = parser.nextToken()) {
+            if (token.isStructStart()) {
+                depth++;
+            } else if (token.isStructEnd()) {
+                depth--;
+            } else if (token == JsonToken.PROPERTY_NAME) {
+                ignore();
+            }
+            if (depth == 0) {
+                return;
+            }
+        }
+    }
+
+    /** Passes over the rest of the object it is in. */
+    static boolean skipMembers(JsonReader reader) {
+        while (reader.nextName() != null) {
+            reader.skipNext();
+        }
+        return true;
+    }
+
+    /** Of objects that are read, the few names are not worth counting. */
+    private void ignore() {
+        if (++ignoredNames % NAMES_AT_ONCE == 0) {
+            memory.grow((long) NAMES_AT_ONCE * BYTES_OF_A_NAME);
+        }
+    }
+
+    @Override
+    public void close() {
+        parser.close();
+    }
+}

@@ -1,0 +1,29 @@
+package org.restbench.core;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Counts the requests in flight and turns away what is over the limit. */
+public final class Admission {
+    private final int limit;
+    private final AtomicInteger inFlight = new AtomicInteger();
+
+    public Admission(int limit) {
+        this.limit = limit;
+    }
+
+    /** Requests in flight now. */
+    public int inFlight() {
+        return inFlight.get();
+    }
+
+    /** @throws Refused 008 at the limit */
+    void enter() {
+        if (inFlight.getAndUpdate(now -> now < limit ? now + 1 : now) >= limit) {
+            throw new Refused(Reply.busy("the service is at its limit of requests in flight"));
+        }
+    }
+
+    void leave() {
+        inFlight.decrementAndGet();
+    }
+}

@@ -1,0 +1,102 @@
+package org.restbench.core;
+
+import java.util.Map;
+import java.util.function.Supplier;
+import org.restbench.core.Catalogue.Route;
+import org.restbench.execution.WorkLimits;
+import org.restbench.memory.MemoryBudget;
+
+/**
+ * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
+ *
+ * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the body
+ * piece by piece and lets it run. It sends the {@link Reply} it gets from any of these, and says that it is sent.
+ */
+public final class Core {
+    private final Catalogue catalogue;
+    private final Map<String, Supplier<Reply>> pages;
+    private final Admission admission;
+    private final MemoryBudget memory;
+    private final WorkLimits limits;
+    private final int maxBodyBytes;
+
+    /**
+     * @param pages by their path, what is there to GET
+     * @param memory of all requests together
+     * @param limits of the work of one request
+     * @param maxBodyBytes above it a body is refused
+     */
+    public Core(
+            Catalogue catalogue,
+            Map<String, Supplier<Reply>> pages,
+            Admission admission,
+            MemoryBudget memory,
+            WorkLimits limits,
+            int maxBodyBytes) {
+        this.catalogue = catalogue;
+        this.pages = pages;
+        this.admission = admission;
+        this.memory = memory;
+        this.limits = limits;
+        this.maxBodyBytes = maxBodyBytes;
+    }
+
+    /** Never throws. */
+    public Opened open(Head head) {
+        Route route = catalogue.find(head.rawPath());
+        if (route == null) {
+            return page(head);
+        }
+        if (!head.method().equals("POST")) {
+            return route.counted(Reply.wrongMethod("POST"));
+        }
+        if (!isJson(head.contentType())) {
+            return route.counted(Reply.notJson());
+        }
+        Exchange exchange = new Exchange(this, route, head);
+        try {
+            exchange.open();
+            return exchange;
+        } catch (Throwable refused) {
+            return exchange.refused(refused);
+        }
+    }
+
+    private Reply page(Head head) {
+        Supplier<Reply> page = pages.get(head.rawPath());
+        if (page == null) {
+            return Reply.noSuchPath();
+        }
+        try {
+            return head.method().equals("GET") ? page.get() : Reply.wrongMethod("GET");
+        } catch (Throwable thrown) {
+            return Errors.reply(thrown, () -> null);
+        }
+    }
+
+    /** The media type without regard to case and parameters. */
+    private static boolean isJson(String contentType) {
+        return contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
+    }
+
+    /** What a server has refused by itself, in the contract's form. */
+    public Reply refusedByServer(int status) {
+        return Reply.refusedByServer(status);
+    }
+
+    Admission admission() {
+        return admission;
+    }
+
+    MemoryBudget memory() {
+        return memory;
+    }
+
+    WorkLimits limits() {
+        return limits;
+    }
+
+    int maxBodyBytes() {
+        return maxBodyBytes;
+    }
+}

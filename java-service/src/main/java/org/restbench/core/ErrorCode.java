@@ -1,0 +1,44 @@
+package org.restbench.core;
+
+import java.util.Arrays;
+
+/** The contract's codes and the status each is answered with. */
+enum ErrorCode {
+    SIZES_DIFFER("001", 422),
+    MALFORMED("002", 400),
+    MEMBER("003", 422),
+    ROW_WIDTH("004", 422),
+    ELEMENT("005", 422),
+    OVERFLOW("006", 422),
+    TOO_LARGE("007", 413),
+    BUSY("008", 503),
+    /** 404; a wrong method or media type has the same code with a status of its own. */
+    NO_ROUTE("009", 404),
+    MEMORY("010", 413),
+    TOO_MUCH_WORK("011", 413),
+    FAULT("099", 500);
+
+    private final String code;
+    private final int status;
+
+    ErrorCode(String code, int status) {
+        this.code = code;
+        this.status = status;
+    }
+
+    String code() {
+        return code;
+    }
+
+    int status() {
+        return status;
+    }
+
+    /** The entry of a contract's code, e.g. {@code "004"}. */
+    static ErrorCode of(String code) {
+        return Arrays.stream(values())
+                .filter(entry -> entry.code.equals(code))
+                .findFirst()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,98 @@
+package org.restbench.core;
+
+import java.util.function.Supplier;
+import org.restbench.execution.AbandonedException;
+import org.restbench.execution.StoppingException;
+import org.restbench.execution.StrategyFault;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The one place that turns what went wrong into an answer. */
+final class Errors {
+    private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
+
+    private Errors() {}
+
+    /** @param requestId asked only where it is not known from what was thrown: reading it costs */
+    static Reply reply(Throwable thrown, Supplier<RequestId> requestId) {
+        if (thrown instanceof Refused refused) {
+            return refused.reply();
+        }
+        if (thrown instanceof InvalidRequest invalid) {
+            return Reply.error(ErrorCode.of(invalid.code()), invalid.getMessage(), invalid.requestId());
+        }
+        if (thrown instanceof MemoryRefused refused) {
+            return refused.never()
+                    ? Reply.error(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
+                    : Reply.busy(refused.getMessage());
+        }
+        if (thrown instanceof StoppingException) {
+            return Reply.busy("the service is stopping");
+        }
+        if (thrown instanceof AbandonedException) {
+            return Reply.busy("the client went away before its turn came");
+        }
+        if (thrown instanceof OutOfMemoryError) {
+            LOG.error("request {} met the end of memory or threads", shown(idUnlessOutOfMemory(requestId)), thrown);
+            return noMemory();
+        }
+        return fault(thrown, requestId.get());
+    }
+
+    static Reply noMemory() {
+        return Reply.busy("the requests in flight hold the memory that this one needs");
+    }
+
+    private static Reply fault(Throwable thrown, RequestId id) {
+        boolean told = thrown instanceof StrategyFault;
+        LOG.error("request {} failed with 099", shown(id), told ? thrown : Muted.of(thrown));
+        return Reply.error(
+                ErrorCode.FAULT, told ? thrown.getMessage() : "a fault of the service; its log says more", id);
+    }
+
+    private static RequestId idUnlessOutOfMemory(Supplier<RequestId> requestId) {
+        try {
+            return requestId.get();
+        } catch (OutOfMemoryError still) {
+            return null;
+        }
+    }
+
+    /** For one line of the log, in ASCII without control characters: nobody forges another line with an id. */
+    private static String shown(RequestId id) {
+        if (id == null) {
+            return "without a readable id";
+        }
+        StringBuilder shown = new StringBuilder();
+        id.text().chars().forEach(unit -> {
+            if (unit >= ' ' && unit <= '~') {
+                shown.append((char) unit);
+            } else {
+                shown.append(String.format("\\u%04x", unit));
+            }
+        });
+        return shown.toString();
+    }
+
+    /**
+     * A throwable for the log: where it was thrown and of which class, without its message, as anybody's message may
+     * quote what a client sent.
+     */
+    private static final class Muted extends Throwable {
+        private static final long serialVersionUID = 1L;
+
+        private Muted(Throwable thrown, Throwable mutedCause) {
+            super(thrown.getClass().getName(), mutedCause, false, true);
+            setStackTrace(thrown.getStackTrace());
+        }
+
+        /** Its causes are muted as well. */
+        static Muted of(Throwable thrown) {
+            Throwable cause = thrown.getCause();
+            return new Muted(thrown, cause == null ? null : of(cause));
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package org.restbench.core;
+
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Query;
+import org.restbench.core.Catalogue.Route;
+import org.restbench.execution.Job;
+import org.restbench.memory.MemoryBudget;
+
+/**
+ * A request on its way: takes its body piece by piece and runs it. Used by one thread at a time; {@link #run} or
+ * {@link #cutOff} is called exactly once, unless {@link #take} has given a reply.
+ */
+public final class Exchange implements Opened {
+    /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
+    private static final int BELIEVED_BYTES = 1 << 20;
+
+    /** Where no length is declared. */
+    private static final int FIRST_BYTES = 1 << 16;
+
+    /**
+     * Bytes of memory for a byte of the body: itself, and twice that again while it is received (an array grows by a
+     * copy) or read as JSON (names of members, strings without their escapes).
+     */
+    private static final long BYTES_PER_BYTE = 3;
+
+    /** For what does not follow from the body: the tasks of a loop, 100 bytes each, buffers, the request itself. */
+    private static final long BYTES_PER_REQUEST = 384 << 10;
+
+    private final Core core;
+    private final Route route;
+    private final Head head;
+    private MemoryBudget.Hold memory;
+    private boolean admitted;
+    private byte[] body;
+    private int received;
+
+    /**
+     * A body of declared length is admitted before it is read; one of unknown length when it is there, as it may turn
+     * out to be too large.
+     */
+    Exchange(Core core, Route route, Head head) {
+        this.core = core;
+        this.route = route;
+        this.head = head;
+    }
+
+    /**
+     * @throws Refused 007 or 008
+     * @throws org.restbench.memory.MemoryRefused where there is no memory for the body
+     */
+    void open() {
+        long declared = head.declaredBytes();
+        if (declared > core.maxBodyBytes()) {
+            throw tooLarge();
+        }
+        if (declared >= 0) {
+            admit();
+        }
+        long expected = declared < 0 ? FIRST_BYTES : declared;
+        memory = core.memory().hold(BYTES_PER_REQUEST + BYTES_PER_BYTE * expected);
+        body = new byte[(int) Math.min(expected, declared < 0 ? FIRST_BYTES : BELIEVED_BYTES)];
+    }
+
+    private void admit() {
+        core.admission().enter();
+        admitted = true;
+    }
+
+    private Refused tooLarge() {
+        String message = "the body is larger than the limit of " + core.maxBodyBytes() + " bytes";
+        return new Refused(Reply.error(ErrorCode.TOO_LARGE, message, null));
+    }
+
+    /**
+     * Takes the next bytes of the body.
+     *
+     * @return null where there is room for them; else the answer, and the exchange is over
+     */
+    public Reply take(byte[] piece, int from, int length) {
+        try {
+            if (length > core.maxBodyBytes() - received) {
+                throw tooLarge();
+            }
+            makeRoom(received + length);
+            System.arraycopy(piece, from, body, received, length);
+            received += length;
+            return null;
+        } catch (Throwable refused) {
+            return end(Errors.reply(refused, () -> null));
+        }
+    }
+
+    private void makeRoom(int needed) {
+        if (needed <= body.length) {
+            return;
+        }
+        boolean declared = head.declaredBytes() >= 0;
+        long most = declared ? head.declaredBytes() : core.maxBodyBytes();
+        int capacity = (int) Math.max(needed, Math.min(most, 2L * body.length));
+        if (!declared) {
+            memory.grow(BYTES_PER_BYTE * (capacity - body.length));
+        }
+        body = Arrays.copyOf(body, capacity);
+    }
+
+    /** The body ended before its end: 002. */
+    public Reply cutOff() {
+        return end(Reply.error(ErrorCode.MALFORMED, "the body was cut off", null));
+    }
+
+    /**
+     * Gives the request to its strategy.
+     *
+     * @return the answer, done already where the strategy works on the calling thread; it never fails
+     */
+    public CompletionStage<Reply> run() {
+        if (received < head.declaredBytes()) {
+            return CompletableFuture.completedFuture(cutOff());
+        }
+        try {
+            if (!admitted) {
+                admit();
+            }
+            byte[] whole = received == body.length ? body : Arrays.copyOf(body, received);
+            return start(route.workload(), whole);
+        } catch (Throwable refused) {
+            return CompletableFuture.completedFuture(end(Errors.reply(refused, () -> null)));
+        }
+    }
+
+    private <I, O> CompletionStage<Reply> start(CodedWorkload<I, O> workload, byte[] whole) {
+        Query query = new Query(head.rawQuery());
+        Job<I, O> job = new Job<>(workload, whole, query, memory, core.limits(), head.isWanted());
+        return route.technique().strategy().execute(job).handle((product, thrown) -> {
+            try {
+                return end(
+                        thrown == null
+                                ? Reply.product(product, ServerTiming.of(job.clock()))
+                                : Errors.reply(thrown, () -> workload.codec().identify(whole)));
+            } catch (OutOfMemoryError exhausted) {
+                return end(Errors.noMemory());
+            }
+        });
+    }
+
+    private Reply end(Reply reply) {
+        body = null;
+        return route.counted(reply).releasing(this::release);
+    }
+
+    /** Counts what was refused on the way in, and gives back what it had. */
+    Reply refused(Throwable thrown) {
+        return end(Errors.reply(thrown, () -> null));
+    }
+
+    private void release() {
+        if (memory != null) {
+            memory.close();
+        }
+        if (admitted) {
+            core.admission().leave();
+        }
+    }
+}

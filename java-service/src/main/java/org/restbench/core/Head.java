@@ -1,0 +1,23 @@
+package org.restbench.core;
+
+import java.util.function.BooleanSupplier;
+
+/**
+ * What a request says before its body.
+ *
+ * @param rawPath as it was sent, without the query
+ * @param rawQuery as it was sent, null where there is none
+ * @param contentType null where there is none
+ * @param declaredBytes length of the body, 0 where it has none, -1 where it is not known
+ * @param isWanted whether its client still waits, as far as the framework can tell
+ */
+public record Head(
+        String method,
+        String rawPath,
+        String rawQuery,
+        String contentType,
+        long declaredBytes,
+        BooleanSupplier isWanted) {
+    /** For frameworks that see a client go only when they send to it. */
+    public static final BooleanSupplier ALWAYS_WANTED = () -> true;
+}

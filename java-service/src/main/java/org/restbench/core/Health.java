@@ -1,0 +1,50 @@
+package org.restbench.core;
+
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Says that the service is ready, and on what it runs.
+ *
+ * @param framework the name it was chosen by
+ * @param server name and version of what parses HTTP
+ * @param workers processes that serve
+ * @param handoff null: no framework here runs requests in its event loop
+ * @param runtime the JVM's name and version
+ * @param collectors the JVM's garbage collectors, e.g. {@code G1 Young Generation}
+ * @param cores that the process may run on
+ * @param settings what the service was started with, nothing secret
+ */
+public record Health(
+        String status,
+        String service,
+        String framework,
+        String server,
+        int workers,
+        String handoff,
+        String version,
+        String runtime,
+        List<String> collectors,
+        List<Integer> cores,
+        Map<String, Object> settings) {
+    public static Health of(
+            String framework, String server, String version, BitSet cores, Map<String, Object> settings) {
+        return new Health(
+                "ok",
+                "java",
+                framework,
+                server,
+                1,
+                null,
+                version,
+                System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"),
+                ManagementFactory.getGarbageCollectorMXBeans().stream()
+                        .map(GarbageCollectorMXBean::getName)
+                        .toList(),
+                cores.stream().boxed().toList(),
+                settings);
+    }
+}

@@ -1,0 +1,79 @@
+package org.restbench.core;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What is there to GET. The contract is served as JSON and as a page, which work without network. */
+public final class Pages {
+    private static final JsonMapper JSON_MAPPER = JsonMapper.builder()
+            .disable(MapperFeature.SORT_PROPERTIES_ALPHABETICALLY)
+            .build();
+
+    private static final String SCRIPT = "text/javascript;charset=UTF-8";
+
+    /**
+     * For Swagger UI, which loads its own files and this service's contract: its icons are data: images in its style
+     * sheet; the hash is that of its logo's style.
+     */
+    private static final String DOCS = "default-src 'none'; script-src 'self'; connect-src 'self'; "
+            + "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='; "
+            + "img-src 'self' data:; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+    private Pages() {}
+
+    /** @param health what {@code /health} says, asked each time */
+    public static Map<String, Supplier<Reply>> of(
+            Catalogue catalogue, Metrics metrics, Supplier<Health> health, Build build) {
+        String swagger = "META-INF/resources/webjars/swagger-ui/" + build.swaggerUi() + "/";
+        byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers());
+        byte[] openApi = openApi();
+        return Map.of(
+                "/health", () -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
+                "/strategies", () -> json(strategies),
+                "/metrics",
+                        () -> Reply.page(
+                                "text/plain;version=0.0.4;charset=utf-8",
+                                Reply.DATA,
+                                metrics.scrape().getBytes(StandardCharsets.UTF_8)),
+                "/openapi.json", () -> json(openApi),
+                "/docs", file("docs.html", "text/html;charset=UTF-8", DOCS),
+                // a file of its own: the page's policy runs no script that stands in the page
+                "/docs/start.js", file("docs-start.js", SCRIPT, Reply.DATA),
+                "/docs/swagger-ui.css", file(swagger + "swagger-ui.css", "text/css;charset=UTF-8", Reply.DATA),
+                "/docs/swagger-ui-bundle.js", file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA));
+    }
+
+    private static Reply json(byte[] json) {
+        return Reply.page(Reply.JSON, Reply.DATA, json);
+    }
+
+    private static byte[] openApi() {
+        byte[] yaml = read("contract/openapi.yaml");
+        Object read = new Yaml(new SafeConstructor(new LoaderOptions())).load(new String(yaml, StandardCharsets.UTF_8));
+        return JSON_MAPPER.writeValueAsBytes(read);
+    }
+
+    private static Supplier<Reply> file(String resource, String contentType, String policy) {
+        return () -> Reply.page(contentType, policy, read(resource));
+    }
+
+    private static byte[] read(String resource) {
+        try (InputStream in = Pages.class.getResourceAsStream("/" + resource)) {
+            if (in == null) {
+                throw new IllegalStateException("not in the class path: " + resource);
+            }
+            return in.readAllBytes();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+}

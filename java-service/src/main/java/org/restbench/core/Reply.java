@@ -1,0 +1,122 @@
+package org.restbench.core;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
+import org.restbench.codec.RequestIds;
+import org.restbench.workload.RequestId;
+
+/** A whole answer. Whoever is given one sends it and calls {@link #sent}, whatever becomes of the sending. */
+public final class Reply implements Opened {
+    static final String JSON = "application/json";
+
+    /** An answer is data: a browser that is shown it guesses, keeps, loads and runs nothing. */
+    static final String DATA = "default-src 'none'; frame-ancestors 'none'";
+
+    private static final Map<String, String> JSON_HEADERS = headers(JSON, DATA);
+
+    private final int status;
+    private final Map<String, String> headers;
+    private final byte[] body;
+    private final AtomicReference<Runnable> release = new AtomicReference<>();
+
+    private Reply(int status, Map<String, String> headers, byte[] body) {
+        this.status = status;
+        this.headers = headers;
+        this.body = body;
+    }
+
+    private static Map<String, String> headers(String contentType, String policy) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        headers.put("Content-Type", contentType);
+        headers.put("X-Content-Type-Options", "nosniff");
+        headers.put("Cache-Control", "no-store");
+        headers.put("Content-Security-Policy", policy);
+        headers.put("Referrer-Policy", "no-referrer");
+        return Collections.unmodifiableMap(headers);
+    }
+
+    private static Map<String, String> with(String header, String value) {
+        Map<String, String> headers = new LinkedHashMap<>(JSON_HEADERS);
+        headers.put(header, value);
+        return headers;
+    }
+
+    /** @param policy what a browser may do with it, as in Content-Security-Policy */
+    static Reply page(String contentType, String policy, byte[] body) {
+        return new Reply(200, headers(contentType, policy), body);
+    }
+
+    static Reply product(byte[] body, String serverTiming) {
+        return new Reply(200, with("Server-Timing", serverTiming), body);
+    }
+
+    /** @param requestId null where there is none to echo */
+    static Reply error(ErrorCode code, String message, RequestId requestId) {
+        return new Reply(code.status(), JSON_HEADERS, error(code, requestId, message));
+    }
+
+    /** 008: the same request may be answered a second later. */
+    static Reply busy(String message) {
+        return new Reply(ErrorCode.BUSY.status(), with("Retry-After", "1"), error(ErrorCode.BUSY, null, message));
+    }
+
+    static Reply noSuchPath() {
+        return error(ErrorCode.NO_ROUTE, "no such path or strategy; GET /strategies lists the strategies", null);
+    }
+
+    static Reply wrongMethod(String allowed) {
+        String message = "this path has the method " + allowed + " only";
+        return new Reply(405, with("Allow", allowed), error(ErrorCode.NO_ROUTE, null, message));
+    }
+
+    static Reply notJson() {
+        String message = "Content-Type must be application/json";
+        return new Reply(415, JSON_HEADERS, error(ErrorCode.NO_ROUTE, null, message));
+    }
+
+    /** 002 with whatever status a server has decided on. */
+    static Reply refusedByServer(int status) {
+        String message = "the request is refused with status " + status;
+        return new Reply(status, JSON_HEADERS, error(ErrorCode.MALFORMED, null, message));
+    }
+
+    private static byte[] error(ErrorCode code, RequestId requestId, String message) {
+        String json = "{\"requestId\":" + RequestIds.asReceived(requestId) + ",\"errorCode\":\"" + code.code()
+                + "\",\"errorMessage\":" + RequestIds.quote(message) + "}";
+        return json.getBytes(StandardCharsets.UTF_8);
+    }
+
+    public int status() {
+        return status;
+    }
+
+    /** All but Date, Connection and Content-Length. */
+    public Map<String, String> headers() {
+        return headers;
+    }
+
+    /** Never empty. */
+    public byte[] body() {
+        return body;
+    }
+
+    /** @param action done once, when this is sent */
+    Reply releasing(Runnable action) {
+        release.set(action);
+        return this;
+    }
+
+    /**
+     * Gives back the request's place and memory; more than once does nothing. To be called before the last byte leaves,
+     * so that a client that has the whole answer finds its place free, and one that does not take it keeps it.
+     */
+    public void sent() {
+        Runnable action = release.getAndSet(null);
+        if (action != null) {
+            action.run();
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package org.restbench.framework;
+
+import jakarta.servlet.AsyncContext;
+import jakarta.servlet.DispatcherType;
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.concurrent.CompletableFuture;
+import org.restbench.core.Core;
+import org.restbench.core.Exchange;
+import org.restbench.core.Head;
+import org.restbench.core.Opened;
+import org.restbench.core.Reply;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One request of a servlet container. The body is read on the container's thread, and the answer sent on it where it is
+ * there at once; else no thread of the container waits for it.
+ *
+ * <p>That a client has gone is noticed only when it is sent to: a servlet container does not look at a connection whose
+ * request it has read. So every request is run.
+ */
+final class ServletExchange {
+    private static final Logger LOG = LoggerFactory.getLogger(ServletExchange.class);
+
+    /** Attribute of a request whose answer the container asks for. */
+    private static final String REPLY = ServletExchange.class.getName() + ".reply";
+
+    private static final int PIECE_BYTES = 16 << 10;
+
+    /**
+     * An answer of so many bytes is sent by the thread that has computed it: the kernel takes it at once. For a larger
+     * one, that thread of a strategy would wait for the client.
+     */
+    private static final int SENT_AT_ONCE_BYTES = 16 << 10;
+
+    private final HttpServletRequest request;
+    private final HttpServletResponse response;
+
+    ServletExchange(HttpServletRequest request, HttpServletResponse response) {
+        this.request = request;
+        this.response = response;
+    }
+
+    /** Answers it, now or later. */
+    void handle(Core core) {
+        if (request.getDispatcherType() == DispatcherType.ERROR) {
+            sendForContainer(core);
+            return;
+        }
+        Opened opened = core.open(new Head(
+                request.getMethod(),
+                request.getRequestURI(),
+                request.getQueryString(),
+                request.getContentType(),
+                request.getContentLengthLong(),
+                Head.ALWAYS_WANTED));
+        if (opened instanceof Reply reply) {
+            send(reply);
+            return;
+        }
+        Exchange exchange = (Exchange) opened;
+        Reply refused = receive(exchange);
+        if (refused != null) {
+            sendUnlessContainerDoes(refused);
+            return;
+        }
+        CompletableFuture<Reply> answer = exchange.run().toCompletableFuture();
+        if (answer.isDone()) {
+            send(answer.join());
+        } else {
+            sendLater(answer);
+        }
+    }
+
+    /** The container has refused it with a status of its own and comes back for an answer. */
+    private void sendForContainer(Core core) {
+        Object status = request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE);
+        if (request.getAttribute(REPLY) instanceof Reply reply) {
+            send(reply);
+        } else if (status instanceof Integer known && known == HttpServletResponse.SC_METHOD_NOT_ALLOWED) {
+            String method = (String) request.getAttribute(RequestDispatcher.ERROR_METHOD); // TRACE
+            String path = (String) request.getAttribute(RequestDispatcher.ERROR_REQUEST_URI);
+            send((Reply) core.open(new Head(method, path, null, null, 0, Head.ALWAYS_WANTED)));
+        } else {
+            send(core.refusedByServer(status instanceof Integer known ? known : 500));
+        }
+    }
+
+    /** Tomcat decides on an error by itself where it cannot read a body, and lets nothing else be sent. */
+    private void sendUnlessContainerDoes(Reply reply) {
+        if (response.isCommitted()) {
+            reply.sent();
+            request.setAttribute(REPLY, reply);
+        } else {
+            send(reply);
+        }
+    }
+
+    /** Reads the body: null where all of it is there. */
+    private Reply receive(Exchange exchange) {
+        long length = request.getContentLengthLong();
+        byte[] piece = new byte[length > 0 ? (int) Math.min(length, PIECE_BYTES) : PIECE_BYTES];
+        try {
+            InputStream in = request.getInputStream();
+            for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+                Reply refused = exchange.take(piece, 0, read);
+                if (refused != null) {
+                    return refused;
+                }
+            }
+            return null;
+        } catch (IOException cutOff) {
+            return exchange.cutOff();
+        }
+    }
+
+    private void sendLater(CompletableFuture<Reply> answer) {
+        AsyncContext later = request.startAsync();
+        later.setTimeout(0);
+        answer.thenAccept(reply -> {
+            if (reply.body().length <= SENT_AT_ONCE_BYTES) {
+                sendAndComplete(reply, later);
+            } else {
+                later.start(() -> sendAndComplete(reply, later));
+            }
+        });
+    }
+
+    private void sendAndComplete(Reply reply, AsyncContext later) {
+        try {
+            send(reply);
+        } finally {
+            later.complete();
+        }
+    }
+
+    private void send(Reply reply) {
+        byte[] body = reply.body();
+        try {
+            response.setStatus(reply.status());
+            reply.headers().forEach(response::setHeader);
+            response.setContentLength(body.length);
+            OutputStream out = response.getOutputStream();
+            out.write(body, 0, body.length - 1);
+            reply.sent();
+            out.write(body, body.length - 1, 1);
+            response.flushBuffer(); // so that the answer has left when the container takes the request for done
+        } catch (IOException gone) {
+            LOG.debug("the client went away before it had its answer: {}", gone.toString()); // nobody to tell
+        } finally {
+            reply.sent();
+        }
+    }
+}

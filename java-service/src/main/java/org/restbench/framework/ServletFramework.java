@@ -1,0 +1,46 @@
+package org.restbench.framework;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.restbench.core.Core;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** A bare servlet on the same Tomcat: what Spring MVC costs is the difference. */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration(
+        exclude = {
+            DispatcherServletAutoConfiguration.class,
+            WebMvcAutoConfiguration.class,
+            ErrorMvcAutoConfiguration.class
+        })
+@Import(TomcatServer.class)
+class ServletFramework {
+    @Bean
+    ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
+        return new ServletRegistrationBean<>(new CoreServlet(core), "/");
+    }
+
+    /** Gives every request to the core. */
+    static final class CoreServlet extends HttpServlet {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Core core;
+
+        CoreServlet(Core core) {
+            this.core = core;
+        }
+
+        @Override
+        protected void service(HttpServletRequest request, HttpServletResponse response) {
+            new ServletExchange(request, response).handle(core);
+        }
+    }
+}

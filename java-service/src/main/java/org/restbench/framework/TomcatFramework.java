@@ -1,0 +1,19 @@
+package org.restbench.framework;
+
+import org.restbench.core.Core;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/** Spring MVC on Tomcat: what users of spring-boot-starter-web run. */
+@Configuration(proxyBeanMethods = false)
+@EnableAutoConfiguration(exclude = ErrorMvcAutoConfiguration.class) // errors are the core's
+@Import(TomcatServer.class)
+class TomcatFramework {
+    @Bean
+    CoreController coreController(Core core) {
+        return new CoreController(core);
+    }
+}

@@ -1,0 +1,121 @@
+package org.restbench.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+
+/** Which bodies are JSON, what is said of others, and what reading them may cost. */
+class JsonTest {
+    private static final String ONE_BY_ONE = "{\"columnCount\":1,\"rows\":[{\"value\":\"1\"}]}";
+
+    private final MemoryBudget budget = new MemoryBudget(1 << 30);
+    private final MemoryBudget.Hold memory = budget.hold(0);
+
+    private void decode(String body) {
+        decode(body.getBytes(StandardCharsets.ISO_8859_1));
+    }
+
+    private void decode(byte[] body) {
+        new MatrixJson(1000).decode(body, Query.NONE, memory);
+    }
+
+    private static String request(String members) {
+        return "{" + members + "\"requestId\":1,\"matrixOne\":" + ONE_BY_ONE + ",\"matrixTwo\":" + ONE_BY_ONE + "}";
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {"a":"\u00ff"                            | is not valid UTF-8
+            [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[         | is nested deeper than 32 levels
+            {"a":1,"a":1                              | is not well-formed JSON
+            {"a":1,"\\u0061":"\\ud800"}               | has a member twice in one object
+            {"\\ud800":1}                             | has a lone surrogate in a string
+            {"x":{"a":"\\udc00\\ud800"}}              | has a lone surrogate in a string
+            ["\\ud83d\\ude00"]                        | is not a JSON object
+            {} {}                                     | is not well-formed JSON
+            {"a":tru}                                 | is not well-formed JSON
+            {"a":"\\ud8"}                             | is not well-formed JSON
+            """)
+    void the_first_fault_in_the_contracts_order_is_named_and_each_is_looked_for_in_all_of_the_body(
+            String body, String fault) {
+        assertThatThrownBy(() -> decode(body))
+                .isInstanceOfSatisfying(InvalidRequest.class, invalid -> {
+                    assertThat(invalid.code()).isEqualTo("002");
+                    assertThat(invalid.requestId()).isNull();
+                })
+                .hasMessage("the body " + fault);
+    }
+
+    @Test
+    void a_text_that_jackson_would_take_for_another_encoding_is_not_well_formed() {
+        for (var charset : new java.nio.charset.Charset[] {StandardCharsets.UTF_16BE, StandardCharsets.UTF_16LE}) {
+            assertThatThrownBy(() -> decode(request("").getBytes(charset)))
+                    .hasMessage("the body is not well-formed JSON");
+        }
+        assertThatThrownBy(() -> decode(("\ufeff" + request("")).getBytes(StandardCharsets.UTF_8)))
+                .hasMessage("the body is not well-formed JSON");
+    }
+
+    @Test
+    void names_and_numbers_have_no_limit_of_their_own() {
+        decode(request("\"" + "n".repeat(200_000) + "\":" + "7".repeat(200_000) + ","));
+        String twice = "\"" + "n".repeat(200_000) + "\":1,";
+        assertThatThrownBy(() -> decode(request(twice + twice)))
+                .hasMessage("the body has a member twice in one object");
+    }
+
+    @Test
+    void many_names_take_memory_as_they_come() {
+        String names = IntStream.range(0, 100_000)
+                .mapToObj(i -> "\"" + Integer.toString(i, 36) + "\":1,")
+                .collect(Collectors.joining());
+        decode(request(names));
+        assertThat(memory.bytes()).isGreaterThan(100 * 100_000);
+        try (MemoryBudget.Hold little = new MemoryBudget(1 << 20).hold(0)) {
+            byte[] body = request(names).getBytes(StandardCharsets.UTF_8);
+            assertThatThrownBy(() -> new MatrixJson(1000).decode(body, Query.NONE, little))
+                    .isInstanceOf(MemoryRefused.class);
+        }
+    }
+
+    /** Were each row as the first, there would be ten times as many elements as there are. */
+    @Test
+    void a_short_first_row_reserves_no_ten_fold_memory() {
+        String longRow = "{\"value\":\"" + "1000000000000000000,".repeat(99) + "1\"}";
+        String shortRow = "{\"value\":\"" + "0,".repeat(99) + "0\"}";
+        String rows = shortRow + ("," + longRow).repeat(2000);
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":100,\"rows\":[" + rows
+                + "]},\"matrixTwo\":" + ONE_BY_ONE + "}";
+        assertThatThrownBy(() -> decode(body)).hasMessage("Invalid number of columns and rows for multiplication");
+        assertThat(body.length()).isGreaterThan(3 << 20);
+        try (MemoryBudget.Hold enough = new MemoryBudget(3L * body.length()).hold(0)) {
+            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+            assertThatThrownBy(() -> new MatrixJson(1000).decode(bytes, Query.NONE, enough))
+                    .isInstanceOf(InvalidRequest.class);
+        }
+    }
+
+    @Test
+    void an_id_is_found_in_any_well_formed_body_and_nowhere_else() {
+        assertThat(identify("{\"x\":[1],\"requestId\":\"a\"}")).isEqualTo(new RequestId("a", false));
+        assertThat(identify("{\"requestId\":-0}")).isEqualTo(new RequestId("0", true));
+        assertThat(identify("{\"requestId\":1.0}")).isNull();
+        assertThat(identify("{\"requestId\":1")).isNull();
+        assertThat(identify("{\"requestId\":\"" + "x".repeat(129) + "\"}")).isNull();
+        assertThat(identify("{\"requestId\":\"" + "\\ud83d\\ude00".repeat(128) + "\"}").text()).hasSize(256);
+    }
+
+    private static RequestId identify(String body) {
+        return RequestIds.identify(body.getBytes(StandardCharsets.UTF_8));
+    }
+}
