@@ -59,24 +59,23 @@ stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-java test-beside
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-python
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-java test-python
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
 	$(MAKE) --no-print-directory test-robustness
 
-# Two side by side, each told in one piece when it is over. Whole runs of the harness mostly wait, for windows to pass, and the
-# Python service's tests for deadlines; what only computes gives way. What presses a service has the machine for itself. Each
-# remembers for itself what failed.
+# Two side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
+# the harness for windows to pass, and what only computes gives way to these. What presses a service has the machine for itself.
 test-java:
 	$(MVN) -f java-service/pom.xml verify
+test-python:
+	$(call PYTEST,python-service,../$(BIN)/python)
+test-waiting:
+	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache_live)
 test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q contract/tests)
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
 	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
-test-waiting:
-	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache_live)
-test-python:
-	$(call PYTEST,python-service,../$(BIN)/python)
 test-robustness:
 	$(call PYTEST,robustness,../$(BIN)/python)
 
