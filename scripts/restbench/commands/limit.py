@@ -79,8 +79,8 @@ def _table(found: list[Standing]) -> Table:
     table = Table(title="CPU time a request over the practical limit's", title_justify="left")
     for heading in ("", "framework"):
         table.add_column(heading)
-    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", "", "stages ms"):
-        table.add_column(heading, justify="right")
+    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
             each.complexity,
@@ -91,7 +91,6 @@ def _table(found: list[Standing]) -> Table:
             " ".join(f"{ratio:.2f}" for ratio in each.of_each_service),
             f"{each.bar:g}",
             each.verdict,
-            " ".join(f"{name} {ms:.3g}" for name, ms in each.stages_ms.items()) or "not told",
         )
     return table
 
