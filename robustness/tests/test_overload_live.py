@@ -50,7 +50,7 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
         for name in names:
             monkeypatch.setattr(module, name, PATIENTLY_S)
     monkeypatch.setattr(slow, "HEALTH_WITHIN_S", HEALTH_PATIENTLY_S)
-    monkeypatch.setattr(slow, "WATCHED_S", 2.0)
+    monkeypatch.setattr(slow, "WATCHED_S", 4.0)
 
 
 @pytest.fixture(params=["java", "python"])

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from .exchange import Verdict
@@ -24,6 +28,7 @@ BACK_WITHIN_S = 5.0
 LONG_S = 30.0
 """How long to look for what should have come to pass long ago, to say when it did."""
 IN_A_ROW = 20
+PRIORITY = -15
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,8 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     load = replace(load, connections=force.connections, timeout_s=10 + 3 * queue_s)
     over = asyncio.Event()
     probing = asyncio.create_task(subject.probed(strategy, lambda: not over.is_set()))
-    outcome = await load.open(TIMES * capacity.sent_per_s, force.seconds)
+    with _first_in_the_scheduler_s_order():
+        outcome = await load.open(TIMES * capacity.sent_per_s, force.seconds)
     row = [await subject.normal(strategy, number) for number in range(IN_A_ROW)]
     over.set()
     back_s = (await probing).back_after(outcome.last_sent_s)
@@ -68,6 +74,16 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     )
     await _judge_return(findings, subject, idle)
     return findings
+
+
+@contextmanager
+def _first_in_the_scheduler_s_order() -> Iterator[None]:
+    """Where it is allowed: beside hundreds of a service's threads one hardly ever runs."""
+    usual = os.getpriority(os.PRIO_PROCESS, 0)
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
+    yield
+    os.setpriority(os.PRIO_PROCESS, 0, usual)
 
 
 async def _capacity(subject: Subject, strategy: str, force: Force) -> tuple[Load, int, Outcome]:

@@ -100,8 +100,7 @@ class Load:
         outcome, under_way = Outcome(), set[asyncio.Task[None]]()
         idle = deque(Connection(self.address) for _ in range(self.connections))
 
-        async def one() -> None:
-            connection = idle.popleft()
+        async def one(connection: Connection) -> None:
             await self._one(connection, outcome)
             idle.append(connection)
 
@@ -111,9 +110,8 @@ class Load:
             while due <= elapsed_s * per_s:
                 due += 1
                 if idle:
-                    under_way.add(task := asyncio.create_task(one()))
+                    under_way.add(task := asyncio.create_task(one(idle.popleft())))
                     task.add_done_callback(under_way.discard)
-                    await asyncio.sleep(0)  # it takes its connection
                 else:
                     outcome.held_back += 1
             await asyncio.sleep(0.001)

@@ -25,6 +25,8 @@ HEALTH_WITHIN_S = 1.0
 SOME = 24
 """Clients of a kind at once."""
 WATCHED_S = 8.0
+SETTLED_S = 1.5
+"""After so long all have connected, and sent their first byte."""
 PROBES_REQUESTS = 4
 _RECEIVE_BUFFER_BYTES = 4096
 #: A column times a row: little to compute, several MB of answer, far more than sockets buffer.
@@ -113,6 +115,7 @@ async def _endure(
         return await subject.in_flight() <= PROBES_REQUESTS
 
     async with crowd(client, number, subject.address):
+        await asyncio.sleep(SETTLED_S)
         probing = subject.probed(strategy, lambda: time.monotonic() < began + WATCHED_S)
         probes, freed_s = await asyncio.gather(probing, seconds_until(is_free, 2 * bound_s))
     findings.within(f"{number} of {client.what}: the service holds none", freed_s, bound_s)
@@ -134,7 +137,7 @@ async def besieged(subject: Subject, strategy: str, number: int, seconds: float)
         return time.monotonic() < began + seconds
 
     async with crowd(body, number, subject.address):
-        await asyncio.sleep(1.5)  # all have connected and sent their first byte
+        await asyncio.sleep(SETTLED_S)
         probes, health_s = await asyncio.gather(
             subject.probed(strategy, goes_on), _slowest_health_s(subject, goes_on)
         )
