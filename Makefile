@@ -31,7 +31,7 @@ PYTEST = cd $(1) && { $(2) -m pytest $(3) || { code=$$?; [ $$code -eq 1 ] || exi
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-waiting test-beside lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
@@ -59,13 +59,16 @@ stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
-	$(MVN) -f java-service/pom.xml verify
-	$(call PYTEST,python-service,../$(BIN)/python)
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-java test-python
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
-	$(call PYTEST,robustness,../$(BIN)/python)
+	$(MAKE) --no-print-directory test-robustness
 
-# Side by side, each told in one piece when it is over: whole runs of the harness mostly wait, for windows to pass; what only
-# computes gives way to them. Each remembers for itself what failed.
+# Two side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
+# the harness for windows to pass, and what only computes gives way to these. What presses a service has the machine for itself.
+test-java:
+	$(MVN) -f java-service/pom.xml verify
+test-python:
+	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
 	$(call PYTEST,scripts,../$(BIN)/python,-m live -o cache_dir=.pytest_cache_live)
 test-beside:
@@ -73,6 +76,8 @@ test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
 	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
+test-robustness:
+	$(call PYTEST,robustness,../$(BIN)/python)
 
 lint: $(DEV) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
@@ -91,7 +96,7 @@ lock: ## write the lock files again from the .in files (needs uv)
 	uv pip compile "$$@" python-service/requirements.in -o python-service/requirements.txt; \
 	uv pip compile "$$@" -c python-service/requirements.txt $(FRAMEWORKS_LOCK:.txt=.in) -o $(FRAMEWORKS_LOCK); \
 	uv pip compile "$$@" -c python-service/requirements.txt scripts/requirements.in -o scripts/requirements.txt; \
-	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
+	uv pip compile "$$@" -c python-service/requirements.txt -c scripts/requirements.txt -c $(FRAMEWORKS_LOCK) $(DEV_LOCK:.txt=.in) -o $(DEV_LOCK); \
 	uv pip compile "$$@" audit/requirements.in -o audit/requirements.txt
 
 chaos: setup ## kill the harness and what it starts at random moments, and go on with the run (N=50 kills, SEED=1; REAL=1: the real Java service)

@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The locks of what serves, of what measures, and of what tests and audits both.
 PYTHON_LOCKS = {
     "python-service": ROOT / "python-service" / "requirements.txt",
+    "python-frameworks": ROOT / "python-service" / "requirements-frameworks.txt",
     "harness": ROOT / "scripts" / "requirements.txt",
     "development": ROOT / "scripts" / "requirements-dev.txt",
     "audit": ROOT / "audit" / "requirements.txt",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from restbench import limit_servers, process
 from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.limit_servers import REQUEST_ID, Server, require_right, stages_ms
+from restbench.limit_servers import REQUEST_ID, Server, require_right
 from restbench.payload import Payload
 from restbench.statistics import Ratio, geometric_mean, paired_ratio
 
@@ -33,7 +33,6 @@ FEWEST_WARMUP_SLICES = 3
 MOST_WARMUP_SLICES = 15
 #: A slice that costs less than this part of the cheapest before it: warm-up goes on.
 STILL_FALLING = 0.97
-STAGE_REQUESTS = 51
 #: What the client sends, the way it takes it: a method, a type and a file as the body.
 SCRIPT = """\
 local file = io.open(os.getenv("RESTBENCH_BODY"), "rb")
@@ -42,21 +41,8 @@ wrk.body = file:read("*a")
 wrk.headers["Content-Type"] = "application/json"
 file:close()
 """
-
-
-@dataclass(frozen=True)
-class Slice:
-    """What one server did in one turn."""
-
-    server: str
-    complexity: str
-    requests: int
-    cpu_ms: float
-
-    @property
-    def cpu_ms_per_request(self) -> float:
-        """CPU time of the server, parsing and writing of HTTP included."""
-        return self.cpu_ms / self.requests
+#: CPU time a request, milliseconds: the limit's and, in the turn next to it, the service's.
+Turn = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -65,26 +51,19 @@ class Standing:
 
     framework: str
     complexity: str
-    cpu_ms_per_request: float
-    limit_cpu_ms_per_request: float
+    cpu_ms: float
+    """Of a request, parsing and writing of HTTP included; as `limit_cpu_ms` a geometric mean."""
+    limit_cpu_ms: float
     ratio: Ratio
-    """CPU time a request over the limit's: geometric mean over all turns, paired with the limit's
-    turn next to it; the t interval is over turns."""
+    """Geometric mean over all turns, each paired with the limit's; the t interval is over turns."""
     of_each_service: tuple[float, ...]
     """The same of each fresh service: how far processes differ."""
     bar: float
-    stages_ms: Mapping[str, float]
 
     @property
     def verdict(self) -> str:
         """Missed only where the whole interval is above the bar."""
         return "missed" if self.ratio.low > self.bar else "held"
-
-
-def require_client() -> None:
-    """EnvironmentProblem without wrk."""
-    if shutil.which("wrk") is None:
-        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
 
 @dataclass(frozen=True)
@@ -102,8 +81,10 @@ class Plan:
     """For logs, bodies and the client's script."""
 
 
-#: A turn of the limit and the service's next to it.
-Turn = tuple[Slice, Slice]
+def require_client() -> None:
+    """EnvironmentProblem without wrk."""
+    if shutil.which("wrk") is None:
+        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
 
 def measure(
@@ -111,61 +92,43 @@ def measure(
 ) -> list[Standing]:
     """Every framework at each complexity. WrongAnswers, CellsFailed."""
     turns: dict[tuple[str, str], list[list[Turn]]] = {}
-    stages: dict[tuple[str, str], Mapping[str, float]] = {}
     for number in range(plan.services):
         for framework in BARS:
             with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
                 for complexity, payload in payloads.items():
                     tell(f"{framework} {complexity}: service {number + 1} of {plan.services}")
-                    place = framework, complexity
-                    turns.setdefault(place, []).append(_turns(servers, complexity, payload, plan))
-                    stages[place] = stages_ms(servers[1], payload, STAGE_REQUESTS)
-    return [standing(*place, turns[place], stages[place]) for place in turns]
+                    found = _turns(servers, payload, plan)
+                    turns.setdefault((framework, complexity), []).append(found)
+    return [standing(*place, turns[place]) for place in turns]
 
 
-def _turns(
-    servers: tuple[Server, Server], complexity: str, payload: Payload, plan: Plan
-) -> list[Turn]:
-    body = plan.folder / f"{complexity}.json"
+def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
+    body = plan.folder / "body.json"
     body.write_bytes(payload.body(REQUEST_ID))
     client = Client(body, plan.client_core, plan.folder)
     for server in servers:
         require_right(server, payload)
-        client.warm_up(server, complexity)
+        client.warm_up(server)
     found = []
     for turn in range(plan.turns):
         # each turn in the other order: what drifts does so for both alike
         order = servers if turn % 2 else servers[::-1]
-        by_name = {each.name: client.slice(each, complexity, plan.turn_s) for each in order}
-        found.append((by_name[servers[0].name], by_name[servers[1].name]))
+        costs = {each.name: client.cpu_ms(each, plan.turn_s) for each in order}
+        found.append((costs[servers[0].name], costs[servers[1].name]))
     return found
 
 
-def standing(
-    framework: str,
-    complexity: str,
-    of_services: Sequence[Sequence[Turn]],
-    stages: Mapping[str, float],
-) -> Standing:
+def standing(framework: str, complexity: str, of_services: Sequence[Sequence[Turn]]) -> Standing:
     """What the turns of all fresh services say together."""
-
-    def ratio(turns: Sequence[Turn]) -> Ratio:
-        limits, services = zip(*turns, strict=True)
-        return paired_ratio(
-            [each.cpu_ms_per_request for each in services],
-            [each.cpu_ms_per_request for each in limits],
-        )
-
-    turns = [turn for each in of_services for turn in each]
+    limit_ms, cpu_ms = zip(*(turn for each in of_services for turn in each), strict=True)
     return Standing(
         framework,
         complexity,
-        geometric_mean([service.cpu_ms_per_request for _, service in turns]),
-        geometric_mean([limit.cpu_ms_per_request for limit, _ in turns]),
-        ratio(turns),
-        tuple(ratio(each).estimate for each in of_services),
+        geometric_mean(cpu_ms),
+        geometric_mean(limit_ms),
+        paired_ratio(cpu_ms, limit_ms),
+        tuple(geometric_mean([own / limit for limit, own in each]) for each in of_services),
         BARS[framework][complexity],
-        stages,
     )
 
 
@@ -178,23 +141,17 @@ class Client:
     folder: Path
     connections: int = CONNECTIONS
 
-    def slice(self, server: Server, complexity: str, seconds: float) -> Slice:
-        """Load for so many seconds, and the server's CPU time for it."""
+    def cpu_ms(self, server: Server, seconds: float) -> float:
+        """The server's CPU time a request under load for so many seconds."""
         before_ms = server.cpu_ms()
-        requests = self.load(server, seconds)
-        return Slice(server.name, complexity, requests, server.cpu_ms() - before_ms)
+        requests = answered(server.name, self.told(server, seconds))
+        return (server.cpu_ms() - before_ms) / requests
 
-    def warm_up(self, server: Server, complexity: str) -> list[float]:
-        """Load until it is over; what a request cost in each slice of it, CPU ms."""
+    def warm_up(self, server: Server) -> None:
+        """Load until a request costs no less."""
         costs: list[float] = []
         while not warmed_up(costs):
-            found = self.slice(server, complexity, WARMUP_SLICE_S)
-            costs.append(found.cpu_ms_per_request)
-        return costs
-
-    def load(self, server: Server, seconds: float) -> int:
-        """The requests that were answered. CellsFailed where one was not, or not with 200."""
-        return answered(server.name, self.told(server, seconds))
+            costs.append(self.cpu_ms(server, WARMUP_SLICE_S))
 
     def told(self, server: Server, seconds: float) -> str:
         """What wrk prints of a load for so many seconds, of one at least."""

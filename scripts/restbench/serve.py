@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shlex
+import shutil
 import signal
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from restbench.writing import write_json
 STOP_TIMEOUT_S = 20.0
 #: A process's time of birth is told from the clock, which may be set a little meanwhile.
 CLOCK_STEP_S = 2.0
+NAMES: tuple[ServiceName, ...] = ("java", "python")
 EXAMPLE = {
     "requestId": 1,
     "matrixOne": {"columnCount": 3, "rows": [{"value": "1,2,3"}, {"value": "4,5,6"}]},
@@ -34,12 +37,11 @@ def start_all(front: Front = "none") -> list[service.Service]:
     when this process ends, until `stop_all`."""
     if running():
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
-    names: tuple[ServiceName, ...] = ("java", "python")
-    for name in names:
+    for name in NAMES:
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     started: list[service.Service] = []
     try:
-        for name in names:
+        for name in NAMES:
             started.append(_start(name, front))
             _note(started)
     except BaseException:
@@ -65,11 +67,15 @@ def _end(pid: int) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         children = process.children(recursive=True)
+        is_nginx = process.name() == "nginx"
+        title = " ".join(process.cmdline())
         # What TERM cuts off nginx finishes on QUIT.
-        process.send_signal(signal.SIGQUIT if process.name() == "nginx" else signal.SIGTERM)
+        process.send_signal(signal.SIGQUIT if is_nginx else signal.SIGTERM)
         _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
         for each in left:
             each.kill()
+        if is_nginx and (folder := re.search(r"-p (\S+) -c", title)):
+            shutil.rmtree(folder[1], ignore_errors=True)
 
 
 def running() -> dict[str, list[int]]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from restbench import fronts, ports, process, programs
+from restbench import fronts, ports, process, programs, watch
 from restbench.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 
@@ -163,6 +163,8 @@ def start(  # noqa: PLR0913 - the last three are given by name
             log = folder / f"{front}.log"
             user = fronts.user_of(front)
             service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
+            if not outlives_us:
+                watch.remove(fronts.nginx_folder(place))
             service.base_url = f"http://{ports.HOST}:{port}"
             service.command += " && " + shlex.join(line)
             await_ready(service)

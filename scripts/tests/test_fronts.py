@@ -55,9 +55,11 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
 
 def test_nginx_of_root_is_nobodys() -> None:
     skip_without("nginx")
+    folders: list[str] = []
     try:
         for each in serve.start_all("nginx"):
             front = psutil.Process(each.processes[1].pid)
+            folders.append(" ".join(front.cmdline()).partition(" -p ")[2].split()[0])
             users = {process.uids().real for process in [front, *front.children()]}
             assert users == {fronts.NOBODY if os.geteuid() == 0 else os.geteuid()}
             url = f"{each.base_url}/matrix/serial"
@@ -68,6 +70,8 @@ def test_nginx_of_root_is_nobodys() -> None:
             each.client.close()
     finally:
         assert serve.stop_all() == ["java", "python"]
+    assert len(folders) == len(serve.NAMES)
+    assert not any(Path(each).exists() for each in folders)
 
 
 def test_a_front_that_is_not_installed_is_named_with_its_package(

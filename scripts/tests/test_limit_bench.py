@@ -16,7 +16,7 @@ from restbench import limit_bench, limit_servers, process, store
 from restbench.cell import Shape
 from restbench.commands.limit import judge
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
-from restbench.limit_bench import Client, Slice
+from restbench.limit_bench import Client
 from restbench.limit_servers import Server
 from restbench.payload import make_payload
 
@@ -73,21 +73,16 @@ def client(tmp_path: Path) -> Client:
     return Client(body, min(os.sched_getaffinity(0)), tmp_path)
 
 
-def turn(limit_cpu_ms: float, cpu_ms: float) -> limit_bench.Turn:
-    return Slice("limit", "low", 100, limit_cpu_ms), Slice("flask", "low", 10, cpu_ms)
-
-
 def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
-    of_services = [[turn(10, 12), turn(20, 24)], [turn(10, 27), turn(40, 108)]]
-    found = limit_bench.standing("flask", "low", of_services, {"parse": 1.0})
+    of_services = [[(0.1, 1.2), (0.2, 2.4)], [(0.1, 2.7), (0.4, 10.8)]]
+    found = limit_bench.standing("flask", "low", of_services)
     # the machine's drift is not the servers'
     assert found.of_each_service == pytest.approx((12, 27))
     assert found.ratio.estimate == pytest.approx(18)  # the geometric mean
     # scipy: exp(ln 18 +- t(0.975, 3) * std(ln [12, 12, 27, 27], ddof=1) / 2)
     assert found.ratio.low == pytest.approx(8.545251521715326)
-    assert found.cpu_ms_per_request == pytest.approx((1.2 * 2.4 * 2.7 * 10.8) ** 0.25)
-    assert found.limit_cpu_ms_per_request == pytest.approx((0.1 * 0.2 * 0.1 * 0.4) ** 0.25)
-    assert found.stages_ms == {"parse": 1.0}
+    assert found.cpu_ms == pytest.approx((1.2 * 2.4 * 2.7 * 10.8) ** 0.25)
+    assert found.limit_cpu_ms == pytest.approx((0.1 * 0.2 * 0.1 * 0.4) ** 0.25)
 
 
 @pytest.mark.parametrize(
@@ -101,8 +96,7 @@ def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_ser
 def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
     ratios: tuple[float, float], verdict: str
 ) -> None:
-    turns = [turn(10, each) for each in ratios]
-    found = limit_bench.standing("flask", "low", [turns], {})
+    found = limit_bench.standing("flask", "low", [[(1.0, each) for each in ratios]])
     assert (found.bar, found.verdict) == (16.0, verdict)
     if verdict == "held":
         judge([found])
@@ -153,9 +147,7 @@ def test_warm_up_ends_when_the_cost_of_a_request_falls_no_more(
 def test_a_turn_counts_requests_and_the_servers_cpu_time(tmp_path: Path, answering) -> None:
     server = answering(200, PAYLOAD.answer(limit_servers.REQUEST_ID))
     limit_servers.require_right(server, PAYLOAD)
-    found = client(tmp_path).slice(server, "low", 3.0)
-    assert found.requests > 0
-    assert 0 < found.cpu_ms < 10_000
+    assert 0 < client(tmp_path).cpu_ms(server, 3.0) < 10_000
     assert limit_servers.stages_ms(server, PAYLOAD, 3) == {"parse": 1.5, "compute": 2.25}
 
 
@@ -172,7 +164,7 @@ def test_a_refused_request_is_no_measurement(tmp_path: Path, answering) -> None:
     with pytest.raises(CellsFailed, match=refused):
         limit_servers.stages_ms(server, PAYLOAD, 1)
     with pytest.raises(CellsFailed, match="Non-2xx"):
-        client(tmp_path).load(server, 1.0)
+        client(tmp_path).cpu_ms(server, 1.0)
 
 
 def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None:
@@ -201,7 +193,7 @@ def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> No
         limit_servers.require_right(server, PAYLOAD)
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
         answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]
-        client(tmp_path).load(server, 1.0)
+        client(tmp_path).cpu_ms(server, 1.0)
     told = Counter(each.status_code for each in answers)
     assert set(told) == {200, 400}
     assert told[200] > told[400]

@@ -23,7 +23,7 @@ from restbench import (
 from restbench.commands.options import console
 from restbench.failures import EnvironmentProblem, LimitMissed
 from restbench.limit_bench import Standing
-from restbench.payload import Payload, payload_of
+from restbench.payload import payload_of
 from restbench.writing import write_json
 
 COMPLEXITIES = ("low", "medium", "high")
@@ -41,15 +41,16 @@ def bench_limit(
     if len(cores) < 2:
         raise EnvironmentProblem("the limit needs a core for the server and one for the client")
     watch.end_leftovers()
+    study = experiment.load(store.experiment_file("thesis"))
+    payloads = {each: payload_of(study, each) for each in COMPLEXITIES}
     with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
-        folder = Path(name)
-        program = limit_servers.build(folder)
-        plan = limit_bench.Plan(services, turns, seconds, cores[0], cores[-1], folder)
-        found = limit_bench.measure(program, _payloads(), plan, console.print)
+        plan = limit_bench.Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
+        program = limit_servers.build(plan.folder)
+        found = limit_bench.measure(program, payloads, plan, console.print)
     described = machine.describe()
-    kept = [asdict(each) | {"verdict": each.verdict} for each in found]
-    plan_of = {"services": services, "turns": turns, "turn_s": seconds}
-    write_json(store.LIMIT, {"machine": described, "plan": plan_of, "standings": kept})
+    standings = [asdict(each) | {"verdict": each.verdict} for each in found]
+    asked = {"services": services, "turns": turns, "turn_s": seconds}
+    write_json(store.LIMIT, {"machine": described, "plan": asked, "standings": standings})
     console.print(_table(found))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
@@ -70,28 +71,22 @@ def judge(found: list[Standing]) -> None:
         raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
-def _payloads() -> dict[str, Payload]:
-    study = experiment.load(store.experiment_file("thesis"))
-    return {each: payload_of(study, each) for each in COMPLEXITIES}
-
-
 def _table(found: list[Standing]) -> Table:
     table = Table(title="CPU time a request over the practical limit's", title_justify="left")
     for heading in ("", "framework"):
         table.add_column(heading)
-    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", "", "stages ms"):
-        table.add_column(heading, justify="right")
+    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", ""):
+        table.add_column(heading, justify="right", no_wrap=True)
     for each in found:
         table.add_row(
             each.complexity,
             each.framework,
-            f"{each.cpu_ms_per_request:.3f}",
-            f"{each.limit_cpu_ms_per_request:.3f}",
+            f"{each.cpu_ms:.3f}",
+            f"{each.limit_cpu_ms:.3f}",
             _ratio(each),
             " ".join(f"{ratio:.2f}" for ratio in each.of_each_service),
             f"{each.bar:g}",
             each.verdict,
-            " ".join(f"{name} {ms:.3g}" for name, ms in each.stages_ms.items()) or "not told",
         )
     return table
 
