@@ -100,10 +100,9 @@ def _body(body: bytes) -> dict[str, str]:
 def _response(verdict: Verdict) -> dict[str, Any]:
     if verdict.product is not None:
         return {"status": verdict.status, "responseText": verdict.product.decode("utf-8")}
-    response = {"requestId": verdict.request_id, "errorCode": verdict.code}
+    message = min(verdict.messages)
+    response = {"requestId": verdict.request_id, "errorCode": verdict.code, "errorMessage": message}
     told: dict[str, Any] = {"status": verdict.status, "response": response}
-    if verdict.places:
-        told["where"] = sorted(verdict.places)[0]
     if verdict.allow:
         told["responseHeaders"] = {"Allow": verdict.allow}
     return told

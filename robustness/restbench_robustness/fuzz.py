@@ -25,6 +25,7 @@ from restbench.store import ROOT
 
 from .campaign import Campaign, Tally
 from .findings import keep
+from .oracle import Limits
 from .ports import free_port
 from .trial import Bench, Target
 
@@ -70,7 +71,7 @@ def target(of: service.Service) -> Target:
 
 def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
     """A campaign against running services; differences are printed as they are found."""
-    bench = Bench([target(it) for it in services], BODY_LIMIT_BYTES, TIMEOUT_S)
+    bench = Bench([target(it) for it in services], Limits(BODY_LIMIT_BYTES), TIMEOUT_S)
     progress = _Progress(bench, bodies, FOLDER / f"seed-{seed}")
     campaign = Campaign(bench, bodies, seed)
     try:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from .comparison import Reply, unlike_each_other, unlike_verdict
+from .comparison import Reply, unlike_verdict
 from .message import Message, Route
-from .oracle import Oracle, Verdict
+from .oracle import Limits, Oracle, Verdict
 from .wire import Connection, NoAnswer
 
 
@@ -39,11 +39,11 @@ class Outcome:
 class Bench:
     """A kept connection to each service, and the oracle that judges what comes back."""
 
-    def __init__(self, targets: list[Target], body_limit_bytes: int, timeout_s: float) -> None:
-        """`body_limit_bytes` is what the services were started with."""
+    def __init__(self, targets: list[Target], limits: Limits, timeout_s: float) -> None:
+        """`limits` are what the services were started with."""
         self.targets = targets
         self._connections = {it.name: Connection(it.host, it.port, timeout_s) for it in targets}
-        self._oracles = {it.name: Oracle(it.strategies, body_limit_bytes) for it in targets}
+        self._oracles = {it.name: Oracle(it.strategies, limits) for it in targets}
         self._senders = ThreadPoolExecutor(len(targets))
 
     def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
@@ -62,10 +62,7 @@ class Bench:
             for name, reply in replies.items()
             for difference in unlike_verdict(message, verdicts[name], reply)
         ]
-        verdict = next(iter(verdicts.values()))
-        if message.is_http and verdict is not None:
-            found += unlike_each_other(replies)
-        return Outcome(verdict, replies, tuple(found))
+        return Outcome(next(iter(verdicts.values())), replies, tuple(found))
 
     def close(self) -> None:
         """End every connection."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from restbench_robustness.oracle import Oracle, Request, Verdict
+from restbench_robustness.oracle import Limits, Oracle, Request, Verdict
 from restbench_robustness.trial import Target
 
-LIMIT_BYTES = 10_000
+LIMITS = Limits(body_bytes=10_000)
 STRATEGIES = ("serial", "pinned")
 TIMING = "queue;dur=0.000, parse;dur=0.000, compute;dur=0.000, serialize;dur=0.000"
 
@@ -26,12 +26,10 @@ def right(_request: Request, answer: Answer) -> Answer:
 def written(verdict: Verdict) -> Answer:
     if verdict.product is not None:
         return verdict.status, verdict.product
-    place = min(verdict.places, default="request")
-    message = verdict.message or f"{place}: is not what it should be"
     error = {
         "requestId": verdict.request_id,
         "errorCode": verdict.code,
-        "errorMessage": message,
+        "errorMessage": min(verdict.messages),
     }
     return verdict.status, json.dumps(error, separators=(",", ":"), ensure_ascii=False).encode()
 
@@ -40,7 +38,7 @@ def handler(fault: Fault) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
-        oracle = Oracle(STRATEGIES, LIMIT_BYTES)
+        oracle = Oracle(STRATEGIES, LIMITS)
 
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])

@@ -18,7 +18,7 @@ from restbench_robustness.bodies.sources import SOURCES, Source
 from restbench_robustness.campaign import KERNELS, Campaign, Finding
 from restbench_robustness.findings import keep
 from restbench_robustness.message import Message, Route
-from restbench_robustness.oracle import Oracle, Verdict
+from restbench_robustness.oracle import Limits, Oracle, Verdict
 from restbench_robustness.trial import Outcome, Target
 
 TARGETS = [
@@ -26,6 +26,8 @@ TARGETS = [
     Target("python", "127.0.0.1", 2, ("serial", "process-per-element")),
 ]
 ROUTES = {"java": Route("pinned", "loops"), "python": Route("serial", "native")}
+TEXT = frozenset({"x"})
+MALFORMED = Verdict("002", 400, messages=TEXT)
 SMALL = [it for it in SOURCES if it.name not in {"giant", "outer products"}]
 DIGEST = """
 from test_campaign import Approving, SMALL, Campaign
@@ -83,7 +85,7 @@ def test_every_strategy_and_kernel_gets_its_share_and_every_source_its_turn() ->
 
 
 def test_the_sources_reach_every_code_that_depends_on_the_request() -> None:
-    oracle = Oracle(["pinned"], 1_000_000)
+    oracle = Oracle(["pinned"], Limits(1_000_000))
     verdicts = [
         oracle.judge(message.as_received(ROUTES["java"]))
         for message in seen(600, 4)
@@ -99,22 +101,26 @@ def finding(message: Message, verdict: Verdict) -> Finding:
 
 
 def test_a_finding_is_shown_with_a_line_that_sends_it_again(tmp_path: Path) -> None:
-    told = keep(finding(Message(b'{"a":"it\'s"}'), Verdict("003", 422)), tmp_path, TARGETS)
-    assert told[0].startswith("overflow: 003-fuzz-")
+    told = keep(finding(Message(b'{"a":"it\'s"}'), MALFORMED), tmp_path, TARGETS)
+    assert told[0].startswith("overflow: 002-fuzz-")
     assert "  java: wrong" in told
     line = next(it for it in told if "127.0.0.1:1" in it)
     assert "/matrix/pinned?kernel=loops" in line and "it'\"'\"'s" in line
 
 
 def test_bytes_that_no_line_can_hold_are_in_a_file(tmp_path: Path) -> None:
-    told = keep(finding(Message(b"\xff\x00\n"), Verdict("002", 400)), tmp_path, TARGETS)
+    told = keep(finding(Message(b"\xff\x00\n"), MALFORMED), tmp_path, TARGETS)
     path = next(tmp_path.glob("*.body"))
     assert path.read_bytes() == b"\xff\x00\n"
     assert any(f"@{path}" in it for it in told)
 
 
 def test_what_curl_cannot_send_is_kept_as_it_goes_over_the_wire(tmp_path: Path) -> None:
-    told = keep(finding(Message(b"{}", missing_bytes=3), Verdict("002", 400)), tmp_path, TARGETS)
+    told = keep(
+        finding(Message(b"{}", missing_bytes=3), MALFORMED),
+        tmp_path,
+        TARGETS,
+    )
     raw = next(tmp_path.glob("*.java.http")).read_bytes()
     assert raw.startswith(b"POST /matrix/pinned?kernel=loops ") and raw.endswith(b": 5\r\n\r\n{}")
     assert any(it.strip().startswith("nc -N 127.0.0.1 1 <") for it in told)
@@ -125,8 +131,8 @@ def test_what_curl_cannot_send_is_kept_as_it_goes_over_the_wire(tmp_path: Path) 
     [
         (
             Message(b"{}", query="kernel=x"),
-            Verdict("003", 422, 7, places=frozenset({"kernel"})),
-            {"status": 422, "response": {"requestId": 7, "errorCode": "003"}, "where": "kernel"},
+            Verdict("003", 422, 7, messages=TEXT),
+            {"status": 422, "response": {"requestId": 7, "errorCode": "003", "errorMessage": "x"}},
         ),
         (
             Message(b"x"),

@@ -8,16 +8,17 @@ from dataclasses import replace
 import pytest
 
 from restbench_robustness.answer import Answer
-from restbench_robustness.comparison import unlike_each_other, unlike_verdict
+from restbench_robustness.comparison import unlike_verdict
 from restbench_robustness.message import Message
-from restbench_robustness.oracle import MESSAGE_001, Verdict
+from restbench_robustness.oracle import Verdict
 from restbench_robustness.wire import NoAnswer
 
 TIMING = "queue;dur=0.001, parse;dur=0.100, compute;dur=12.000, serialize;dur=0.010"
 PRODUCT = b'{"requestId":"7","rows":[[4]]}'
 OK = Verdict("ok", 200, 7, product=PRODUCT)
 PLACE = "matrixOne.rows[0].value[1]"
-WRONG = Verdict("005", 422, 7, places=frozenset({PLACE}))
+TEXT = f"{PLACE}: must be an integer that fits 64 bits"
+WRONG = Verdict("005", 422, 7, messages=frozenset({TEXT}))
 SENT = Message(b'{"requestId":7,' + b"x" * 60 + b"}")
 
 
@@ -26,7 +27,7 @@ def answer(status: int, body: bytes, **headers: str) -> Answer:
     return Answer(status, {**usual, "server-timing": TIMING, **headers}, body)
 
 
-def error(message: str = f"{PLACE}: no integer", **members: object) -> bytes:
+def error(message: str = TEXT, **members: object) -> bytes:
     told = {"requestId": 7, "errorCode": "005", "errorMessage": message}
     return json.dumps({**told, **members}).encode()
 
@@ -62,13 +63,9 @@ def test_a_product_is_exact_in_status_headers_and_bytes(
         (error(requestId="7"), "requestId '7', not 7"),
         (error(requestId=None), "requestId None, not 7"),
         (error(requestId=True), "requestId True, not 7"),
-        (error(f"{PLACE[:-3]}: no integer"), "names none of"),
-        (error("matrixOne.rows[0].value[1].x: no integer"), "names none of"),
-        (error("x" * 301), "no text of 1 to 300"),
-        (error(""), "no text of 1 to 300"),
-        (error(f"{PLACE}: java.lang.Long"), "shows what it must not"),
-        (error(f"{PLACE}: Traceback"), "shows what it must not"),
-        (error(f"{PLACE}: {'x' * 41}"), "shows what it must not"),
+        (error(f"{PLACE}: no integer"), "errorMessage"),
+        (error(TEXT + "."), "errorMessage"),
+        (error(""), "errorMessage"),
         (error(more=1), "no error of the contract"),
         (b'{"errorCode":"005","requestId":7,"errorMessage":"x"}', "no error of the contract"),
         (b"<html>", "no error of the contract"),
@@ -79,18 +76,13 @@ def test_an_error_is_what_the_contract_says_of_it(body: bytes, told: str) -> Non
     assert told in " ".join(unlike_verdict(SENT, WRONG, answer(422, body)))
 
 
-def test_forty_characters_of_the_input_may_be_echoed() -> None:
-    assert unlike_verdict(SENT, WRONG, answer(422, error(f"{PLACE}: {'x' * 40}"))) == []
-
-
-def test_the_message_of_001_is_exact() -> None:
-    verdict = Verdict("001", 422, 7, message=MESSAGE_001)
-    body = error(MESSAGE_001 + ".", errorCode="001")
-    assert "errorMessage" in unlike_verdict(SENT, verdict, answer(422, body))[0]
+def test_any_of_several_messages_is_right() -> None:
+    either = Verdict("005", 422, 7, messages=frozenset({TEXT, "another"}))
+    assert unlike_verdict(SENT, either, answer(422, error("another"))) == []
 
 
 def test_a_405_has_allow() -> None:
-    verdict = Verdict("009", 405, allow="POST")
+    verdict = Verdict("009", 405, messages=frozenset({"wrong method"}), allow="POST")
     body = error("wrong method", errorCode="009", requestId=None)
     assert unlike_verdict(SENT, verdict, answer(405, body, allow="GET, POST")) == []
     assert "Allow" in unlike_verdict(SENT, verdict, answer(405, body, allow="GET"))[0]
@@ -112,11 +104,3 @@ def test_what_is_not_http_may_be_refused_in_any_way_but_is_never_served(
 ) -> None:
     broken = replace(SENT, is_http=False)
     assert (unlike_verdict(broken, OK, reply) == []) is right
-
-
-def test_services_may_differ_in_the_words_of_a_message_and_in_nothing_else() -> None:
-    one = answer(422, error("one way"))
-    assert unlike_each_other({"java": one, "python": answer(422, error("another way"))}) == []
-    spaced = answer(422, error("one way").replace(b": 7", b":7"))
-    for other in (spaced, answer(400, error("one way")), answer(422, error(errorCode="004"))):
-        assert unlike_each_other({"java": one, "python": other}) != []

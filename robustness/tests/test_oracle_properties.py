@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from restbench_robustness.bodies import document, matrices
-from restbench_robustness.oracle import Oracle, Request
+from restbench_robustness.oracle import Limits, Oracle, Request
 from restbench_robustness.oracle.strict_json import Json, Number, read
 from restbench_robustness.oracle.verdict import Violation
 
@@ -58,7 +58,7 @@ def test_the_product_is_that_of_the_definition(operands: tuple[Any, Any]) -> Non
     ]
     body = document.encode(document.write(sent(one, two)))
     sent_rightly = Request("POST", "/matrix/serial", "application/json", body, len(body))
-    verdict = Oracle(["serial"], 10_000).judge(sent_rightly)
+    verdict = Oracle(["serial"], Limits(10_000)).judge(sent_rightly)
     assert verdict is not None
     if all(-(2**63) <= x < 2**63 for row in product for x in row):
         assert verdict.product is not None

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from restbench_robustness.oracle import Oracle, Request, Verdict
+from restbench_robustness.oracle import Limits, Oracle, Request, Verdict
 
-LIMIT_BYTES = 100_000
-ORACLE = Oracle(["serial"], LIMIT_BYTES)
+LIMITS = Limits(body_bytes=100_000, loop_operations=60_000, native_operations=90_000)
+ORACLE = Oracle(["serial"], LIMITS)
 ONE = '{"columnCount":1,"rows":[{"value":"2"}]}'
 
 
@@ -46,7 +46,32 @@ MALFORMED = [
 
 @pytest.mark.parametrize("body", MALFORMED, ids=lambda body: repr(body[:24]))
 def test_what_is_not_one_well_formed_object_is_002(body: bytes) -> None:
-    assert judge(body) == Verdict("002", 400)
+    verdict = judge(body)
+    assert (verdict.code, verdict.status, verdict.request_id) == ("002", 400, None)
+
+
+UTF_8, DEEP, MALFORMED_JSON = "not valid UTF-8", "nested deeper", "not well-formed JSON"
+TWICE, SURROGATE, NO_OBJECT = "a member twice", "a lone surrogate", "not a JSON object"
+FIRST_OF_SEVERAL = [
+    (b'{"a":"\xff"' + b"[" * 40, UTF_8),
+    (b'{"a":1,"a":1,' + b"[" * 40, DEEP),
+    (b'{"a":"' + b"[" * 40, MALFORMED_JSON),
+    (b'{"a":"\\"' + b"[" * 40, MALFORMED_JSON),
+    (b'{"a":"\\\\"' + b"[" * 40, DEEP),
+    (b"]" * 9 + b"[" * 40, MALFORMED_JSON),
+    (b'{"a":1,"a":"\\ud800",}', MALFORMED_JSON),
+    (b'{"a":"\\ud800","a":1}', TWICE),
+    (b'[{"a":1,"a":1}]', TWICE),
+    (b'["\\ud800"]', SURROGATE),
+    (b'["\\ud800\\ud83d\\ude00"]', SURROGATE),
+    (b'"x"', NO_OBJECT),
+]
+
+
+@pytest.mark.parametrize(("body", "words"), FIRST_OF_SEVERAL)
+def test_the_first_kind_of_002_decides_wherever_in_the_body_it_is(body: bytes, words: str) -> None:
+    (message,) = judge(body).messages
+    assert words in message
 
 
 WELL_FORMED = [
@@ -113,7 +138,8 @@ def test_the_first_rule_that_is_broken_decides(
 ) -> None:
     verdict = judge(body, query)
     assert (verdict.code, verdict.status) == (code, 422)
-    assert verdict.places == (frozenset({place}) if place else frozenset())
+    (message,) = verdict.messages
+    assert place is None or message.startswith(f"{place}: ")
 
 
 RIGHT = [
@@ -159,7 +185,8 @@ def test_the_kernel_may_be_one_of_two_or_missing(query: str) -> None:
     ["kernel", "kernel=", "kernel=Loops", "kernel=loops&kernel=loops", "kernel=loops+", "kernel=%"],
 )
 def test_any_other_kernel_is_003(query: str) -> None:
-    assert judge(request(), query).places == {"kernel"}
+    (message,) = judge(request(), query).messages
+    assert message.startswith("kernel: ")
 
 
 def test_path_then_method_then_media_type_then_size_decide_before_the_body() -> None:
@@ -167,7 +194,7 @@ def test_path_then_method_then_media_type_then_size_decide_before_the_body() -> 
         ("target", "/matrix/SERIAL"),
         ("method", "GET"),
         ("content_type", "text/plain"),
-        ("declared_bytes", LIMIT_BYTES + 1),
+        ("declared_bytes", LIMITS.body_bytes + 1),
     ]
     statuses = [judge("{", **dict(rules[first:])).status for first in range(5)]
     assert statuses == [404, 405, 415, 413, 400]
@@ -179,7 +206,8 @@ def test_a_405_names_the_method_of_the_path() -> None:
 
 
 def test_a_body_that_ends_before_its_length_is_002_though_it_is_well_formed() -> None:
-    assert judge(request(), is_whole=False) == Verdict("002", 400)
+    cut_off = frozenset({"the body was cut off"})
+    assert judge(request(), is_whole=False) == Verdict("002", 400, messages=cut_off)
 
 
 def test_the_product_s_limit_is_half_the_body_s_and_decides_before_006() -> None:
@@ -187,6 +215,17 @@ def test_the_product_s_limit_is_half_the_body_s_and_decides_before_006() -> None
     column = ",".join([f'{{"value":"{largest}"}}'] * side)
     one = f'{{"columnCount":1,"rows":[{column}]}}'
     two = matrix('"' + ",".join(["2"] * side) + '"', str(side))
-    assert judge(request(one, two)) == Verdict("007", 413, 7)
+    too_large = frozenset({"the product has 50176 elements, the limit is 50000"})
+    assert judge(request(one, two)) == Verdict("007", 413, 7, messages=too_large)
     smaller = matrix('"' + ",".join(["2"] * (side - 1)) + '"', str(side - 1))
     assert judge(request(one, smaller)).code == "006"
+
+
+def test_each_kernel_has_a_limit_of_operations_that_decides_before_006() -> None:
+    row = ",".join([str(2**63 - 1)] * 80)
+    square = f'{{"columnCount":80,"rows":[{",".join([f"""{{"value":"{row}"}}"""] * 10)}]}}'
+    ninety = ",".join([f'{{"value":"{",".join(["2"] * 90)}"}}'] * 80)
+    two = f'{{"columnCount":90,"rows":[{ninety}]}}'
+    too_much = frozenset({"operations: 72000, the limit is 60000"})
+    assert judge(request(square, two)) == Verdict("011", 413, 7, messages=too_much)
+    assert judge(request(square, two), "kernel=native").code == "006"

@@ -6,7 +6,7 @@ import pytest
 
 from restbench.cell import Shape
 from restbench_robustness.answer import Answer
-from restbench_robustness.overload.answers import Verdict
+from restbench_robustness.overload.exchange import Verdict, judge
 from restbench_robustness.overload.mix import Request, draw, invalid, ones, overload_mix, valid
 
 SMALL = Shape(rows=2, inner=3, columns=2)
@@ -17,7 +17,7 @@ PRODUCT = b'{"requestId":"7","rows":[[3,3],[3,3]]}'
 
 def judged(request: Request, status: int, body: bytes, **headers: str) -> Verdict:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return request.right(Answer(status, named, body))
+    return judge(request, Answer(status, named, body))
 
 
 def test_the_exact_product_is_right() -> None:

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from restbench.cell import ServiceName
-from restbench_robustness.overload import flood as flood_of_requests
-from restbench_robustness.overload import kills, slow_clients, stops, under_test
+from restbench_robustness.overload import flood, kills, slow, stops, subject
+from restbench_robustness.overload.__main__ import POOLS
 from restbench_robustness.overload.flood import Force, overloaded
-from restbench_robustness.overload.kills import Killing, pool_killed, worker_killed
+from restbench_robustness.overload.kills import Killing, pool_killed, service_killed
 from restbench_robustness.overload.promises import Findings, broken
-from restbench_robustness.overload.slow_clients import beyond_limit, endured, every_kind
-from restbench_robustness.overload.stops import STOPS, stopped
-from restbench_robustness.overload.under_test import UnderTest, started
+from restbench_robustness.overload.slow import besieged, endured
+from restbench_robustness.overload.stops import stopped
+from restbench_robustness.overload.subject import Subject, started
 from restbench_robustness.ports import free_port
 
 pytestmark = pytest.mark.live
 
-#: Few requests in flight and short timeouts: the limits are reached within seconds, yet no honest
-#: client of a busy machine is that late.
-SETTINGS = {
-    "RESTBENCH_MAX_IN_FLIGHT": "32",
-    "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "6",
-    "RESTBENCH_SEND_TIMEOUT_SECONDS": "6",
-    "RESTBENCH_KEEP_ALIVE_SECONDS": "60",
-}
+SETTINGS = {"RESTBENCH_MAX_IN_FLIGHT": "32", "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "6"}
+"""Few requests in flight: the limit is reached within seconds."""
 FORCE = Force(seconds=3, connections=150, capacity_s=1.0, seed=1)
 KILLING = Killing(kills=3, users=4, seed=1)
-#: A tester's machine is busy with other tests: whether things come to pass, not how quickly.
+SIEGE_S = 6.0
 PATIENTLY_S = 60.0
+"""A tester's machine is busy with other tests: whether things come to pass, not how quickly."""
 BOUNDS: dict[ModuleType, tuple[str, ...]] = {
-    under_test: ("IN_TIME_S",),
-    flood_of_requests: ("BACK_WITHIN_S", "LONG_S"),
-    kills: ("WHOLE_WITHIN_S", "POOLS_WITHIN_S", "LONG_S", "TIMEOUT_S"),
-    slow_clients: ("MARGIN_S",),
+    subject: ("IN_TIME_S",),
+    flood: ("BACK_WITHIN_S", "LONG_S"),
+    kills: ("ANSWERED_WITHIN_S", "WHOLE_WITHIN_S", "GONE_WITHIN_S", "LONG_S", "TIMEOUT_S"),
+    slow: ("MARGIN_S",),
     stops: ("REFUSES_WITHIN_S", "MARGIN_S"),
 }
-#: Depend on what else the machine does, not on the service.
-OF_THE_MACHINE = ("it really was that much", "normal requests are answered again")
+HEALTH_PATIENTLY_S = 5.0
+"""A second on an idle machine; without the front it was silent for 14."""
+OF_THE_MACHINE = ("it really was that much", "normal requests are right again")
+"""Depend on what else the machine does, not on the service."""
+Scenario = Callable[[Subject], Coroutine[Any, Any, Findings]]
 
 
 @pytest.fixture(autouse=True)
@@ -49,53 +49,61 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, names in BOUNDS.items():
         for name in names:
             monkeypatch.setattr(module, name, PATIENTLY_S)
+    monkeypatch.setattr(slow, "HEALTH_WITHIN_S", HEALTH_PATIENTLY_S)
+    monkeypatch.setattr(slow, "WATCHED_S", 4.0)
 
 
 @pytest.fixture(params=["java", "python"])
 def under(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[UnderTest]:
-    """A fresh service on a free port."""
+) -> Iterator[Subject]:
+    """A fresh service behind nginx on a free port."""
     name: ServiceName = request.param
     monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
-    with started(name, tmp_path, SETTINGS) as running:
+    for setting, value in SETTINGS.items():
+        monkeypatch.setenv(setting, value)
+    with started(name, tmp_path) as running:
         yield running
 
 
-def held(findings: Findings) -> None:
-    missed = [each for each in broken(findings.promises) if each.what not in OF_THE_MACHINE]
-    assert not missed, "\n".join(f"{each.what}: {each.bound}, seen {each.seen}" for each in missed)
-
-
-def test_a_service_bears_overload_bad_clients_and_kills_and_stops_in_order(
-    under: UnderTest,
-) -> None:
+def test_a_service_bears_overload_bad_clients_and_kills_and_stops_in_order(under: Subject) -> None:
     """One after the other on one service: what one leaves behind, the next would find."""
     for scenario in SCENARIOS[under.name]:
-        held(scenario(under))
+        findings = asyncio.run(scenario(under))
+        missed = [it for it in broken(findings.promises) if it.what not in OF_THE_MACHINE]
+        assert not missed, "\n".join(
+            f"{findings.subject}: {it.what}: {it.bound}, seen {it.seen}" for it in missed
+        )
 
 
-def flood(strategy: str) -> Callable[[UnderTest], Findings]:
-    return lambda under: overloaded(under, strategy, FORCE)
+@pytest.mark.parametrize("name", ["java", "python"])
+def test_all_of_a_service_ends_with_the_process_that_was_started(
+    name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
+    with started(name, tmp_path) as running:
+        findings = asyncio.run(service_killed(running, "serial", KILLING))
+    assert broken(findings.promises) == []
 
 
-def bad_clients(strategy: str) -> Callable[[UnderTest], Findings]:
-    return lambda under: endured(under, strategy, (every_kind(), beyond_limit(under)))
+def pool(strategy: str) -> Scenario:
+    return lambda under: pool_killed(under, strategy, POOLS[strategy], KILLING)
 
 
-def stop(strategy: str) -> Callable[[UnderTest], Findings]:
-    """Two more signals and slow senders at once: the hardest of them."""
-    return lambda under: stopped(under, strategy, STOPS[-1])
-
-
-SCENARIOS: dict[ServiceName, list[Callable[[UnderTest], Findings]]] = {
-    "java": [flood("thread-pool"), bad_clients("serial"), stop("pinned")],
+SCENARIOS: dict[ServiceName, list[Scenario]] = {
+    "java": [
+        lambda under: overloaded(under, "thread-pool", FORCE),
+        lambda under: endured(under, "serial"),
+        lambda under: besieged(under, "serial", 300, SIEGE_S),
+        lambda under: besieged(under, "serial", 600, SIEGE_S),
+        lambda under: stopped(under, "pinned"),
+    ],
     "python": [
-        flood("process-per-request"),
-        bad_clients("serial"),
-        lambda under: pool_killed(under, "process-per-request", "restbench-PR", KILLING),
-        lambda under: pool_killed(under, "process-per-element", "restbench-PE", KILLING),
-        lambda under: worker_killed(under, "serial", KILLING),
-        stop("process-per-element"),
+        lambda under: overloaded(under, "process-per-request", FORCE),
+        lambda under: endured(under, "serial"),
+        lambda under: besieged(under, "serial", 300, SIEGE_S),
+        lambda under: besieged(under, "serial", 600, SIEGE_S),
+        *(pool(strategy) for strategy in POOLS),
+        lambda under: stopped(under, "process-per-element"),
     ],
 }

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 ServiceName = Literal["java", "python"]
 Placement = Literal["unbound", "core0"]
-Front = Literal["none", "apache"]
+Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
 #: What sends the requests of a closed load: JMeter's own HTTP sampler, as in the study, or ours,
 #: which copies neither bodies nor answers and can send a mix (jmeter-plans/README.md).

@@ -19,7 +19,7 @@ _FACTORS = [
     Column("service", "Service", "java (Spring Boot) or python (Flask behind gunicorn)."),
     Column("strategy", "Strategy", "How the service runs a request (its `/strategies` tells)."),
     Column("placement", "Placement", "unbound, or core0: every process bound to one core."),
-    Column("front", "Front", "The web server before the service: none or apache."),
+    Column("front", "Front", "The web server before the service: none, apache or nginx."),
     Column("complexity", "Complexity", "The size of the operands, as the experiment defines it."),
     Column("users", "Users", "Concurrent users, closed loop, no think time."),
     Column("kernel", "Kernel", "The multiplication: plain loops, or native (vectorised)."),

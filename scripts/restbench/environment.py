@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from restbench import load, machine_lock, monitor, ports, programs, service, store, watch
+from restbench import fronts, load, machine_lock, monitor, ports, programs, service, store, watch
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.placement import allowed_cores, place
@@ -56,9 +56,8 @@ def require(order: Needs, written: Volume) -> list[str]:
     for name in {each.cell.service for each in order.plan} - set(order.attached):
         programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
-    if any(each.cell.front == "apache" for each in order.plan):
-        programs.apache_command()
-        ports.require_free(ports.port("apache"), ports.PORT_VARIABLES["apache"])
+    for front in {each.cell.front for each in order.plan} - {"none"}:
+        fronts.program(front)
     return notes
 
 

@@ -97,6 +97,12 @@ class GrowsTooFast(Failure):
     exit_code = ExitCode.REGRESSION
 
 
+class LimitMissed(Failure):
+    """A request costs more CPU time over the practical limit's than it may."""
+
+    exit_code = ExitCode.REGRESSION
+
+
 class NotSteady(Failure):
     """All cells were measured, but the throughput of some was not steady (method, rule 3)."""
 

@@ -1,5 +1,5 @@
-"""CPU time per request of servers that do the same work, side by side: one core for whichever is
-asked, another for the client, turn by turn."""
+"""CPU time a request of the services over that of a server without a framework that does the same
+work, side by side: one core for whichever is asked, another for the client, turn by turn."""
 
 from __future__ import annotations
 
@@ -11,12 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from restbench import process
+from restbench import limit_servers, process
 from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.limit_servers import LIMIT, REQUEST_ID, Server, require_right, stages_ms
+from restbench.limit_servers import REQUEST_ID, Server, require_right, stages_ms
 from restbench.payload import Payload
 from restbench.statistics import Ratio, geometric_mean, paired_ratio
 
+#: What a request may cost of what it costs the limit, `serial`, kernel `native`.
+BARS: Mapping[str, Mapping[str, float]] = {
+    "servlet": {"low": 2.3, "medium": 1.1, "high": 1.2},
+    "tomcat": {"low": 3.2, "medium": 1.2, "high": 1.2},
+    "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
+}
 CONNECTIONS = 4
 #: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
 PATIENCE = "60s"
@@ -52,23 +58,27 @@ class Slice:
         """CPU time of the server, parsing and writing of HTTP included."""
         return self.cpu_ms / self.requests
 
-    @property
-    def requests_per_cpu_s(self) -> float:
-        """What one core could do if nothing kept it waiting."""
-        return 1000 * self.requests / self.cpu_ms
-
 
 @dataclass(frozen=True)
 class Standing:
-    """One server at one complexity, over all turns."""
+    """A service in one framework at one complexity, over all turns."""
 
-    server: str
+    framework: str
     complexity: str
     cpu_ms_per_request: float
-    requests_per_cpu_s: float
+    limit_cpu_ms_per_request: float
     ratio: Ratio
-    """CPU time per request over the limit's, paired by turn."""
+    """CPU time a request over the limit's: geometric mean over all turns, paired with the limit's
+    turn next to it; the t interval is over turns."""
+    of_each_service: tuple[float, ...]
+    """The same of each fresh service: how far processes differ."""
+    bar: float
     stages_ms: Mapping[str, float]
+
+    @property
+    def verdict(self) -> str:
+        """Missed only where the whole interval is above the bar."""
+        return "missed" if self.ratio.low > self.bar else "held"
 
 
 def require_client() -> None:
@@ -79,58 +89,84 @@ def require_client() -> None:
 
 @dataclass(frozen=True)
 class Plan:
-    """How long and from where."""
+    """How often, how long and from where."""
 
+    services: int
+    """Fresh ones of each framework."""
     turns: int
+    """Of each service, and of the limit beside it."""
     turn_s: float
+    core: int
     client_core: int
     folder: Path
-    """For bodies and the client's script."""
+    """For logs, bodies and the client's script."""
+
+
+#: A turn of the limit and the service's next to it.
+Turn = tuple[Slice, Slice]
 
 
 def measure(
-    servers: Sequence[Server],
-    payloads: Mapping[str, Payload],
-    plan: Plan,
-    tell: Callable[[str], None],
+    program: Path, payloads: Mapping[str, Payload], plan: Plan, tell: Callable[[str], None]
 ) -> list[Standing]:
-    """Every server at each complexity, the limit first. WrongAnswers, CellsFailed."""
-    found = []
-    for complexity, payload in payloads.items():
-        client = _client(complexity, payload, plan)
-        for server in servers:
-            require_right(server, payload)
-            client.warm_up(server, complexity)
-        slices: dict[str, list[Slice]] = {server.name: [] for server in servers}
-        for turn in range(plan.turns):
-            tell(f"{complexity}: turn {turn + 1} of {plan.turns}")
-            # each turn in the other order: what drifts does so for all alike
-            for server in servers if turn % 2 else reversed(servers):
-                slices[server.name].append(client.slice(server, complexity, plan.turn_s))
-        stages = {each.name: stages_ms(each, payload, STAGE_REQUESTS) for each in servers}
-        found += standings(slices, stages)
-    return found
+    """Every framework at each complexity. WrongAnswers, CellsFailed."""
+    turns: dict[tuple[str, str], list[list[Turn]]] = {}
+    stages: dict[tuple[str, str], Mapping[str, float]] = {}
+    for number in range(plan.services):
+        for framework in BARS:
+            with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
+                for complexity, payload in payloads.items():
+                    tell(f"{framework} {complexity}: service {number + 1} of {plan.services}")
+                    place = framework, complexity
+                    turns.setdefault(place, []).append(_turns(servers, complexity, payload, plan))
+                    stages[place] = stages_ms(servers[1], payload, STAGE_REQUESTS)
+    return [standing(*place, turns[place], stages[place]) for place in turns]
 
 
-def _client(complexity: str, payload: Payload, plan: Plan) -> Client:
+def _turns(
+    servers: tuple[Server, Server], complexity: str, payload: Payload, plan: Plan
+) -> list[Turn]:
     body = plan.folder / f"{complexity}.json"
     body.write_bytes(payload.body(REQUEST_ID))
-    return Client(body, plan.client_core, plan.folder)
-
-
-def standings(
-    slices: Mapping[str, Sequence[Slice]], stages: Mapping[str, Mapping[str, float]]
-) -> list[Standing]:
-    """What the turns say together, of the limit first."""
-    limit = [each.cpu_ms_per_request for each in slices[LIMIT]]
+    client = Client(body, plan.client_core, plan.folder)
+    for server in servers:
+        require_right(server, payload)
+        client.warm_up(server, complexity)
     found = []
-    for name, turns in slices.items():
-        cpu_ms = [each.cpu_ms_per_request for each in turns]
-        middle_ms = geometric_mean(cpu_ms)
-        ratio = paired_ratio(cpu_ms, limit)
-        complexity = turns[0].complexity
-        found.append(Standing(name, complexity, middle_ms, 1000 / middle_ms, ratio, stages[name]))
+    for turn in range(plan.turns):
+        # each turn in the other order: what drifts does so for both alike
+        order = servers if turn % 2 else servers[::-1]
+        by_name = {each.name: client.slice(each, complexity, plan.turn_s) for each in order}
+        found.append((by_name[servers[0].name], by_name[servers[1].name]))
     return found
+
+
+def standing(
+    framework: str,
+    complexity: str,
+    of_services: Sequence[Sequence[Turn]],
+    stages: Mapping[str, float],
+) -> Standing:
+    """What the turns of all fresh services say together."""
+
+    def ratio(turns: Sequence[Turn]) -> Ratio:
+        limits, services = zip(*turns, strict=True)
+        return paired_ratio(
+            [each.cpu_ms_per_request for each in services],
+            [each.cpu_ms_per_request for each in limits],
+        )
+
+    turns = [turn for each in of_services for turn in each]
+    return Standing(
+        framework,
+        complexity,
+        geometric_mean([service.cpu_ms_per_request for _, service in turns]),
+        geometric_mean([limit.cpu_ms_per_request for limit, _ in turns]),
+        ratio(turns),
+        tuple(ratio(each).estimate for each in of_services),
+        BARS[framework][complexity],
+        stages,
+    )
 
 
 @dataclass(frozen=True)

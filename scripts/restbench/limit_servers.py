@@ -1,5 +1,5 @@
-"""Servers that do the same work: the practical limit (one thread, no framework), and the two
-services with the kernel `native` under `serial`; all on one core."""
+"""Servers that do the same work: the practical limit (one thread, no framework), and a service with
+the kernel `native` under `serial`; both on one core."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 
-from restbench import ports, process, programs, service
+from restbench import ports, process, service
+from restbench.cell import ServiceName
 from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
 from restbench.payload import Payload
+from restbench.store import ROOT
 
 LIMIT = "limit"
-SOURCE = "limit.cpp"
+SOURCE = ROOT / "scripts" / "tools" / "limit" / "limit.cpp"
 READY_TIMEOUT_S = 10.0
 REQUEST_ID = 2019
 
@@ -38,35 +40,46 @@ class Server:
         return process.cpu_ms(process.tree(self.running.pid))
 
 
-def build(source: Path, folder: Path) -> Path:
-    """The limit's program from its C++ source. EnvironmentProblem where it cannot be had."""
+def build(folder: Path) -> Path:
+    """The limit's program. EnvironmentProblem where it cannot be had."""
     program = folder / LIMIT
-    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(source)]
+    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(SOURCE)]
     if shutil.which("g++") is None:
         raise EnvironmentProblem("g++ is missing: apt-get install g++")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if " error: " in line]
-        raise EnvironmentProblem(f"{source} does not compile: {[*errors, done.stderr][0]}")
+        raise EnvironmentProblem(f"{SOURCE} does not compile: {[*errors, done.stderr][0]}")
     return program
 
 
 @contextmanager
-def servers(program: Path, core: int, folder: Path) -> Iterator[list[Server]]:
-    """All three at once on one core; who is not asked sleeps."""
-    with ExitStack() as stack:
-        port = ports.port(LIMIT)
-        ports.require_free(port, ports.PORT_VARIABLES[LIMIT])
-        command = process.bound_to_us([str(program), str(port)], str(core))
-        limit = process.start(command, folder / "limit.log")
-        stack.callback(process.stop, limit)
-        found = [Server(LIMIT, f"http://{ports.HOST}:{port}/", limit)]
-        for name in programs.COMMANDS:
-            started = service.start(name, "none", str(core), folder / name)
-            stack.callback(started.stop)
+def limit(program: Path, core: int, folder: Path) -> Iterator[Server]:
+    """The limit, on one core."""
+    port = ports.free()
+    command = process.bound_to_us([str(program), str(port)], str(core))
+    running = process.start(command, folder / "limit.log")
+    try:
+        yield Server(LIMIT, f"http://{ports.HOST}:{port}/", running)
+    finally:
+        process.stop(running)
+
+
+@contextmanager
+def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tuple[Server, Server]]:
+    """The limit and a fresh service on one core; who is not asked sleeps."""
+    name: ServiceName = "python" if framework == "flask" else "java"
+    chosen = {"RESTBENCH_FRAMEWORK": framework}
+    with limit(program, core, folder) as floor:
+        started = service.start(name, "none", str(core), folder / framework, settings=chosen)
+        try:
+            found = started.health().get("framework")
+            if found != framework:
+                raise EnvironmentProblem(f"the {name} service runs in {found}, not in {framework}")
             url = f"{started.base_url}/matrix/serial?kernel=native"
-            found.append(Server(name, url, started.processes[0]))
-        yield found
+            yield floor, Server(framework, url, started.processes[0])
+        finally:
+            started.stop()
 
 
 def require_right(server: Server, payload: Payload) -> None:

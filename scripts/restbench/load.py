@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from restbench import machine, process, watch
+from restbench import process, watch
 from restbench.cell import Cell, Client
 from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
@@ -46,10 +46,10 @@ def require_jmeter() -> None:
     """EnvironmentProblem when JMeter has not been set up, or has no Java to run on."""
     if not _jars():
         raise EnvironmentProblem("JMeter is not set up: run 'make setup'")
-    if shutil.which(machine.java()) is None:
+    java = str(Path(os.environ.get("JAVA_HOME", ""), "bin", "java"))
+    if shutil.which(java if "JAVA_HOME" in os.environ else "java") is None:
         raise EnvironmentProblem(
-            f"{machine.java()} is missing: apt-get install openjdk-17-jdk-headless, "
-            "or set JAVA_HOME"
+            "JMeter's Java is missing: apt-get install openjdk-17-jdk-headless, or set JAVA_HOME"
         )
 
 

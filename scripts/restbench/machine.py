@@ -9,11 +9,12 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from restbench import placement
+from restbench import jvm, placement, watch
 from restbench.store import ROOT
 
 PACKAGES = ("flask", "gunicorn", "numpy", "polars", "scipy", "matplotlib")
@@ -32,8 +33,9 @@ def describe() -> dict[str, Any]:
         "scheduler_autogroup": _autogroup(),
         "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
-        "java": _java_version(),
+        **jvm.described(),
         "python": platform.python_version(),
+        "blas_kernel": _blas_kernel(),
         "sysstat": _first_match(_output(["sar", "-V"]), r"version (\S+)"),
         "packages": {name: _installed_version(name) for name in PACKAGES},
     }
@@ -79,12 +81,6 @@ def _alike(here: object, there: object) -> bool:
     if isinstance(here, int) and isinstance(there, int):
         return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
     return here == there
-
-
-def java() -> str:
-    """The JVM that everything here runs on: JAVA_HOME's, or the first on PATH."""
-    home = os.environ.get("JAVA_HOME")
-    return str(Path(home) / "bin" / "java") if home else "java"
 
 
 def git_commit() -> tuple[str, bool]:
@@ -133,8 +129,12 @@ def _autogroup() -> str:
     return path.read_text().strip() if path.exists() else "not visible"
 
 
-def _java_version() -> str:
-    return _first_match(_output([java(), "-version"]), r"(.*)")
+def _blas_kernel() -> str:
+    """Which of OpenBLAS' kernels numpy multiplies with on this processor, as in the Python service:
+    the library names it when it is loaded in an environment such as the service's."""
+    verbose = watch.environment() | {"OPENBLAS_VERBOSE": "2"}
+    told = _output([sys.executable, "-c", "import numpy"], verbose)
+    return _first_match(told, r"Core: (\S+)")
 
 
 def _first_match(text: str, pattern: str) -> str:
@@ -142,10 +142,15 @@ def _first_match(text: str, pattern: str) -> str:
     return found.group(1) if found else "unknown"
 
 
-def _output(command: list[str]) -> str:
+def _output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
     """Standard output and error of a command; empty where it is not there."""
     if shutil.which(command[0]) is None:
         return ""
     return subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+        env=environment,
     ).stdout.strip()

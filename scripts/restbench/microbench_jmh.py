@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from restbench import machine, microbench_program, programs
+from restbench import jvm, microbench_program
 from restbench.failures import EnvironmentProblem
 from restbench.microbench_plan import Plan, Profile
 from restbench.microbench_records import Score
@@ -71,7 +71,7 @@ def _run(
         rf"{PACKAGE}\.{benchmark}\.".replace("org.restbench", r"org\.restbench"),
         *(part for level in levels for part in ("-p", level)),
         *_effort(profile),
-        *("-jvmArgsAppend", " ".join([*programs.JAVA_HEAP, f"-Drestbench.bodies={bodies}"])),
+        *("-jvmArgsAppend", " ".join([*jvm.FLAGS, f"-Drestbench.bodies={bodies}"])),
         *("-foe", "true", "-rf", "json", "-rff", str(result)),
     ]
     microbench_program.run(f"java {benchmark}", command, folder / f"{benchmark}.log")
@@ -92,7 +92,7 @@ def _java() -> list[str]:
     target = SERVICE / "target"
     classes = [str(target / "test-classes"), str(target / "classes")]
     path = ":".join([*classes, LIBRARIES.read_text(encoding="utf-8").strip()])
-    return [machine.java(), "-cp", path]
+    return [jvm.java(), "-cp", path]
 
 
 def read(results: Sequence[Mapping[str, Any]]) -> list[Score]:

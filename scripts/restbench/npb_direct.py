@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from restbench import machine, process, programs
+from restbench import jvm, process, programs
 from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
 from restbench.npb_records import KernelRun
@@ -47,11 +45,10 @@ class Program:
 
 
 def java_program() -> list[str]:
-    """Of the Java service's archive; JAVA_OPTIONS adds flags, such as the heap."""
+    """Of the Java service's archive, in the same JVM with the same flags."""
     if not programs.JAR.exists():
         raise EnvironmentProblem(f"{programs.JAR} is missing: run 'make setup'")
-    options = shlex.split(os.environ.get("JAVA_OPTIONS", ""))
-    return [machine.java(), *options, "-jar", str(programs.JAR), "npb"]
+    return [*jvm.command(), "-jar", str(programs.JAR), "npb"]
 
 
 def python_program() -> list[str]:

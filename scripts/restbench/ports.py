@@ -12,17 +12,15 @@ from restbench.failures import EnvironmentProblem
 
 HOST = "127.0.0.1"
 
-DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000, "apache": 8001, "limit": 8190}
+DEFAULT_PORTS: dict[str, int] = {"java": 8080, "python": 8000}
 PORT_VARIABLES = {
     "java": "JAVA_PORT",
     "python": "PYTHON_PORT",
-    "apache": "APACHE_PORT",
-    "limit": "LIMIT_PORT",
 }
 
 
 def port(name: str) -> int:
-    """The port of a service or front server, from JAVA_PORT, PYTHON_PORT, ...."""
+    """Where a service, or the front before it, is reached: JAVA_PORT, PYTHON_PORT, ...."""
     variable = PORT_VARIABLES[name]
     text = os.environ.get(variable, str(DEFAULT_PORTS[name]))
     if not text.isdigit() or not 1 <= int(text) <= 65535:
@@ -41,6 +39,14 @@ def require_free(wanted: int, variable: str) -> None:
                 f"port {wanted} is in use{_owner(wanted)}: "
                 f"'make stop' ends services started by 'make serve', or set {variable}"
             ) from error
+
+
+def free() -> int:
+    """One that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        number: int = probe.getsockname()[1]
+        return number
 
 
 def _owner(wanted: int) -> str:

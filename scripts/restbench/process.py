@@ -23,10 +23,12 @@ def start(
     environment: dict[str, str] | None = None,
     *,
     outlives_us: bool = False,
+    user: int | None = None,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a process group of its own, its output appended to `log`.
 
-    It ends with the harness at the latest, and all that it starts, unless it `outlives_us`.
+    It ends with the harness at the latest, and all that it starts, unless it `outlives_us`. Root
+    may give it to another user, by number.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -36,6 +38,9 @@ def start(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
             env=(watch.unmarked() if outlives_us else surroundings()) | (environment or {}),
         )
 
@@ -47,7 +52,10 @@ def surroundings() -> dict[str, str]:
     # A JVM asks no TMPDIR, and keeps counters for `jstat` in a file of their own.
     jvm = f"-Djava.io.tmpdir={folder} -XX:-UsePerfData"
     given = os.environ.get("JDK_JAVA_OPTIONS", "")
-    return os.environ | {"TMPDIR": str(folder), "JDK_JAVA_OPTIONS": f"{jvm} {given}".strip()}
+    return watch.environment() | {
+        "TMPDIR": str(folder),
+        "JDK_JAVA_OPTIONS": f"{jvm} {given}".strip(),
+    }
 
 
 def bound_to_us(command: list[str], cores: str | None = None) -> list[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+import signal
 from pathlib import Path
 
 import psutil
 
 from restbench import ports, service
-from restbench.cell import ServiceName
+from restbench.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.store import serve_folder
 from restbench.writing import write_json
@@ -28,8 +29,9 @@ EXAMPLE = {
 }
 
 
-def start_all() -> list[service.Service]:
-    """Start both services on 127.0.0.1; they go on when this process ends, until `stop_all`."""
+def start_all(front: Front = "none") -> list[service.Service]:
+    """Start both services on 127.0.0.1, each behind a front of its own if one is wanted; they go on
+    when this process ends, until `stop_all`."""
     if running():
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
     names: tuple[ServiceName, ...] = ("java", "python")
@@ -38,7 +40,7 @@ def start_all() -> list[service.Service]:
     started: list[service.Service] = []
     try:
         for name in names:
-            started.append(_start(name))
+            started.append(_start(name, front))
             _note(started)
     except BaseException:
         for each in started:
@@ -49,27 +51,38 @@ def start_all() -> list[service.Service]:
 
 
 def stop_all() -> list[str]:
-    """End the services that `start_all` left running; returns their names."""
-    stopped = []
-    for name, pid in running().items():
-        with contextlib.suppress(psutil.NoSuchProcess):
-            process = psutil.Process(pid)
-            children = process.children(recursive=True)
-            process.terminate()
-            _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
-            for each in left:
-                each.kill()
-        stopped.append(name)
+    """End the services that `start_all` left running, and the fronts before them; returns the
+    services' names."""
+    stopped = running()
+    for pids in stopped.values():
+        for pid in reversed(pids):
+            _end(pid)
     _state().unlink(missing_ok=True)
-    return stopped
+    return list(stopped)
 
 
-def running() -> dict[str, int]:
-    """The services left running by `start_all`, name to process id."""
+def _end(pid: int) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        children = process.children(recursive=True)
+        # What TERM cuts off nginx finishes on QUIT.
+        process.send_signal(signal.SIGQUIT if process.name() == "nginx" else signal.SIGTERM)
+        _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
+        for each in left:
+            each.kill()
+
+
+def running() -> dict[str, list[int]]:
+    """What `start_all` left running: the name of each service, the ids of its process and of the
+    front's."""
     if not _state().exists():
         return {}
     noted = json.loads(_state().read_text(encoding="utf-8"))
-    return {name: pid for name, (pid, born_s) in noted.items() if _is_the_one(pid, born_s)}
+    ours = {
+        name: [pid for pid, born_s in processes if _is_the_one(pid, born_s)]
+        for name, processes in noted.items()
+    }
+    return {name: pids for name, pids in ours.items() if pids}
 
 
 def curl_lines(target: service.Service) -> list[str]:
@@ -84,8 +97,9 @@ def curl_lines(target: service.Service) -> list[str]:
 
 def _note(started: list[service.Service]) -> None:
     """With its time of birth: after a restart of the machine the number may be anybody's."""
-    pids = {each.name: each.processes[0].pid for each in started}
-    write_json(_state(), {name: (pid, _born_s(pid)) for name, pid in pids.items()})
+    pids = {each.name: [process.pid for process in each.processes] for each in started}
+    noted = {name: [(pid, _born_s(pid)) for pid in each] for name, each in pids.items()}
+    write_json(_state(), noted)
 
 
 def _is_the_one(pid: int, born_s: float) -> bool:
@@ -100,9 +114,10 @@ def _born_s(pid: int) -> float | None:
         return None
 
 
-def _start(name: ServiceName) -> service.Service:
-    return service.start(name, "none", None, serve_folder() / name, outlives_us=True)
+def _start(name: ServiceName, front: Front) -> service.Service:
+    folder = serve_folder() / name
+    return service.start(name, front, None, folder, outlives_us=True, protected=True)
 
 
 def _state() -> Path:
-    return serve_folder() / "running.json"
+    return serve_folder() / "processes.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import signal
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from restbench import ports, process, programs
+from restbench import fronts, ports, process, programs
 from restbench.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 
@@ -118,49 +119,64 @@ class Service:
             process.stop(each, first)
 
 
-def start(  # noqa: PLR0913 - the last two are given by name
+def start(  # noqa: PLR0913 - the last three are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
     folder: Path,
     *,
     outlives_us: bool = False,
+    protected: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
     `cores` as `taskset -c` takes them; logs go to `folder`; `settings` are further variables of
-    its environment. EnvironmentProblem, with the mend, when a port is taken or the service does not
-    come up; no process is left then.
+    its environment. A front that protects reads requests whole before it hands them on.
+    EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
+    process is left then.
     """
-    own_port = ports.port(name)
-    ports.require_free(own_port, ports.PORT_VARIABLES[name])
+    port = ports.port(name)
+    ports.require_free(port, ports.PORT_VARIABLES[name])
+    own_port = port if front == "none" else ports.free()
     own = settings or programs.NO_SETTINGS
-    command = programs.COMMANDS[name](own)
-    environment = {"RESTBENCH_HOST": ports.HOST, "RESTBENCH_PORT": str(own_port), **own}
-    log = folder / "service.log"
-    line = command if outlives_us else process.bound_to_us(command, cores)
-    started = process.start(line, log, environment, outlives_us=outlives_us)
+    environment = _environment(name, own_port) | dict(own)
+
+    def bound(command: list[str]) -> list[str]:
+        return command if outlives_us else process.bound_to_us(command, cores)
+
+    line = bound(programs.COMMANDS[name](own))
     service = Service(
         name=name,
         base_url=f"http://{ports.HOST}:{own_port}",
-        processes=[started],
-        command=shlex.join(
-            [
-                *(f"{key}={value}" for key, value in environment.items()),
-                *line,
-            ]
-        ),
-        log=log,
+        log=folder / "service.log",
+        processes=[
+            process.start(line, folder / "service.log", environment, outlives_us=outlives_us)
+        ],
+        command=shlex.join([*(f"{key}={value}" for key, value in environment.items()), *line]),
     )
     try:
         await_ready(service)
-        if front == "apache":
-            _add_apache(service, own_port, cores, folder)
+        if front != "none":
+            place = fronts.Place(port, own_port, folder, protected)
+            line = bound(fronts.FRONTS[front](place))
+            log = folder / f"{front}.log"
+            user = fronts.user_of(front)
+            service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
+            service.base_url = f"http://{ports.HOST}:{port}"
+            service.command += " && " + shlex.join(line)
+            await_ready(service)
     except BaseException:
         service.stop()
         raise
     return service
+
+
+def _environment(name: ServiceName, port: int) -> dict[str, str]:
+    """JAVA_FRAMEWORK and PYTHON_FRAMEWORK choose the web framework that it runs in."""
+    framework = os.environ.get(f"{name.upper()}_FRAMEWORK")
+    chosen = {"RESTBENCH_FRAMEWORK": framework} if framework else {}
+    return {"RESTBENCH_HOST": ports.HOST, "RESTBENCH_PORT": str(port), **chosen}
 
 
 def attach(name: ServiceName, base_url: str) -> Service:
@@ -194,22 +210,3 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
     how = f"did not come up within {timeout_s:.0f} s" if service.alive() else "ended at once"
     raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
-
-
-def _add_apache(service: Service, backend_port: int, cores: str | None, folder: Path) -> None:
-    """Put Debian's Apache httpd in front, with the repository's own configuration."""
-    front_port = ports.port("apache")
-    ports.require_free(front_port, ports.PORT_VARIABLES["apache"])
-    command = process.bound_to_us(programs.apache_command(), cores)
-    environment = {
-        "RESTBENCH_PORT": str(backend_port),
-        "RESTBENCH_FRONT_PORT": str(front_port),
-        "RESTBENCH_FRONT_RUN": str(folder.resolve()),
-    }
-    # Of a front that was killed: its number may be another process' now, and Apache believe in it.
-    (folder / "httpd.pid").unlink(missing_ok=True)
-    front = process.start(command, folder / "apache.log", environment)
-    service.processes.append(front)
-    service.base_url = f"http://{ports.HOST}:{front_port}"
-    service.command += " && " + shlex.join(command)
-    await_ready(service)

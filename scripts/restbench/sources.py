@@ -17,7 +17,7 @@ from restbench.store import ROOT
 #: So many hexadecimal digits tell any two states of a part apart.
 DIGITS = 16
 ABSENT = "absent"
-#: Flags of the two JVMs, of gunicorn, and of every process.
+#: Flags of the two JVMs, of gunicorn, of every process, and the web frameworks.
 _FLAGS = (
     "JAVA_OPTIONS",
     "JMETER_JVM_ARGS",
@@ -25,6 +25,8 @@ _FLAGS = (
     "JAVA_TOOL_OPTIONS",
     "_JAVA_OPTIONS",
     "GUNICORN_CMD_ARGS",
+    "JAVA_FRAMEWORK",
+    "PYTHON_FRAMEWORK",
     "LD_PRELOAD",
 )
 _PREFIXES = ("RESTBENCH_", "MALLOC_")

@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
 MICROBENCHES = RESULTS / "microbench"
+LIMIT = RESULTS / "limit.json"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 

@@ -154,9 +154,15 @@ def _order(what: str, path: Path, *patterns: str) -> None:
     _watches[os.getpid()].order("\t".join([what, str(path.absolute()), *patterns]))
 
 
+def environment() -> dict[str, str]:
+    """Ours, without what somebody chose for another program: which code and cache sizes OpenBLAS
+    takes is for it to find out (wrong ones cost half of its speed)."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+
+
 def unmarked() -> dict[str, str]:
     """The environment for what is meant to outlive us."""
-    return {name: value for name, value in os.environ.items() if name != VARIABLE}
+    return {name: value for name, value in environment().items() if name != VARIABLE}
 
 
 def _folder(mark: str) -> Path:

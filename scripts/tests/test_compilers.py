@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench import compilers, machine, process
+from restbench import compilers, jvm, process
 from restbench.compilers import LOOK_BACK_S, QUIET_SHARE, Compilers
 
 
@@ -93,14 +93,14 @@ def test_a_jvm_has_compilers_and_what_is_gone_has_none(tmp_path: Path) -> None:
         "class Sleeps { public static void main(String[] none) throws Exception "
         "{ Thread.sleep(60_000); } }"
     )
-    jvm = subprocess.Popen([machine.java(), str(source)])
+    started = subprocess.Popen([jvm.java(), str(source)])
     try:
         deadline = time.monotonic() + 60
-        while compilers.cpu_ms((jvm.pid,)) == 0:
+        while compilers.cpu_ms((started.pid,)) == 0:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        assert compilers.cpu_ms((jvm.pid,)) < process.cpu_ms((jvm.pid,))
+        assert compilers.cpu_ms((started.pid,)) < process.cpu_ms((started.pid,))
     finally:
-        jvm.kill()
-        jvm.wait()
-    assert compilers.cpu_ms((jvm.pid,)) == 0
+        started.kill()
+        started.wait()
+    assert compilers.cpu_ms((started.pid,)) == 0

@@ -1,24 +1,32 @@
-"""How far from the limit: the sums by hand, the client and the servers for real."""
+"""How far from the limit: the sums by hand, the limit, the client and servers for real."""
 
+import base64
+import json
 import os
 import shutil
-import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import httpx
 import pytest
 from ports import free_port
-from test_cli import restbench
 
-from restbench import limit_bench, limit_servers, process
+from restbench import limit_bench, limit_servers, process, store
 from restbench.cell import Shape
-from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
+from restbench.commands.limit import judge
+from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
 from restbench.limit_bench import Client, Slice
 from restbench.limit_servers import Server
 from restbench.payload import make_payload
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
 PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)
+EXAMPLES = [
+    example
+    for file in sorted(store.ROOT.glob("contract/examples/*.json"))
+    if (example := json.loads(file.read_text()))["request"]["path"].startswith("/matrix/")
+]
 ECHOES_BYTES = """
 import http.server, sys
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -53,24 +61,54 @@ def answering(tmp_path: Path):
         process.stop(each)
 
 
+def body_of(request: dict) -> bytes:
+    if "bodyBase64" in request:
+        return base64.b64decode(request["bodyBase64"])
+    return request.get("bodyText", json.dumps(request.get("body"))).encode()
+
+
 def client(tmp_path: Path) -> Client:
     body = tmp_path / "body.json"
     body.write_bytes(PAYLOAD.body(limit_servers.REQUEST_ID))
     return Client(body, min(os.sched_getaffinity(0)), tmp_path)
 
 
-def test_the_ratio_is_paired_by_turn() -> None:
-    slices = {
-        "limit": [Slice("limit", "low", 100, 10.0), Slice("limit", "low", 100, 20.0)],
-        "java": [Slice("java", "low", 10, 3.0), Slice("java", "low", 10, 6.0)],
-    }
-    limit, java = limit_bench.standings(slices, {"limit": {}, "java": {"parse": 1.0}})
-    assert (limit.ratio.estimate, limit.ratio.low) == (1.0, 1.0)
-    assert java.ratio.estimate == pytest.approx(3.0)
-    assert java.ratio.high == pytest.approx(3.0)  # the machine's drift is not the servers'
-    assert limit.cpu_ms_per_request == pytest.approx(0.02**0.5)
-    assert java.requests_per_cpu_s == pytest.approx(1000 / java.cpu_ms_per_request)
-    assert java.stages_ms == {"parse": 1.0}
+def turn(limit_cpu_ms: float, cpu_ms: float) -> limit_bench.Turn:
+    return Slice("limit", "low", 100, limit_cpu_ms), Slice("flask", "low", 10, cpu_ms)
+
+
+def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
+    of_services = [[turn(10, 12), turn(20, 24)], [turn(10, 27), turn(40, 108)]]
+    found = limit_bench.standing("flask", "low", of_services, {"parse": 1.0})
+    # the machine's drift is not the servers'
+    assert found.of_each_service == pytest.approx((12, 27))
+    assert found.ratio.estimate == pytest.approx(18)  # the geometric mean
+    # scipy: exp(ln 18 +- t(0.975, 3) * std(ln [12, 12, 27, 27], ddof=1) / 2)
+    assert found.ratio.low == pytest.approx(8.545251521715326)
+    assert found.cpu_ms_per_request == pytest.approx((1.2 * 2.4 * 2.7 * 10.8) ** 0.25)
+    assert found.limit_cpu_ms_per_request == pytest.approx((0.1 * 0.2 * 0.1 * 0.4) ** 0.25)
+    assert found.stages_ms == {"parse": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"),
+    [
+        ((15.0, 15.5), "held"),
+        ((15.0, 25.0), "held"),  # above the bar of 16, but the interval is not
+        ((17.0, 17.1), "missed"),
+    ],
+)
+def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
+    ratios: tuple[float, float], verdict: str
+) -> None:
+    turns = [turn(10, each) for each in ratios]
+    found = limit_bench.standing("flask", "low", [turns], {})
+    assert (found.bar, found.verdict) == (16.0, verdict)
+    if verdict == "held":
+        judge([found])
+    else:
+        with pytest.raises(LimitMissed, match=r"1 of 1 .*: flask low 17\.0"):
+            judge([found])
 
 
 def test_reads_the_requests_in_the_clients_own_words() -> None:
@@ -146,23 +184,26 @@ def test_a_server_that_is_gone_is_no_measurement(answering, monkeypatch) -> None
         limit_servers.stages_ms(server, PAYLOAD, 1)
 
 
-def test_without_the_source_it_is_skipped_and_says_so(tmp_path: Path) -> None:
-    done = restbench("bench-limit", str(tmp_path))
-    assert done.returncode == 0
-    assert done.stdout.startswith("skipped: no limit.cpp in ")
-
-
 @needs_compiler
-def test_a_source_that_does_not_compile_is_said(tmp_path: Path) -> None:
+def test_a_source_that_does_not_compile_is_said(tmp_path: Path, monkeypatch) -> None:
     source = tmp_path / "limit.cpp"
     source.write_text("int main() { return nothing; }")
+    monkeypatch.setattr(limit_servers, "SOURCE", source)
     with pytest.raises(EnvironmentProblem, match=r"does not compile: .*nothing"):
-        limit_servers.build(source, tmp_path)
+        limit_servers.build(tmp_path)
 
 
 @needs_compiler
-def test_a_source_that_compiles_is_run(tmp_path: Path) -> None:
-    source = tmp_path / "limit.cpp"
-    source.write_text("int main() { return 7; }")
-    program = limit_servers.build(source, tmp_path)
-    assert subprocess.run([str(program)], check=False).returncode == 7
+def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> None:
+    """It may refuse what only a service has to be ready for, but never answers something else."""
+    program = limit_servers.build(tmp_path)
+    with limit_servers.limit(program, min(os.sched_getaffinity(0)), tmp_path) as server:
+        limit_servers.require_right(server, PAYLOAD)
+        right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
+        answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]
+        client(tmp_path).load(server, 1.0)
+    told = Counter(each.status_code for each in answers)
+    assert set(told) == {200, 400}
+    assert told[200] > told[400]
+    for each, answer in zip(right, answers, strict=True):
+        assert answer.status_code == 400 or answer.text == each["responseText"], each["about"]

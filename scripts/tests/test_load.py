@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench import load, machine
+from restbench import load
 from restbench.cell import Cell
 from restbench.cell_folder import CellFolder
 from restbench.failures import EnvironmentProblem
@@ -106,8 +106,8 @@ def test_the_plan_gets_every_level_of_the_cell(tmp_path: Path) -> None:
 def test_without_java_or_jmeter_nothing_begins_and_the_mend_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine, "java", lambda: str(tmp_path / "java"))
-    with pytest.raises(EnvironmentProblem, match="java is missing: apt-get install openjdk"):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(EnvironmentProblem, match="Java is missing: apt-get install openjdk"):
         load.require_jmeter()
     monkeypatch.setattr(load, "HOME", tmp_path)
     with pytest.raises(EnvironmentProblem, match="make setup"):

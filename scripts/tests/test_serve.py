@@ -56,8 +56,9 @@ def test_when_the_second_does_not_come_up_the_first_is_ended(
 def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path) -> None:
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
-        noted = {"java": [stranger.pid, psutil.Process(stranger.pid).create_time() - 3600]}
-        (tmp_path / "running.json").write_text(json.dumps(noted))
+        born_s = psutil.Process(stranger.pid).create_time()
+        noted = {"java": [[stranger.pid, born_s - 3600]]}
+        (tmp_path / "processes.json").write_text(json.dumps(noted))
         assert serve.stop_all() == []
         assert stranger.poll() is None
     finally:

@@ -99,7 +99,9 @@ class Oracle:
     def _require_size(self, rows: int, inner: int, columns: int, native: bool) -> None:
         limit = self._limits.product_elements
         if rows * columns > limit:
-            raise Violation("007", f"the product has {rows * columns} elements, the limit is {limit}")
+            raise Violation(
+                "007", f"the product has {rows * columns} elements, the limit is {limit}"
+            )
         limit = self._limits.native_operations if native else self._limits.loop_operations
         if rows * inner * columns > limit:
             raise Violation("011", f"operations: {rows * inner * columns}, the limit is {limit}")

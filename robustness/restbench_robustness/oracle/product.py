@@ -10,7 +10,7 @@ _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r":
 
 
 def multiply(one: Rows, two: Rows) -> Rows:
-    """rows x inner times inner x columns; Violation 006 has a message for every element that does not fit."""
+    """rows x inner times inner x columns; Violation 006 names every element that does not fit."""
     columns = list(zip(*two, strict=True))
     product = [[sum(map(int.__mul__, row, column)) for column in columns] for row in one]
     too_large = [

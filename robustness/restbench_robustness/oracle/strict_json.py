@@ -31,7 +31,7 @@ _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
 def read(body: bytes) -> Json:
-    """The value of a well-formed body; Violation 002 otherwise, with the first message that applies."""
+    """The value of a well-formed body; Violation 002 with the first message that applies."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError:

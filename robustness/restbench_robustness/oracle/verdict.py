@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 STATUSES = {
-    "ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422, "007": 413, "011": 413,
+    "ok": 200, "001": 422, "002": 400, "003": 422, "004": 422, "005": 422, "006": 422,
+    "007": 413, "011": 413,
 }  # fmt: skip
 """Status of each outcome that has one status and depends on the request's content."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,16 +16,49 @@ import typer
 from rich.console import Console
 
 from restbench.cell import ServiceName
-from restbench.failures import Failure
-from restbench_robustness.overload.flood import Force
-from restbench_robustness.overload.kills import Killing
-from restbench_robustness.overload.promises import Promise, broken, table
-from restbench_robustness.overload.session import SCENARIOS, Wanted
+from restbench.failures import BadConfiguration, Failure
+
+from .flood import Force, overloaded
+from .kills import Killing, pool_killed, service_killed
+from .promises import Findings, Promise, broken, table
+from .slow import besieged, endured
+from .stops import stopped
+from .subject import started
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 CAPACITY_S = 4.0
-USERS = 8
+USERS = 10
+BESIEGERS = (300, 600)
+SIEGE_S = 10.0
+#: So that a person need not wait for the defaults, which are made for slow but honest clients.
+SHORT_TIMEOUTS = {"RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "3"}
+#: Where the stages of a request run differently enough to free things differently.
+SLOW = {"java": ("serial", "pinned", "pipeline"), "python": ("serial", "process-per-request")}
+#: The names of a pool's processes in the kernel begin so.
+POOLS = {
+    "process-per-request": "PR-",
+    "process-per-element": "PE-",
+    "executor-per-request": "ER-",
+    "executor-per-element": "EE-",
+}
+STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
+KILLED = {"java": "pinned", "python": "process-per-request"}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to look at. `strategy` is a name or `all`."""
+
+    service: ServiceName
+    strategy: str
+    force: Force
+    killing: Killing
+    folder: Path
+
+    def asks_for(self, strategy: str) -> bool:
+        """Whether this one is to be looked at."""
+        return self.strategy in ("all", strategy)
 
 
 class Services(StrEnum):
@@ -43,6 +79,47 @@ class Scenarios(StrEnum):
     ALL = "all"
 
 
+def flood(wanted: Wanted) -> Iterator[Findings]:
+    """Ten times the capacity under each strategy, each on a fresh service."""
+    with started(wanted.service, wanted.folder / "asked") as subject:
+        offered = subject.service.strategies()
+    if wanted.strategy not in (*offered, "all"):
+        raise BadConfiguration(
+            f"{wanted.service} has no strategy {wanted.strategy}: {', '.join(offered)}, all"
+        )
+    for strategy in filter(wanted.asks_for, offered):
+        with started(wanted.service, wanted.folder / f"flood-{strategy}") as subject:
+            yield asyncio.run(overloaded(subject, strategy, wanted.force))
+
+
+def slow(wanted: Wanted) -> Iterator[Findings]:
+    """Slow, silent and vanished clients, some of each kind, then hundreds of one."""
+    with started(wanted.service, wanted.folder / "slow", SHORT_TIMEOUTS) as subject:
+        for strategy in filter(wanted.asks_for, SLOW[wanted.service]):
+            yield asyncio.run(endured(subject, strategy))
+        for number in BESIEGERS:
+            yield asyncio.run(besieged(subject, "serial", number, SIEGE_S))
+
+
+def kill(wanted: Wanted) -> Iterator[Findings]:
+    """kill -9 of pool processes, and of the whole service."""
+    with started(wanted.service, wanted.folder / "kill") as subject:
+        if wanted.service == "python":
+            for strategy in filter(wanted.asks_for, POOLS):
+                yield asyncio.run(pool_killed(subject, strategy, POOLS[strategy], wanted.killing))
+        yield asyncio.run(service_killed(subject, KILLED[wanted.service], wanted.killing))
+
+
+def stop(wanted: Wanted) -> Iterator[Findings]:
+    """Signals that end a service in order."""
+    for strategy in filter(wanted.asks_for, STOPPED[wanted.service]):
+        with started(wanted.service, wanted.folder / f"stop-{strategy}") as subject:
+            yield asyncio.run(stopped(subject, strategy))
+
+
+SCENARIOS = {"flood": flood, "slow": slow, "kill": kill, "stop": stop}
+
+
 @app.command()
 def overload(  # noqa: PLR0913, PLR0917 - an option each
     service: Annotated[Services, typer.Option(help="which service")] = Services.BOTH,
@@ -53,8 +130,8 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
     seed: Annotated[int, typer.Option(help="of bodies, victims and pauses")] = 1,
 ) -> None:
-    """Ten times the capacity, slow and vanished clients, kill -9, SIGTERM: what was promised, what
-    was seen. Exit code 1 where a promise did not hold.
+    """Ten times the capacity, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
+    was promised, what was seen. Exit code 1 where a promise did not hold.
 
     The ports are JAVA_PORT and PYTHON_PORT.
     """
@@ -62,22 +139,13 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     promises: list[Promise] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
         for name in services:
-            wanted = Wanted(
-                service=name,
-                strategy=strategy,
-                force=Force(seconds, connections, CAPACITY_S, seed),
-                killing=Killing(kills, USERS, seed),
-                folder=Path(folder) / name,
-            )
+            force = Force(seconds, connections, CAPACITY_S, seed)
+            killing = Killing(kills, USERS, seed)
+            wanted = Wanted(name, strategy, force, killing, Path(folder) / name)
             for key, carry_out in SCENARIOS.items():
-                if scenario in (key, "all"):
-                    for findings in carry_out(wanted):
-                        promises += findings.promises
-                        console.print(table(findings.promises))
-    _conclude(promises)
-
-
-def _conclude(promises: list[Promise]) -> None:
+                for findings in carry_out(wanted) if scenario in (key, "all") else ():
+                    promises += findings.promises
+                    console.print(table(findings.promises))
     missed = broken(promises)
     if missed:
         console.print(table(missed))

@@ -1,177 +1,128 @@
-"""A load in a process of its own: `python -m restbench_robustness.overload.load PLAN OUTCOME`.
-
-Open: requests are due at an even rate, whatever the service does; one that finds no connection free
-is held back and counted. Closed: each connection sends its next request when it has its answer.
-Every answer is judged. SIGTERM ends the sending; answers still due are waited for, in bounded time.
-"""
+"""Loads: requests at an even rate whatever the service does, or each when the last is answered."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
-import os
-import resource
-import signal
-import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from restbench_robustness.overload.answers import Verdict
-from restbench_robustness.overload.connection import Connection, LostError, NotHttpError
-from restbench_robustness.overload.mix import WORK, Request, draw, overload_mix, work_mix
-from restbench_robustness.overload.outcome import Outcome
+from .exchange import Connection, Judged, Verdict
+from .mix import Request
 
-#: In a closed load, after a refusal or a lost connection: to ask again at once would be an attack.
 PAUSE_S = 0.05
-#: So many connect at a time: a burst of all would measure the kernel's queue of new connections.
-CONNECT_AT_ONCE = 50
-#: Where it is allowed: beside hundreds of a service's threads one that only sends hardly ever runs.
-PRIORITY = -15
-MIXES = {"overload": overload_mix, "work": work_mix}
+"""In a closed load, after anything but a right answer: to ask again at once would be an attack."""
+EXAMPLES = 5
+"""Enough to see what went wrong without drowning in it."""
+NEVER = (Verdict.WRONG, Verdict.HUNG)
+
+
+@dataclass
+class Outcome:
+    """What became of all requests of a load; moments of the monotonic clock."""
+
+    ends: list[Judged] = field(default_factory=list)
+    held_back: int = 0
+    """Arrivals of an open load that found no connection free."""
+    late_s: float = 0.0
+    """The longest that an arrival was noticed after it was due: the client's own fault."""
+    began_s: float = field(default_factory=time.monotonic)
+    last_sent_s: float = 0.0
+
+    @property
+    def counts(self) -> Counter[Verdict]:
+        """Requests by verdict."""
+        return Counter(end.verdict for end in self.ends)
+
+    @property
+    def sent_per_s(self) -> float:
+        """Requests sent a second, over the time in which any were sent."""
+        return len(self.ends) / max(self.last_sent_s - self.began_s, 1e-3)
+
+    @property
+    def offered_per_s(self) -> float:
+        """Requests a second that were due, those that found every connection waiting included."""
+        due = len(self.ends) + self.held_back
+        return due / max(self.last_sent_s - self.began_s, 1e-3)
+
+    def number_of(self, *verdicts: Verdict) -> int:
+        """How many requests ended in one of these ways."""
+        return sum(self.counts[verdict] for verdict in verdicts)
+
+    def slowest_s(self) -> float:
+        """The longest that one took."""
+        return max((end.ended_s - end.began_s for end in self.ends), default=0.0)
+
+    def back_after(self, moment_s: float) -> float | None:
+        """Seconds from the moment to the first right answer since when all were right, or None."""
+        back: float | None = None
+        for end in sorted(self.ends, key=lambda end: end.began_s):
+            if end.ended_s >= moment_s:
+                is_right = end.verdict is Verdict.RIGHT
+                back = (back or end.ended_s - moment_s) if is_right else None
+        return back
+
+    def sentence(self) -> str:
+        """All counts, the slowest, and the first of those that are neither right nor refused."""
+        counted = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.most_common())
+        bad = [end for end in self.ends if end.verdict not in (Verdict.RIGHT, Verdict.REFUSED)]
+        shown = [f"{end.verdict}: {end.shown}" for end in bad[:EXAMPLES]]
+        return "; ".join([f"{counted or 'none'}, the slowest in {self.slowest_s():.1f} s", *shown])
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A load. `per_s` is None for a closed one."""
-
-    host: str
-    port: int
-    path: str
-    connections: int
-    seconds: float
-    timeout_s: float
-    """For one request, from its first byte sent to the last received."""
-    mix: str
-    work: int
-    """Which of the shapes in mix.WORK."""
-    seed: int
-    per_s: float | None = None
-
-    def write(self, path: Path) -> None:
-        """For the process that carries it out."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
-
-
-def read_plan(path: Path) -> Plan:
-    """What `Plan.write` wrote."""
-    return Plan(**json.loads(path.read_text(encoding="utf-8")))
-
-
 class Load:
-    """Carries a plan out, once."""
+    """Who asks for what; `timeout_s` bounds each request."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Makes the bodies: seconds for the larger shapes."""
-        self._plan = plan
-        self._requests: Iterator[Request] = draw(MIXES[plan.mix](WORK[plan.work]), plan.seed)
-        self._outcome = Outcome()
-        self._stop = asyncio.Event()
-        address = (plan.host, plan.port)
-        self._idle = deque(Connection(address) for _ in range(plan.connections))
-        self._under_way: set[asyncio.Task[None]] = set()
+    address: tuple[str, int]
+    path: str
+    requests: Iterator[Request]
+    connections: int
+    timeout_s: float
 
-    async def run(self, begun: Callable[[], object]) -> Outcome:
-        """Send, wait for what is due, tell; `begun` is called when all are connected."""
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._stop.set)
-        await self._connect()
-        begun()
-        self._outcome.began_s = time.monotonic()
-        await (self._send_closed() if self._plan.per_s is None else self._send_open())
-        await asyncio.gather(*self._under_way)
-        for connection in self._idle:
+    async def closed(self, goes_on: Callable[[], bool]) -> Outcome:
+        """Each connection sends its next request when it has its answer."""
+        outcome = Outcome()
+
+        async def user() -> None:
+            connection = Connection(self.address)
+            while goes_on():
+                if await self._one(connection, outcome) is not Verdict.RIGHT:
+                    await asyncio.sleep(PAUSE_S)
             connection.close()
-        return self._outcome
 
-    async def _connect(self) -> None:
-        """A service that takes no connection is found by the first request, which is then lost."""
-        everyone = list(self._idle)
-        for start in range(0, len(everyone), CONNECT_AT_ONCE):
-            opening = (each.open() for each in everyone[start : start + CONNECT_AT_ONCE])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._plan.timeout_s):
-                    await asyncio.gather(*opening, return_exceptions=True)
+        await asyncio.gather(*(user() for _ in range(self.connections)))
+        return outcome
 
-    async def _send_open(self) -> None:
-        assert self._plan.per_s is not None  # noqa: S101 - for the type checker
+    async def open(self, per_s: float, seconds: float) -> Outcome:
+        """So many a second; one that finds no connection free is held back and counted."""
+        outcome, under_way = Outcome(), set[asyncio.Task[None]]()
+        idle = deque(Connection(self.address) for _ in range(self.connections))
+
+        async def one(connection: Connection) -> None:
+            await self._one(connection, outcome)
+            idle.append(connection)
+
         due = 0
-        while self._goes_on():
-            elapsed_s = time.monotonic() - self._outcome.began_s
-            late_s = elapsed_s - due / self._plan.per_s
-            self._outcome.late_s = max(self._outcome.late_s, late_s)
-            while due <= elapsed_s * self._plan.per_s:
+        while (elapsed_s := time.monotonic() - outcome.began_s) < seconds:
+            outcome.late_s = max(outcome.late_s, elapsed_s - due / per_s)
+            while due <= elapsed_s * per_s:
                 due += 1
-                self._arrive()
+                if idle:
+                    under_way.add(task := asyncio.create_task(one(idle.popleft())))
+                    task.add_done_callback(under_way.discard)
+                else:
+                    outcome.held_back += 1
             await asyncio.sleep(0.001)
+        await asyncio.gather(*under_way)
+        for connection in idle:
+            connection.close()
+        return outcome
 
-    def _arrive(self) -> None:
-        if not self._idle:
-            self._outcome.held_back += 1
-            return
-        task = asyncio.create_task(self._turn(self._idle.popleft()))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
-
-    async def _turn(self, connection: Connection) -> None:
-        await self._one(connection)
-        self._idle.append(connection)
-
-    async def _send_closed(self) -> None:
-        await asyncio.gather(*(self._user(each) for each in self._idle))
-
-    async def _user(self, connection: Connection) -> None:
-        while self._goes_on():
-            if await self._one(connection) in (Verdict.REFUSED, Verdict.LOST):
-                await asyncio.sleep(PAUSE_S)
-
-    def _goes_on(self) -> bool:
-        elapsed_s = time.monotonic() - self._outcome.began_s
-        return elapsed_s < self._plan.seconds and not self._stop.is_set()
-
-    async def _one(self, connection: Connection) -> Verdict:
-        request = next(self._requests)
-        head = (
-            f"POST {self._plan.path}{request.query} HTTP/1.1\r\nHost: {self._plan.host}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(request.body)}\r\n\r\n"
-        )
-        began = self._outcome.last_sent_s = time.monotonic()
-        verdict, said = await self._judged(connection, head.encode() + request.body, request)
-        self._outcome.last_answer_s = time.monotonic()
-        self._outcome.note(request, verdict, self._outcome.last_answer_s - began, said)
-        return verdict
-
-    async def _judged(
-        self, connection: Connection, message: bytes, request: Request
-    ) -> tuple[Verdict, str]:
-        try:
-            async with asyncio.timeout(self._plan.timeout_s):
-                answer = await connection.exchange(message)
-        except TimeoutError:
-            return Verdict.HUNG, "no whole answer"
-        except LostError as error:
-            return Verdict.LOST, str(error)
-        except NotHttpError as error:
-            return Verdict.WRONG, str(error)
-        return request.right(answer), f"{answer.status} {answer.body[:100]!r}"
-
-
-def main(plan: Path, outcome: Path) -> None:
-    """Carry a plan out and write what came of it."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    with contextlib.suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
-    load = Load(read_plan(plan))
-    asyncio.run(load.run(begun_file(outcome).touch)).write(outcome)
-
-
-def begun_file(outcome: Path) -> Path:
-    """Is there from when the load has begun to send."""
-    return outcome.with_suffix(".begun")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    async def _one(self, connection: Connection, outcome: Outcome) -> Verdict:
+        request = next(self.requests)
+        outcome.last_sent_s = time.monotonic()
+        end = await connection.verdict(self.path, request, self.timeout_s)
+        outcome.ends.append(end)
+        return end.verdict

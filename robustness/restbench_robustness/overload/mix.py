@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from restbench.cell import Shape
 from restbench.payload import make_payload
-from restbench_robustness.overload.answers import Right
 
 SEED = 2019
 LOW = Shape(rows=30, inner=20, columns=20)
@@ -28,12 +29,25 @@ WORK = (
 
 @dataclass(frozen=True)
 class Request:
-    """A body for a path's query, and the judge of its answer."""
+    """A body for a path's query and its only right answer: a product, or an error's code and id."""
 
     kind: str
     query: str
     body: bytes
-    right: Right
+    status: int
+    number: int
+    """Its id."""
+    code: str
+    rows: bytes
+
+    def right(self, status: int, body: bytes) -> bool:
+        """Whether this is the right answer."""
+        if status != self.status:
+            return False
+        if self.rows:
+            return body == b"".join((b'{"requestId":"%d","rows":' % self.number, self.rows, b"}"))
+        error, echoed = told(body), None if self.code == "002" else self.number
+        return (error.get("errorCode"), error.get("requestId", "missing")) == (self.code, echoed)
 
 
 @dataclass(frozen=True)
@@ -50,8 +64,16 @@ class Kind:
     def request(self, number: int) -> Request:
         """The request with this id."""
         body = b"".join((b'{"requestId":%d,' % number, self.rest))
-        right = Right(self.status, number, self.code, self.rows)
-        return Request(self.name, self.query, body, right)
+        return Request(self.name, self.query, body, self.status, number, self.code, self.rows)
+
+
+def told(body: bytes) -> dict[str, Any]:
+    """The members of an error; none where it is no JSON object."""
+    try:
+        members = json.loads(body)
+    except ValueError:
+        return {}
+    return members if isinstance(members, dict) else {}
 
 
 def valid(name: str, shape: Shape, query: str = "") -> Kind:
@@ -95,11 +117,6 @@ def overload_mix(work: Shape) -> list[tuple[Kind, int]]:
         (valid("large", LARGE), 2),
         *((kind, 20) for kind in invalid()),
     ]
-
-
-def largest_body_bytes() -> int:
-    """Of the bodies in an overload."""
-    return len(valid("large", LARGE).rest)
 
 
 def work_mix(work: Shape) -> list[tuple[Kind, int]]:

@@ -1,8 +1,9 @@
-"""`bench-limit`: how far the services are from the practical limit."""
+"""`bench-limit`: what a request costs over what a server without a framework takes for it."""
 
 from __future__ import annotations
 
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -20,26 +21,20 @@ from restbench import (
     watch,
 )
 from restbench.commands.options import console
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, LimitMissed
 from restbench.limit_bench import Standing
 from restbench.payload import Payload, payload_of
+from restbench.writing import write_json
 
 COMPLEXITIES = ("low", "medium", "high")
 
 
 def bench_limit(
-    source: Annotated[Path, typer.Argument(help="The folder with the limit's limit.cpp.")],
-    turns: Annotated[int, typer.Option(min=2, help="Turns of each server.")] = 7,
+    services: Annotated[int, typer.Option(min=1, help="Fresh ones of each framework.")] = 3,
+    turns: Annotated[int, typer.Option(min=2, help="Turns of each fresh service.")] = 5,
     seconds: Annotated[float, typer.Option(min=1.0, help="Of one turn.")] = 4.0,
 ) -> None:
-    """CPU time per request beside the practical limit."""
-    code = source / limit_servers.SOURCE
-    if not code.exists():
-        console.print(
-            f"skipped: no {limit_servers.SOURCE} in {source}; its source is not part of this "
-            "repository: give its folder with LIMIT=folder"
-        )
-        return
+    """CPU time a request over that of the practical limit."""
     machine_lock.take()
     limit_bench.require_client()
     cores = placement.allowed_cores()
@@ -48,16 +43,31 @@ def bench_limit(
     watch.end_leftovers()
     with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
         folder = Path(name)
-        program = limit_servers.build(code, folder)
-        plan = limit_bench.Plan(turns, seconds, cores[-1], folder)
-        with limit_servers.servers(program, cores[0], folder) as servers:
-            found = limit_bench.measure(servers, _payloads(), plan, console.print)
+        program = limit_servers.build(folder)
+        plan = limit_bench.Plan(services, turns, seconds, cores[0], cores[-1], folder)
+        found = limit_bench.measure(program, _payloads(), plan, console.print)
+    described = machine.describe()
+    kept = [asdict(each) | {"verdict": each.verdict} for each in found]
+    plan_of = {"services": services, "turns": turns, "turn_s": seconds}
+    write_json(store.LIMIT, {"machine": described, "plan": plan_of, "standings": kept})
     console.print(_table(found))
     console.print(
-        f"CPU time of the server's processes, {turns} turns of {seconds:g} s; ratio: paired by "
-        "turn, 95 % t interval; stages: medians of Server-Timing, one request at a time."
+        f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
+        f"{seconds:g} s over {services} fresh services, each beside a turn of the limit; ratio: "
+        "geometric mean, 95 % t interval over turns, on logarithms. Missed: the whole interval is "
+        "above the bar."
     )
-    console.print(machine.one_line(machine.describe()), soft_wrap=True)
+    console.print(machine.one_line(described), soft_wrap=True)
+    console.print(f"kept in {store.LIMIT}", soft_wrap=True)
+    judge(found)
+
+
+def judge(found: list[Standing]) -> None:
+    """LimitMissed where a whole interval is above its bar."""
+    missed = [each for each in found if each.verdict == "missed"]
+    if missed:
+        places = "; ".join(f"{each.framework} {each.complexity} {_ratio(each)}" for each in missed)
+        raise LimitMissed(f"{len(missed)} of {len(found)} cost more than they may: {places}")
 
 
 def _payloads() -> dict[str, Payload]:
@@ -66,25 +76,25 @@ def _payloads() -> dict[str, Payload]:
 
 
 def _table(found: list[Standing]) -> Table:
-    table = Table(title="kernel=native, serial, against the practical limit", title_justify="left")
-    for heading in ("", "server"):
+    table = Table(title="CPU time a request over the practical limit's", title_justify="left")
+    for heading in ("", "framework"):
         table.add_column(heading)
-    for heading in ("CPU ms/req", "req/CPU-s", "÷ limit", "stages ms"):
+    for heading in ("CPU ms", "limit's", "ratio", "each service", "bar", "", "stages ms"):
         table.add_column(heading, justify="right")
     for each in found:
-        stages = " ".join(f"{name} {ms:.3g}" for name, ms in each.stages_ms.items())
         table.add_row(
             each.complexity,
-            each.server,
+            each.framework,
             f"{each.cpu_ms_per_request:.3f}",
-            f"{each.requests_per_cpu_s:,.0f}",
+            f"{each.limit_cpu_ms_per_request:.3f}",
             _ratio(each),
-            stages or "not told",
+            " ".join(f"{ratio:.2f}" for ratio in each.of_each_service),
+            f"{each.bar:g}",
+            each.verdict,
+            " ".join(f"{name} {ms:.3g}" for name, ms in each.stages_ms.items()) or "not told",
         )
     return table
 
 
 def _ratio(each: Standing) -> str:
-    if each.server == limit_servers.LIMIT:
-        return "1"
     return f"{each.ratio.estimate:.2f} [{each.ratio.low:.2f}, {each.ratio.high:.2f}]"

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from restbench import serve
+from typing import Annotated
+
+import typer
+
+from restbench import jvm, serve
+from restbench.cell import Front
 from restbench.commands.options import console
 
 
-def serve_services() -> None:
+def serve_services(
+    front: Annotated[Front, typer.Option(help="The reverse proxy before each service.")] = "none",
+) -> None:
     """Start both services and print curl lines that work."""
-    for service in serve.start_all():
+    for service in serve.start_all(front):
+        health = service.health()
+        runs_on = [health.get("framework"), health.get("runtime")]
+        runs_on += [jvm.java()] if service.name == "java" else []
         console.print(f"# {service.name}: {service.base_url}  (docs: {service.base_url}/docs)")
+        console.print(f"#   {', '.join(each for each in runs_on if each)}", soft_wrap=True)
         for line in serve.curl_lines(service):
             console.print(line, markup=False, soft_wrap=True)
     console.print("# 'make stop' ends them")

@@ -1,0 +1,85 @@
+"""The JVM of the service, the kernels without HTTP and the microbenchmarks: which it is, its flags,
+and what it makes of them."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+#: Garbage collector and heap are the same on any number of cores (a JVM of its own choice takes
+#: another collector on one core than on two). A heap of one size that was touched at the start
+#: keeps resizing and page faults out of the windows.
+FLAGS = ("-XX:+UseG1GC", "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch")
+OLDEST = 17
+#: Where packages, installers and people put JDKs, a folder each.
+FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.sdkman/candidates/java")
+_COLLECTOR = re.compile(r"-XX:\+Use(?!Transparent)\w+GC")
+#: A line of -XX:+PrintFlagsFinal, of a flag that somebody has set: we, or the JVM for this machine.
+_SET_FLAG = re.compile(r"^ *\S+ (\S+) +:?= (\S*) .*\{(?:command line|ergonomic)\}$", re.MULTILINE)
+
+
+def java() -> str:
+    """The program: JAVA_HOME's, else that of the newest JDK installed, from 17 on, else PATH's."""
+    if home := os.environ.get("JAVA_HOME"):
+        return str(Path(home, "bin", "java"))
+    return _newest()
+
+
+def command(settings: Mapping[str, str] | None = None) -> list[str]:
+    """`java` with its flags: ours, the settings' JAVA_OPTIONS, and those of our own environment,
+    which so have the last word. A collector that is named there takes the place of ours."""
+    given = [told.get("JAVA_OPTIONS", "") for told in (settings or {}, os.environ)]
+    options = shlex.split(" ".join(given))
+    other_collector = any(_COLLECTOR.fullmatch(each) for each in options)
+    ours = [each for each in FLAGS if not (other_collector and _COLLECTOR.fullmatch(each))]
+    return [java(), *ours, *options]
+
+
+def described() -> dict[str, Any]:
+    """Where it is, its version, and the flags that are not at their default, such as the collector
+    and the heap."""
+    told = _told([*command(), "-XX:+PrintFlagsFinal", "-version"])
+    version = re.search(r"^(?:openjdk|java) version .*", told, re.MULTILINE)
+    flags = dict(_SET_FLAG.findall(told))
+    flags.pop("PrintFlagsFinal", None)
+    return {
+        "java": version[0] if version else "unknown",
+        "java_program": shutil.which(java()) or java(),
+        "java_flags": flags,
+    }
+
+
+@functools.cache
+def _newest() -> str:
+    found = [
+        (version, str(program))
+        for folder in FOLDERS
+        for program in Path(folder).expanduser().glob("*/bin/java")
+        if (version := _version(program.parent.parent))[0] >= OLDEST
+    ]
+    return max(found)[1] if found else "java"
+
+
+def _version(home: Path) -> tuple[int, ...]:
+    """Such as (17, 0, 15), from the file that every JDK brings; (0,) without it."""
+    try:
+        release = (home / "release").read_text(encoding="utf-8")
+    except OSError:
+        return (0,)
+    found = re.search(r'^JAVA_VERSION="([\d.]+)', release, re.MULTILINE)
+    return tuple(int(part) for part in found[1].split(".") if part) if found else (0,)
+
+
+def _told(line: list[str]) -> str:
+    if shutil.which(line[0]) is None:
+        return ""
+    return subprocess.run(
+        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True
+    ).stdout

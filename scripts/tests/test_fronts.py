@@ -1,0 +1,92 @@
+"""A reverse proxy before a service: it has the service's port, and root's has nobody's rights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from ports import free_port
+from stub_cli import stub_command
+
+from restbench import fronts, programs, serve, service
+from restbench.cell import Front
+from restbench.failures import EnvironmentProblem
+
+#: 64 MiB, the services' own.
+BODY_LIMIT = 64 << 20
+
+
+@pytest.fixture(autouse=True)
+def stubs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(serve, "serve_folder", lambda: tmp_path)
+    for name in ("java", "python"):
+        monkeypatch.setitem(
+            programs.COMMANDS, name, lambda _settings, name=name: stub_command(name)
+        )
+        monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
+
+
+def skip_without(front: Front) -> None:
+    try:
+        fronts.program(front)
+    except EnvironmentProblem as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("front", ["apache", "nginx"])
+def test_it_listens_where_the_service_would_and_the_service_behind_it(
+    front: Front, tmp_path: Path
+) -> None:
+    skip_without(front)
+    started = service.start("java", front, None, tmp_path)
+    try:
+        assert started.base_url == f"http://127.0.0.1:{os.environ['JAVA_PORT']}"
+        assert started.health()["service"] == "java"
+        names = [psutil.Process(each.pid).name() for each in started.processes]
+        assert names[1] == fronts.PROGRAMS[front][0]
+        family = started.pids()
+    finally:
+        started.stop()
+    assert not any(psutil.pid_exists(pid) for pid in family)
+
+
+def test_nginx_of_root_is_nobodys() -> None:
+    skip_without("nginx")
+    try:
+        for each in serve.start_all("nginx"):
+            front = psutil.Process(each.processes[1].pid)
+            users = {process.uids().real for process in [front, *front.children()]}
+            assert users == {fronts.NOBODY if os.geteuid() == 0 else os.geteuid()}
+            url = f"{each.base_url}/matrix/serial"
+            in_a_file = serve.EXAMPLE | {"of no meaning": " " * (2 << 20)}
+            assert httpx.post(url, json=in_a_file).json()["requestId"] == "1"
+            refused = httpx.post(url, content=bytes(BODY_LIMIT + 1))
+            assert (refused.status_code, refused.json()["errorCode"]) == (413, "007")
+            each.client.close()
+    finally:
+        assert serve.stop_all() == ["java", "python"]
+
+
+def test_a_front_that_is_not_installed_is_named_with_its_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fronts.shutil, "which", lambda _name, **_where: None)
+    with pytest.raises(EnvironmentProblem, match="apache2 is missing: apt-get install apache2-bin"):
+        fronts.program("apache")
+
+
+def test_the_environments_framework_and_no_choice_of_openblas_reach_a_service(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("PYTHON_FRAMEWORK", "fastapi")
+    started = service.start("python", "none", None, tmp_path)
+    try:
+        environment = psutil.Process(started.processes[0].pid).environ()
+    finally:
+        started.stop()
+    assert "OPENBLAS_CORETYPE" not in environment
+    assert environment["RESTBENCH_FRAMEWORK"] == "fastapi"
