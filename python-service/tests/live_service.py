@@ -94,7 +94,7 @@ def running(log: Path, **settings: str) -> Iterator[LiveService]:
 def start(variables: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"],
+            [sys.executable, "-m", "restbench_service"],
             cwd=SERVICE,
             env={**os.environ, "RESTBENCH_CALIBRATION_FILE": str(calibration(log)), **variables},
             stdout=output,
