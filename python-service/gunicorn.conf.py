@@ -1,6 +1,5 @@
 """gunicorn's settings: `python -m restbench_service`, or `python -m gunicorn` in this folder."""
 
-import os
 import signal
 from importlib import import_module
 from typing import Any
@@ -50,8 +49,8 @@ def post_fork(server: Any, _worker: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """The first worker serves when its pools are ready.
 
-    One that replaces another serves at once, and only requests for a pool wait for it. Ctrl-C reaches
-    the whole process group: it must not cut requests off.
+    One that replaces another serves at once, and only requests for a pool wait for it. Ctrl-C
+    reaches the whole process group: it must not cut requests off.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if worker.age == 1:

@@ -19,7 +19,7 @@ def main() -> None:
     settings = prepared_settings()
     framework = FRAMEWORKS[settings.framework]
     os.chdir(FOLDER)
-    os.execv(sys.executable, [sys.executable, *framework.command])
+    os.execv(sys.executable, [sys.executable, *framework.command])  # noqa: S606
 
 
 def prepared_settings() -> Settings:

@@ -15,10 +15,10 @@ MALLOC_VARIABLES = {
     "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
 }
-"""Let the next request have the pages that the last one freed. By default glibc hands arrays of a few
-hundred KiB back to the kernel, and each request pays again for the page faults: half of the time of
-parsing 2000 rows. Kept is what a request of 1000 x 1000 takes; glibc takes no larger threshold for
-what is mapped by itself; one arena is enough where one thread computes at a time."""
+"""Let the next request have the pages that the last one freed. By default glibc hands arrays of a
+few hundred KiB back to the kernel, and each request pays again for the page faults: half of the
+time of parsing 2000 rows. Kept is what a request of 1000 x 1000 takes; glibc takes no larger
+threshold for what is mapped by itself; one arena is enough where one thread computes at a time."""
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
@@ -49,7 +49,7 @@ def allow_descriptors(count: int) -> bool:
 
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:
-    """The variables of a process that computes. Those of malloc stay as they are where they are set."""
+    """The variables of a process that computes; those of malloc stay as they are where set."""
     kept = {name: value for name, value in variables.items() if name not in DROPPED_VARIABLES}
     threads = dict.fromkeys(BLAS_THREAD_VARIABLES, str(blas_threads))
     return {**MALLOC_VARIABLES, **kept, **threads}
@@ -62,4 +62,4 @@ def ensure_environment(blas_threads: int) -> None:
     """
     wanted = environment_of(os.environ, blas_threads)
     if wanted != dict(os.environ):
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], wanted)
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], wanted)  # noqa: S606

@@ -4,10 +4,11 @@ import logging
 
 from .catalogue import services
 from .core.service import Core, Server
-from .execution.strategies import Start, start_strategies
+from .execution.strategies import Start, close_strategies, start_strategies
 from .settings import Settings
 
 PRELOADED = ("restbench_service.catalogue",)
+CLOSE_SECONDS = 5.0
 
 
 class Serving:
@@ -20,9 +21,7 @@ class Serving:
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()
-        self._strategies = start_strategies(
-            Start(settings.processes, settings.running, PRELOADED)
-        )
+        self._strategies = start_strategies(Start(settings.processes, settings.running, PRELOADED))
         self.core = Core(settings, offered, self._strategies, server)
 
     def await_ready(self) -> None:
@@ -31,8 +30,7 @@ class Serving:
             strategy.await_ready()
 
     def close(self) -> None:
-        """End what was started."""
-        for strategy in self._strategies.values():
-            strategy.close()
+        """End what was started, all of it within one time."""
+        close_strategies(self._strategies.values(), CLOSE_SECONDS)
         for workload in self._workloads:
             workload.close()

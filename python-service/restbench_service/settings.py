@@ -50,8 +50,8 @@ class Settings:
     framework: str = "flask"
     """What is around the core: a name in the table of frameworks, which main.py looks up."""
     handoff: str = "thread"
-    """Where an asynchronous framework runs a request: `thread`, or `loop`, the event loop itself, in
-    which everything else waits meanwhile."""
+    """Where an asynchronous framework runs a request: `thread`, or `loop`, the event loop itself,
+    in which everything else waits meanwhile."""
     max_body_bytes: int = 64 * MEBIBYTE
     """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256

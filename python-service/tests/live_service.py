@@ -1,4 +1,4 @@
-"""A real gunicorn with the service on a free port, and how the tests talk to it."""
+"""The service in processes of its own on a free port, and how the tests talk to it."""
 
 import http.client
 import os
@@ -94,17 +94,12 @@ def running(log: Path, **settings: str) -> Iterator[LiveService]:
 def start(variables: Mapping[str, str], log: Path) -> "subprocess.Popen[bytes]":
     with log.open("wb") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"],
+            [sys.executable, "-m", "restbench_service"],
             cwd=SERVICE,
-            env={**os.environ, "RESTBENCH_CALIBRATION_FILE": str(calibration(log)), **variables},
+            env={**os.environ, **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-
-
-def calibration(log: Path) -> Path:
-    """One for all tests of a run: the first service measures, unless the machine is too busy."""
-    return log.parents[1] / "calibration.json"
 
 
 def request(

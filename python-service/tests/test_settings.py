@@ -1,4 +1,3 @@
-import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -7,8 +6,10 @@ from pathlib import Path
 import pytest
 from live_service import SERVICE, start
 
+from restbench_service import main
 from restbench_service.affinity import allowed_cores
 from restbench_service.environment import InvalidSettingError
+from restbench_service.process import environment_of
 from restbench_service.settings import Settings
 
 
@@ -20,47 +21,37 @@ def test_the_defaults_hold_when_nothing_is_set() -> None:
 def test_every_setting_is_read_from_its_variable() -> None:
     values: dict[str, str | int] = {
         "host": "::1",
+        "framework": "fastapi",
+        "handoff": "loop",
         "port": 8123,
         "max_body_bytes": 1000,
         "max_in_flight": 7,
         "processes": 3,
         "running": 5,
         "blas_threads": 2,
+        "max_loop_operations": 21,
+        "max_operations": 22,
         "memory_budget_bytes": 4000,
-        "working_memory_bytes": 5000,
         "input_cache_bytes": 600,
         "max_connections": 90,
         "receive_timeout_seconds": 11,
-        "send_timeout_seconds": 12,
         "keep_alive_seconds": 13,
         "stop_timeout_seconds": 14,
         "stuck_timeout_seconds": 15,
     }
-    values["calibration_file"] = "/var/cache/calibration.json"
     environment = {f"RESTBENCH_{name.upper()}": str(value) for name, value in values.items()}
     assert asdict(Settings.from_environment(environment)) == values
 
 
 def test_a_budget_that_the_largest_body_does_not_fit_is_refused() -> None:
-    with pytest.raises(InvalidSettingError, match="at least RESTBENCH_MAX_BODY_BYTES, which is 10"):
+    with pytest.raises(InvalidSettingError, match="RESTBENCH_INPUT_CACHE_BYTES, 13 together"):
         Settings.from_environment(
-            {"RESTBENCH_MEMORY_BUDGET_BYTES": "9", "RESTBENCH_MAX_BODY_BYTES": "10"}
+            {
+                "RESTBENCH_MEMORY_BUDGET_BYTES": "12",
+                "RESTBENCH_MAX_BODY_BYTES": "10",
+                "RESTBENCH_INPUT_CACHE_BYTES": "3",
+            }
         )
-
-
-def test_an_empty_calibration_file_is_none_and_the_default_is_in_the_home_directory() -> None:
-    assert Settings(calibration_file="").calibration_path is None
-    path = Settings().calibration_path
-    assert path is not None
-    assert path.is_relative_to(Path.home())
-
-
-def test_a_user_without_a_home_directory_has_no_calibration_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("HOME")
-    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 2)
-    assert Settings().calibration_path is None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost", "bench-1.example.org", "::1"])  # noqa: S104
@@ -87,8 +78,7 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_HOST", "", "an IP address or a host name"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address or a host name"),
         ("RESTBENCH_HOST", "a b", "an IP address or a host name"),
-        ("RESTBENCH_CALIBRATION_FILE", "calibration.json", "a file's absolute path, or empty"),
-        ("RESTBENCH_CALIBRATION_FILE", "/var/cache/", "a file's absolute path, or empty"),
+        ("RESTBENCH_HANDOFF", "queue", "must be one of thread, loop"),
     ],
 )
 def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(
@@ -101,18 +91,55 @@ def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(
     assert rule in str(error.value)
 
 
-def test_a_bad_value_ends_the_start_with_one_line_and_code_2(tmp_path: Path) -> None:
+REFUSED = [
+    ({"RESTBENCH_PORT": "eight"}, "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"),
+    (
+        {"RESTBENCH_FRAMEWORK": "django"},
+        "RESTBENCH_FRAMEWORK='django': must be one of flask, fastapi\n",
+    ),
+    ({"RESTBENCH_HANDOFF": "loop"}, "RESTBENCH_HANDOFF: flask has a thread for each request\n"),
+]
+
+
+@pytest.mark.parametrize(("variables", "line"), REFUSED)
+def test_a_bad_value_ends_the_start_with_one_line_and_code_2(
+    tmp_path: Path, variables: dict[str, str], line: str
+) -> None:
     log = tmp_path / "log"
-    process = start({"RESTBENCH_PORT": "eight"}, log)
-    assert process.wait(60) == 2
-    assert log.read_text() == "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"
+    assert start(variables, log).wait(60) == 2
+    assert log.read_text() == line
+
+
+def test_a_framework_that_is_not_installed_ends_the_start_and_names_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("RESTBENCH_FRAMEWORK", "fastapi")
+    monkeypatch.setattr(main, "find_spec", lambda name: None if name == "uvloop" else name)
+    with pytest.raises(SystemExit) as exit_:
+        main.prepared_settings()
+    line = "RESTBENCH_FRAMEWORK='fastapi': not installed (uvloop); make frameworks\n"
+    assert (exit_.value.code, capsys.readouterr().err) == (2, line)
 
 
 def test_too_few_open_files_end_the_start_with_one_line_and_code_2() -> None:
-    program = 'ulimit -n 500; exec "$0" -m gunicorn -c gunicorn.conf.py'
+    program = 'ulimit -n 500; exec "$0" -m restbench_service'
     result = subprocess.run(
         ["bash", "-c", program, sys.executable], cwd=SERVICE, capture_output=True, check=False
     )
     assert result.returncode == 2
     assert b"RESTBENCH_MAX_CONNECTIONS=2000" in result.stderr
     assert result.stderr.count(b"\n") == 1
+
+
+def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
+    variables = {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "512", "MALLOC_ARENA_MAX": "4"}
+    found = environment_of(variables, 2)
+    assert found == {
+        "MALLOC_ARENA_MAX": "4",
+        "MALLOC_MMAP_THRESHOLD_": "33554432",
+        "MALLOC_TRIM_THRESHOLD_": "268435456",
+        "OPENBLAS_NUM_THREADS": "2",
+        "OMP_NUM_THREADS": "2",
+        "MKL_NUM_THREADS": "2",
+    }

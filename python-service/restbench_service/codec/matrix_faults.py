@@ -38,8 +38,8 @@ class _Row(msgspec.Struct, gc=False):
 
 
 class _Structure(NamedTuple):
-    """A matrix that has all members: `columns` as it was written, of each row the elements with commas
-    between them, whatever they are."""
+    """A matrix that has all members: `columns` as it was written; `rows`, of each the elements with
+    commas between them, whatever they are."""
 
     name: str
     columns: bytes
@@ -81,10 +81,10 @@ def read(members: _Members, has_kernel: bool) -> tuple[str | int, Matrix, Matrix
     return request_id, _converted(one), _converted(two)
 
 
-def _structure(name: str, value: msgspec.Raw) -> _Structure:
-    if bytes(memoryview(value)[:1]) != b"{":
+def _structure(name: str, member: msgspec.Raw) -> _Structure:
+    if bytes(memoryview(member)[:1]) != b"{":
         raise InvalidRequestError("003", f"{name}: must be an object with columnCount and rows")
-    matrix = _MATRIX.decode(value)
+    matrix = _MATRIX.decode(member)
     columns, rows = bytes(matrix.columnCount), bytes(matrix.rows)
     if not _COLUMNS.fullmatch(columns):
         raise InvalidRequestError("003", f"{name}.columnCount: must be an integer of at least 1")
@@ -105,7 +105,7 @@ def _structure(name: str, value: msgspec.Raw) -> _Structure:
 
 
 def _values(rows: bytes) -> Iterator[bytes | None]:
-    """Each row's value as JSON, empty where it is missing; None for what is no object, at the end."""
+    """Each row's value as JSON, empty where it is missing; None, and no more, for no object."""
     position = 1
     while element := _NEXT_ELEMENT.match(rows, position):
         position = element.end()
@@ -170,5 +170,5 @@ def _converted(matrix: _Structure) -> Matrix:
         return found[0]
     converted = np.empty((len(matrix.rows), columns), np.int64)
     for index, row in enumerate(matrix.rows):  # some have more digits than are needed
-        converted[index] = [int64(element) for element in row.split(b",")]
+        converted[index] = [int64(element) or 0 for element in row.split(b",")]
     return converted

@@ -32,7 +32,7 @@ class NpbJson:
         request_id = required_id(members.requestId)
         class_names = KERNELS[self.kernel_name].classes
         name, generate = bytes(members.class_), bytes(members.generate)
-        class_name = msgspec.json.decode(name) if name.startswith(b'"') else None
+        class_name = str(msgspec.json.decode(name)) if name.startswith(b'"') else ""
         if class_name not in class_names:
             rule = f"must be one of {', '.join(class_names)}"
             raise InvalidRequestError("003", f"class: {rule}", request_id)

@@ -25,7 +25,7 @@ _ID_ONLY = msgspec.json.Decoder(_IdOnly)
 
 
 def read_members(body: bytes, decoder: "msgspec.json.Decoder[Members]") -> Members:
-    """The members that the decoder names, unread; others are ignored. Raises InvalidRequestError 002."""
+    """The members that the decoder names, unread. Raises InvalidRequestError 002."""
     try:
         check(body)
     except MalformedJsonError as error:

@@ -1,1 +1,1 @@
-"""What a request is answered, whatever server has received it: no web framework is imported here."""
+"""What a request is answered, whatever has received it: no web framework is imported."""

@@ -1,7 +1,8 @@
 """The contract as JSON, and a page to browse and try it that needs no network."""
 
 import json
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from importlib.util import find_spec
 from mimetypes import guess_type
 from pathlib import Path
@@ -22,13 +23,19 @@ def openapi() -> Reply:
     return page(json.dumps(yaml.safe_load(CONTRACT.read_text("utf-8"))).encode())
 
 
-def document(raw_path: str) -> Reply | None:
-    """What is at /docs and below it; None where there is nothing."""
+def document(raw_path: str) -> Callable[[], Reply] | None:
+    """What answers /docs and what is below it; None where there is nothing."""
     if raw_path == "/docs":
-        return Reply(308, {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}, b"")
+        return _to_the_folder
     path = _files().get(raw_path)
-    if path is None:
-        return None
+    return None if path is None else partial(_file, path)
+
+
+def _to_the_folder() -> Reply:
+    return Reply(308, {**CLOSED, "Content-Type": "text/plain", "Location": "/docs/"}, b"")
+
+
+def _file(path: Path) -> Reply:
     kind = guess_type(path.name)[0] or "application/octet-stream"
     return page(
         path.read_bytes(), f"{kind}; charset=utf-8" if kind.startswith("text/") else kind, PAGE
@@ -39,6 +46,10 @@ def document(raw_path: str) -> Reply | None:
 def _files() -> dict[str, Path]:
     """By the path that is asked for: nothing else can be read, however a path is written."""
     found = find_spec("flask_swagger_ui")  # only its files: the package would import Flask
-    theirs = [Path(folder) / "dist" for folder in found.submodule_search_locations or ()] if found else []
+    theirs = (
+        [Path(folder) / "dist" for folder in found.submodule_search_locations or ()]
+        if found
+        else []
+    )
     paths = [path for folder in (*theirs, OURS) for path in folder.iterdir() if path.is_file()]
     return {"/docs/": OURS / "index.html", **{f"/docs/{path.name}": path for path in paths}}

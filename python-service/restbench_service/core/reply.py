@@ -1,8 +1,8 @@
 """An answer, complete but for what the server adds: Date, Connection, Content-Length.
 
-Nothing here is to be cached, framed, guessed or run. The answers are data, so a browser that shows one
-may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff). Only the page of the
-contract loads its own files.
+Nothing here is to be cached, framed, guessed or run. The answers are data, so a browser that shows
+one may load and run nothing (Content-Security-Policy level 3, Fetch's nosniff). Only the page of
+the contract loads its own files.
 """
 
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ def _nothing() -> None:
 
 
 class Reply(NamedTuple):
-    """The framework calls `sent` once, when it has handed the body to the connection or given up."""
+    """The framework calls `sent` once it has handed the body to the connection, or given up."""
 
     status: int
     headers: Mapping[str, str]

@@ -6,9 +6,9 @@
     reply = opened.run().result()           # it did; exactly one of the two
     reply.sent()                            # its memory is given back
 
-Nothing is raised for what a client did. The order of the codes is the contract's: 404, 405, 415, 007, 008,
-002, then what the strategy says. A body of declared length is admitted before it is read, one of
-unknown length when it is there, since 007 goes first.
+Nothing is raised for what a client did. The order of the codes is the contract's: 404, 405, 415,
+007, 008, 002, then what the strategy says. A body of declared length is admitted before it is read,
+one of unknown length when it is there, since 007 goes first.
 """
 
 import json
@@ -16,6 +16,7 @@ import platform
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass
+from threading import Thread
 from typing import Any
 
 from .. import VERSION
@@ -35,6 +36,8 @@ from .metrics import Metrics
 from .reply import JSON, Reply
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+MOST_READ_AT_ONCE_BYTES = 256 * 1024
+"""Of a body whose id is read again because a fault has to be answered: some milliseconds."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
 
@@ -89,7 +92,10 @@ class Core:
         self.budget = MemoryBudget(settings.request_memory_bytes)
         self.limits = Limits(
             settings.request_memory_bytes,
-            {"matrix loops": settings.max_loop_operations, "matrix native": settings.max_operations},
+            {
+                "matrix loops": settings.max_loop_operations,
+                "matrix native": settings.max_operations,
+            },
         )
         self.metrics = Metrics()
         self.metrics.show(
@@ -126,14 +132,13 @@ class Core:
         return Exchange.opened(self, route, head)
 
     def _page(self, head: Head) -> Reply:
-        make = self._pages.get(head.raw_path)
-        found = document(head.raw_path) if make is None else None
-        if make is None and found is None:
+        make = self._pages.get(head.raw_path) or document(head.raw_path)
+        if make is None:
             text = "no such path or strategy; GET /strategies lists the strategies"
             return reply.refusal(Refused("009", text, 404))
         if head.method not in ("GET", "HEAD"):  # what HEAD is answered the contract leaves open
             return reply.wrong_method("GET")
-        return found or make()  # type: ignore[misc] - one of them is there
+        return make()
 
     def _health(self) -> Reply:
         """Ready, and on what."""
@@ -161,7 +166,7 @@ class Core:
 
 
 class Exchange:
-    """One request whose body comes, from one thread at a time. Whatever it is answered is counted."""
+    """One request whose body comes, from one thread at a time. Each is counted when answered."""
 
     def __init__(self, core: Core, route: Route, head: Head) -> None:
         """Made by opened()."""
@@ -223,8 +228,19 @@ class Exchange:
         except Exception as error:  # no thread or process could be started, say
             working = Future()
             working.set_exception(error)
-        working.add_done_callback(lambda done: answered.set_result(self._answered(job, done)))
+        working.add_done_callback(lambda done: self._finish(job, done, answered))
         return answered
+
+    def _finish(self, job: Job, done: "Future[bytes]", answered: "Future[Reply]") -> None:
+        """On the thread of whoever has done the work, whose next work must not wait for long."""
+
+        def finish() -> None:
+            answered.set_result(self._answered(job, done))
+
+        if len(job.body) > MOST_READ_AT_ONCE_BYTES and done.exception() is not None:
+            Thread(target=finish, name="failed request").start()
+        else:
+            finish()
 
     def _answered(self, job: Job, done: "Future[bytes]") -> Reply:
         try:

@@ -1,8 +1,8 @@
 """FastAPI on uvicorn with uvloop and httptools: what most new services use.
 
-Nothing of FastAPI's own validation or serialisation takes part: the stages of a workload take bytes, so
-a service with models costs more than this one. Where a request runs is RESTBENCH_HANDOFF: in a thread,
-while the event loop only receives and sends, or in the event loop itself.
+Nothing of FastAPI's own validation or serialisation takes part: the stages of a workload take
+bytes, so a service with models costs more than this one. Where a request runs is RESTBENCH_HANDOFF:
+in a thread, while the event loop only receives and sends, or in the event loop itself.
 """
 
 import asyncio

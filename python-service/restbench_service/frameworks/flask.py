@@ -1,7 +1,7 @@
 """Flask on gunicorn's threaded worker, both as shipped: what most users of Flask run.
 
-Flask's router takes the requests that compute and gives all others to the core as well, which compares
-the path as it was sent. The body is read from the server's stream, piece by piece.
+Flask's router takes the requests that compute and gives all others to the core as well, which
+compares the path as it was sent. The body is read from the server's stream, piece by piece.
 """
 
 import os
@@ -124,7 +124,9 @@ def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
     while declared == UNKNOWN or received < declared:
         try:
             piece = stream.read(step)
-        except Exception:  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
+        except (
+            Exception
+        ):  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
             return exchange.cut_off()
         if not piece:
             break

@@ -1,0 +1,162 @@
+"""JSON as the contract has it: what is wrong, and in how little memory that is found."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from restbench_service.codec import strict_json
+from restbench_service.codec.matrix import MOST_BYTES_PER_BODY_BYTE
+from restbench_service.codec.strict_json import MAX_DEPTH, MalformedJsonError, check
+
+
+def fault(body: bytes) -> str | None:
+    try:
+        check(body)
+    except MalformedJsonError as error:
+        return str(error).removeprefix("the body ")
+    return None
+
+
+def reference(body: bytes) -> str | None:
+    """The same by Python's own reader, which builds every value."""
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return "is not valid UTF-8"
+    if deepest(text) > MAX_DEPTH:
+        return "is nested deeper than 32 levels"
+    twice = False
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal twice
+        twice = twice or len(dict(pairs)) < len(pairs)
+        return dict(pairs)
+
+    def refuse(_: str) -> None:
+        raise ValueError
+
+    try:
+        value = json.loads(
+            text, object_pairs_hook=members, parse_int=str, parse_float=str, parse_constant=refuse
+        )
+    except ValueError:
+        return "is not well-formed JSON"
+    if twice:
+        return "has a member twice in one object"
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "has a lone surrogate in a string"
+    return None
+
+
+def deepest(text: str) -> int:
+    depth = found = 0
+    in_string = is_escaped = False
+    for character in text:
+        if in_string:
+            in_string = is_escaped or character != '"'
+            is_escaped = character == "\\" and not is_escaped
+        elif character == '"':
+            in_string = True
+        else:
+            depth += (character in "[{") - (character in "]}")
+            found = max(found, depth)
+    return found
+
+
+TOKENS = [
+    *'[]{},:" \t\n\\-0',
+    '"a"',
+    '"a":',
+    '"\\u0061":',
+    "\\ud800",
+    "\\udc00",
+    "\\\\",
+    '\\"',
+    "[" * 31,
+    "]" * 31,
+    "true",
+    "NaN",
+    "1.5e3",
+    "01",
+    "é",
+    "\x0c",
+    "\ufeff",
+]
+JSON_VALUES = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text("ab\\u00e9", max_size=3), inner, max_size=4),
+)
+
+
+@settings(max_examples=1500)
+@given(st.lists(st.sampled_from(TOKENS), max_size=12), st.sampled_from([3, 1 << 20]))
+def test_any_text_is_judged_as_python_s_own_reader_judges_it(
+    tokens: list[str], piece_bytes: int
+) -> None:
+    body = "".join(tokens).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strict_json, "_PIECE_BYTES", piece_bytes)
+        assert fault(body) == reference(body)
+
+
+@settings(max_examples=500)
+@given(JSON_VALUES, st.data())
+def test_well_formed_json_is_well_formed_until_it_is_spoilt(value: Any, data: st.DataObject) -> None:
+    text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
+    assert fault(text.encode()) is None
+    position = data.draw(st.integers(0, len(text)))
+    body = (text[:position] + data.draw(st.sampled_from(TOKENS)) + text[position:]).encode()
+    assert fault(body) == reference(body)
+
+
+@pytest.mark.parametrize("body", [b"\xff", b'"\xed\xa0\x80"', b'{"a":"\xc3"}', b"\xc0\x80"])
+def test_what_is_not_utf8_is_said_first(body: bytes) -> None:
+    assert fault(body) == "is not valid UTF-8"
+
+
+def test_a_member_twice_is_found_among_very_many() -> None:
+    names = [f'"{number}":0' for number in range(5000)]
+    assert fault(f"{{{','.join(names)}}}".encode()) is None
+    assert fault(f"{{{','.join([*names, names[17]])}}}".encode()) is not None
+
+
+MEASURE = """
+import resource, sys
+from restbench_service.codec.matrix import MatrixJson
+from restbench_service.workloads.workload import InvalidRequestError
+size, kind = 64 * 2**20, sys.argv[1]
+row = b'{"columnCount":%d,"rows":[{"value":%s}]}'
+one = row % (1, b'"1"')
+if kind == "unknown member":
+    body = b'{"u":[' + b"1," * (size // 2) + b"1]}"
+elif kind == "unknown objects":
+    body = b'{"u":[' + b"{}," * (size // 3) + b"1]}"
+else:
+    wide = b"[" + b"999," * (size // 4 - 1) + b"1]"
+    body = b'{"requestId":1,"matrixTwo":' + one + b',"matrixOne":' + row % (size // 4, wide) + b"}"
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    MatrixJson(2**25).decode(body, "")
+except InvalidRequestError as error:
+    print(error.code, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"), [("unknown member", "003"), ("unknown objects", "003"), ("arrays", "001")]
+)
+def test_the_largest_body_is_read_slowly_within_the_stated_memory(kind: str, code: str) -> None:
+    measured = subprocess.run(
+        [sys.executable, "-c", MEASURE, kind], check=True, capture_output=True, text=True
+    )
+    found, grown_bytes = measured.stdout.split()
+    assert found == code
+    assert int(grown_bytes) <= MOST_BYTES_PER_BODY_BYTE * 64 * 2**20
