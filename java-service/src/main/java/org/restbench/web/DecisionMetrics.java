@@ -1,7 +1,6 @@
 package org.restbench.web;
 
 import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import org.restbench.execution.AdaptiveStrategy;
@@ -24,8 +23,5 @@ public final class DecisionMetrics implements MeterBinder {
                     .tag("decision", decision.label())
                     .register(registry);
         }
-        Gauge.builder("restbench.decisions.waiting", adaptive, AdaptiveStrategy::waiting)
-                .description("Requests that wait for their turn under adaptive")
-                .register(registry);
     }
 }
