@@ -32,7 +32,7 @@ public final class Strategies implements AutoCloseable {
         add(
                 "thread-pool",
                 "M",
-                "A pool made for the request, min(rows, 100) threads, one task a row.",
+                "A pool made for the request, min(rows, 100) threads, one task a row (16 rows with kernel=native).",
                 new OnCaller(new ThreadPool(new ThreadBudget(maxThreads))));
         add(
                 "pinned",

@@ -6,9 +6,10 @@ import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * One × two over a loop whose unit is an element of the product and whose natural grain is a row. Arithmetic is that of
- * 64-bit machine words; a bound from the operands decides beforehand whether it can wrap, and only then is each element
- * checked as well. A wrapped intermediate sum does no harm: sums modulo 2^64 end right where the exact sum fits.
+ * One × two over a loop whose unit is an element of the product and whose natural grain is a row, or under the native
+ * kernel as many rows as fill its vectors. Arithmetic is that of 64-bit machine words; a bound from the operands
+ * decides beforehand whether it can wrap, and only then is each element checked as well. A wrapped intermediate sum
+ * does no harm: sums modulo 2^64 end right where the exact sum fits.
  */
 final class Multiplication {
     private static final int NONE = Integer.MAX_VALUE;
@@ -35,7 +36,8 @@ final class Multiplication {
         ParallelLoop.Body body = request.kernel() == Kernel.LOOPS
                 ? products::plain
                 : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
-        loop.forEach(units, two.columns(), body);
+        int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
+        loop.forEach(units, (int) Math.min(units, (long) rows * two.columns()), body);
         if (bits > Long.SIZE) {
             requireFits(loop, units);
         }

@@ -39,17 +39,21 @@ final class Products {
         }
     }
 
-    /** Where all sums fit 32 bits: whole rows, if they are not too few, in tiles. */
+    /** Where all sums fit 32 bits: in tiles, wherever the product was cut. */
     void narrow(int from, int to) {
-        int firstRow = (from + columns - 1) / columns;
-        int endRow = to / columns;
-        if (endRow - firstRow < Tiles.FEWEST_ROWS) {
-            rowByRow(from, to);
-            return;
+        for (int unit = from; unit < to; ) {
+            int row = unit / columns;
+            int column = unit % columns;
+            int wholeRows = column == 0 ? (to - unit) / columns : 0;
+            if (wholeRows > 0) {
+                tiles.fill(row, row + wholeRows, 0, columns);
+                unit += wholeRows * columns;
+            } else {
+                int end = Math.min(to, (row + 1) * columns);
+                tiles.fill(row, row + 1, column, column + end - unit);
+                unit = end;
+            }
         }
-        rowByRow(from, firstRow * columns);
-        tiles.fill(firstRow, endRow);
-        rowByRow(endRow * columns, to);
     }
 
     /**

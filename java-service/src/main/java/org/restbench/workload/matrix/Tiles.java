@@ -10,8 +10,8 @@ import java.util.Arrays;
  * 20, measured.)
  */
 final class Tiles {
-    /** Fewer rows are not worth turning. */
-    static final int FEWEST_ROWS = 12;
+    /** A task should have so many rows: with fewer the vectors are not filled. */
+    static final int GRAIN_ROWS = 16;
 
     /** A tile of one: 64 KiB of 32-bit integers, which stay in a core's second-level cache. */
     private static final int MOST_ROWS = 256;
@@ -29,13 +29,14 @@ final class Tiles {
         this.product = product;
     }
 
-    /** The most memory that the tiles of a product take at once, wherever its rows are cut. */
+    /** The most memory that the tiles of a product take at once, in tasks of the grain: a quarter is for headers. */
     static long mostBytes(Matrix one) {
-        return (long) Integer.BYTES * one.rows() * (Math.min(MOST_INNER, one.columns()) + 1);
+        long rows = Math.max(GRAIN_ROWS, one.rows());
+        return (long) Integer.BYTES * (rows + rows / 4) * (Math.min(MOST_INNER, one.columns()) + 1);
     }
 
-    /** Fills the rows {@code from} (inclusive) to {@code to} (exclusive) of the product. */
-    void fill(int from, int to) {
+    /** Fills the given columns of the rows {@code from} to {@code to} of the product; ends are exclusive. */
+    void fill(int from, int to, int firstColumn, int endColumn) {
         int rows = Math.min(MOST_ROWS, to - from);
         int[][] turned = new int[Math.min(MOST_INNER, one.columns())][rows];
         int[] sums = new int[rows];
@@ -44,7 +45,7 @@ final class Tiles {
             for (int k = 0; k < one.columns(); k += MOST_INNER) {
                 int depth = Math.min(MOST_INNER, one.columns() - k);
                 turn(row, count, k, depth, turned);
-                addTile(row, count, k, depth, turned, sums);
+                addTile(row, count, k, depth, turned, sums, firstColumn, endColumn);
             }
         }
     }
@@ -61,8 +62,9 @@ final class Tiles {
     }
 
     /** Adds a tile of one times the rows of two that meet it, to the product's rows, a column after the other. */
-    private void addTile(int row, int count, int k, int depth, int[][] turned, int[] sums) {
-        for (int column = 0; column < two.columns(); column++) {
+    private void addTile(
+            int row, int count, int k, int depth, int[][] turned, int[] sums, int firstColumn, int endColumn) {
+        for (int column = firstColumn; column < endColumn; column++) {
             Arrays.fill(sums, 0, count, 0);
             sum(turned, depth, k * two.columns() + column, sums, count);
             int to = row * two.columns() + column;

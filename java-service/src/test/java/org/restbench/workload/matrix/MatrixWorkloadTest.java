@@ -120,6 +120,36 @@ class MatrixWorkloadTest {
         }
     }
 
+    /** Whose arithmetic shows in sums that it was never meant for: they lose all but their lowest 32 bits. */
+    @Test
+    void the_native_kernel_computes_every_element_alike_wherever_it_was_cut() {
+        Random random = new Random(3);
+        Matrix one = random(random, 40, 70, 40);
+        Matrix two = random(random, 70, 5, 40);
+        long[] uncut = new long[200];
+        new Products(one, two, uncut).narrow(0, 200);
+        assertThat(exact(one, two, 0, 0).longValue())
+                .as("is not what 32 bits hold")
+                .isNotEqualTo(uncut[0]);
+        for (int count : new int[] {2, 3, 10, 200}) {
+            long[] product = new long[200];
+            pieces(count, random).forEach(200, 5, new Products(one, two, product)::narrow);
+            assertThat(product).isEqualTo(uncut);
+        }
+    }
+
+    @Test
+    void a_task_of_the_native_kernel_fills_its_vectors_and_one_of_the_loops_is_a_row() {
+        List<Integer> grains = new ArrayList<>();
+        ParallelLoop noted = (units, unitsPerTask, body) -> grains.add(unitsPerTask);
+        Matrix one = new Matrix(100, 2, new long[200]);
+        Matrix two = new Matrix(2, 3, new long[6]);
+        for (Kernel kernel : Kernel.values()) {
+            new Multiplication(new MatrixRequest(ID, kernel, one, two)).run(noted);
+        }
+        assertThat(grains).containsExactly(3, 16 * 3);
+    }
+
     @Test
     void the_largest_sums_of_32_bits_are_exact_and_those_beyond_as_well() {
         for (long factor : new long[] {-(1 << 14), (1 << 14) - 1, -(1 << 15), 1 << 15}) {
