@@ -29,13 +29,20 @@ record ContractExample(String name, JsonNode content) {
                     .build())
             .build();
 
-    static List<ContractExample> all() throws IOException {
-        Resource[] files =
-                new PathMatchingResourcePatternResolver().getResources("classpath*:contract/examples/*.json");
-        return Arrays.stream(files)
+    static List<ContractExample> all() {
+        return Arrays.stream(files())
                 .map(file -> new ContractExample(file.getFilename(), read(file)))
+                .filter(example -> !example.rawPath().contains("%zz")) // no URI for Java's client: see HttpTest
                 .sorted(Comparator.comparing(ContractExample::name))
                 .toList();
+    }
+
+    private static Resource[] files() {
+        try {
+            return new PathMatchingResourcePatternResolver().getResources("classpath*:contract/examples/*.json");
+        } catch (IOException unreadable) {
+            throw new IllegalStateException(unreadable);
+        }
     }
 
     private static JsonNode read(Resource file) {

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.restbench.affinity.OpenHftAffinity;
 
 /** The service as a process of its own: its exit codes, and its cores as the operating system sees them. */
@@ -38,11 +39,18 @@ class ProcessTest {
     }
 
     @Test
-    void a_port_in_use_is_told_with_its_mend_and_exit_code_1() throws Exception {
+    void an_unknown_framework_is_one_line_with_those_there_are_and_exit_code_2() throws Exception {
+        String line = "RESTBENCH_FRAMEWORK=jetty: must be one of tomcat, servlet, vertx";
+        exitsWith(2, line, Map.of("RESTBENCH_FRAMEWORK", "jetty"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "vertx"})
+    void a_port_in_use_is_told_with_its_mend_and_exit_code_1(String framework) throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             String port = Integer.toString(taken.getLocalPort());
             String line = "port " + port + " is in use; set RESTBENCH_PORT to another";
-            exitsWith(1, line, Map.of("RESTBENCH_PORT", port));
+            exitsWith(1, line, Map.of("RESTBENCH_PORT", port, "RESTBENCH_FRAMEWORK", framework));
         }
     }
 
@@ -66,10 +74,16 @@ class ProcessTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"TERM", "INT"})
-    void told_to_stop_it_answers_what_is_in_flight_takes_nothing_new_and_exits_with_0(String signal) throws Exception {
-        Map<String, String> patient =
-                Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200", "RESTBENCH_STOP_TIMEOUT_SECONDS", "200");
+    @CsvSource({"tomcat,TERM", "tomcat,INT", "servlet,TERM", "vertx,TERM"})
+    void told_to_stop_it_answers_what_is_in_flight_takes_nothing_new_and_exits_with_0(String framework, String signal)
+            throws Exception {
+        Map<String, String> patient = Map.of(
+                "RESTBENCH_FRAMEWORK",
+                framework,
+                "RESTBENCH_RECEIVE_TIMEOUT_SECONDS",
+                "200",
+                "RESTBENCH_STOP_TIMEOUT_SECONDS",
+                "200");
         try (ServiceProcess service = ServiceProcess.start(patient, ServiceProcess.java());
                 Socket slow = new Socket("127.0.0.1", service.port())) {
             String head = "POST /matrix/pinned HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"

@@ -27,10 +27,6 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
 
     /** @param cores a core for each thread, in order; at least as many as there will be threads at once */
     public PinnedThreads(CoreAffinity affinity, List<Integer> cores) {
-        this(affinity, cores, WATCH_MILLIS);
-    }
-
-    PinnedThreads(CoreAffinity affinity, List<Integer> cores, long watchMillis) {
         this.affinity = affinity;
         this.cores = List.copyOf(cores);
         this.watch = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -38,29 +34,15 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
             thread.setDaemon(true);
             return thread;
         });
-        watch.scheduleWithFixedDelay(this::look, watchMillis, watchMillis, TimeUnit.MILLISECONDS);
+        watch.scheduleWithFixedDelay(this::look, WATCH_MILLIS, WATCH_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public Thread newThread(Runnable work) {
-        made.removeIf(thread -> thread.getState() == Thread.State.TERMINATED);
-        int place = firstFreePlace();
-        PinnedThread thread = new PinnedThread(work, "pinned-" + (place + 1), cores.get(place));
+        int place = made.size();
+        PinnedThread thread = new PinnedThread(work, "pinned-" + (place + 1), cores.get(place % cores.size()));
         made.add(thread);
         return thread;
-    }
-
-    /** A thread that takes the place of one that ended gets its core. */
-    private int firstFreePlace() {
-        int place = 0;
-        while (place < cores.size() - 1 && isTaken(cores.get(place))) {
-            place++;
-        }
-        return place;
-    }
-
-    private boolean isTaken(int core) {
-        return made.stream().anyMatch(thread -> thread.core == core);
     }
 
     private void look() {

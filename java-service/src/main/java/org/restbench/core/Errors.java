@@ -1,6 +1,7 @@
 package org.restbench.core;
 
 import java.util.function.Supplier;
+import org.restbench.codec.RequestIds;
 import org.restbench.execution.AbandonedException;
 import org.restbench.execution.StoppingException;
 import org.restbench.execution.StrategyFault;
@@ -67,7 +68,7 @@ final class Errors {
             return "without a readable id";
         }
         StringBuilder shown = new StringBuilder();
-        id.text().chars().forEach(unit -> {
+        RequestIds.asReceived(id).chars().forEach(unit -> {
             if (unit >= ' ' && unit <= '~') {
                 shown.append((char) unit);
             } else {

@@ -140,8 +140,8 @@ public final class Exchange implements Opened {
                         thrown == null
                                 ? Reply.product(product, ServerTiming.of(job.clock()))
                                 : Errors.reply(thrown, () -> workload.codec().identify(whole)));
-            } catch (OutOfMemoryError exhausted) {
-                return end(Errors.noMemory());
+            } catch (Throwable failed) { // nobody else would answer
+                return end(Errors.reply(failed, () -> null));
             }
         });
     }

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 import org.restbench.affinity.BackgroundThreads;
+import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
 /**
@@ -51,12 +51,19 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     /** And so many make work long: its own dispatch is a thousandth of it. */
     private static final int LONG = 1000;
 
+    private final ExecutionStrategy inOrder = new OnCaller(Loops.IN_ORDER);
     private final int cores;
     private final Loops sharedPool;
     private final Workers workers;
     private final BackgroundThreads background;
     private final RecentConcurrency requests;
-    private final LearnedCosts costs = new LearnedCosts();
+    /**
+     * Of decoding a body, by workload; and of an operation, by its kind. Unseen: about a digit's and a
+     * multiplication's.
+     */
+    private final LearnedCosts bytes = new LearnedCosts(10);
+
+    private final LearnedCosts operations = new LearnedCosts(1);
     private final long dispatchNanos;
     private final Map<Decision, LongAdder> decisions = new EnumMap<>(Decision.class);
 
@@ -78,57 +85,58 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /** What handing a loop of one task to the pool and waiting for it takes: the least median of several bursts. */
+    /** What handing a loop of one task to the pool and waiting for it takes: the median, once it is compiled. */
     static long dispatchNanos(Loops pool) {
-        long least = Long.MAX_VALUE;
-        try (Loops.RequestLoop loop = pool.open(null)) {
-            for (int burst = 0; burst < 20; burst++) {
-                long[] nanos = new long[101];
-                for (int i = 0; i < nanos.length; i++) {
-                    long start = System.nanoTime();
-                    loop.forEach(1, 1, (from, to) -> {});
-                    nanos[i] = System.nanoTime() - start;
-                }
-                Arrays.sort(nanos);
-                least = Math.min(least, nanos[nanos.length / 2]);
-            }
+        ParallelLoop loop = pool.open(null);
+        long[] nanos = new long[4000];
+        for (int i = 0; i < nanos.length; i++) {
+            long start = System.nanoTime();
+            loop.forEach(1, 1, (from, to) -> {});
+            nanos[i] = System.nanoTime() - start;
         }
-        return Math.max(1, least);
+        Arrays.sort(nanos, nanos.length / 2, nanos.length);
+        return Math.max(1, nanos[nanos.length * 3 / 4]);
     }
 
     @Override
     public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
         if (job.workload().isBlocking()) { // it needs no core: there is nothing to choose
-            return done(Decision.CALLER, () -> job.run(Loops.IN_ORDER));
+            count(Decision.CALLER);
+            return inOrder.execute(job);
         }
+        CompletableFuture<byte[]> answer = new CompletableFuture<>();
         requests.arrived();
-        CompletionStage<byte[]> answer;
-        try {
-            answer = chosen(job);
-        } catch (Throwable thrown) {
-            answer = CompletableFuture.failedFuture(thrown);
-        }
         answer.whenComplete((bytes, thrown) -> requests.left());
+        try {
+            choose(job, answer);
+        } catch (Throwable thrown) {
+            answer.completeExceptionally(thrown);
+        }
         return answer;
     }
 
-    private <I, O> CompletionStage<byte[]> chosen(Job<I, O> job) {
+    private <I, O> void choose(Job<I, O> job, CompletableFuture<byte[]> answer) {
         Workload<I, O> workload = job.workload();
-        if (isTooLong(costs.decodeNanos(workload.name(), job.bodyBytes()))) {
-            return onWorker(() -> finish(job, decode(job), Loops.IN_ORDER));
+        if (isTooLong(bytes.nanos(workload.name(), job.bodyBytes()))) {
+            count(Decision.LOW_PRIORITY);
+            workers.handOver(answer, () -> answer.complete(finish(job, decode(job))));
+            return;
         }
         I input = decode(job);
-        double computeNanos = costs.computeNanos(workload.kind(input), workload.operations(input));
+        double computeNanos = operations.nanos(workload.kind(input), workload.operations(input));
         if (isTooLong(computeNanos)) {
-            return onWorker(() -> {
+            count(Decision.LOW_PRIORITY);
+            workers.handOver(answer, () -> {
                 job.requireWanted();
-                return finish(job, input, Loops.IN_ORDER);
+                answer.complete(finish(job, input));
             });
+        } else if (computeNanos >= WORTH_HELP * dispatchNanos && requests.recently() < cores) {
+            count(Decision.SHARED_POOL);
+            answer.complete(job.finish(input, sharedPool));
+        } else {
+            count(Decision.CALLER);
+            answer.complete(finish(job, input));
         }
-        if (computeNanos >= WORTH_HELP * dispatchNanos && requests.recently() < cores) {
-            return done(Decision.SHARED_POOL, () -> job.finish(input, sharedPool));
-        }
-        return done(Decision.CALLER, () -> finish(job, input, Loops.IN_ORDER));
     }
 
     /** Whether others would wait for what takes so long: with a core for each request nobody does. */
@@ -138,42 +146,25 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
 
     private <I, O> I decode(Job<I, O> job) {
         I input = job.decode();
-        costs.decoded(job.workload().name(), job.bodyBytes(), job.clock().parseNanos());
+        bytes.learn(job.workload().name(), job.bodyBytes(), job.clock().parseNanos());
         return input;
     }
 
-    private <I, O> byte[] finish(Job<I, O> job, I input, Loops inOrder) {
-        byte[] answer = job.finish(input, inOrder);
+    private <I, O> byte[] finish(Job<I, O> job, I input) {
+        byte[] answer = job.finish(input, Loops.IN_ORDER);
         Workload<I, O> workload = job.workload();
-        costs.computed(
+        operations.learn(
                 workload.kind(input), workload.operations(input), job.clock().computeNanos());
         return answer;
     }
 
-    private CompletionStage<byte[]> done(Decision place, Supplier<byte[]> stages) {
-        decisions.get(place).increment();
-        try {
-            return CompletableFuture.completedFuture(stages.get());
-        } catch (Throwable thrown) {
-            return CompletableFuture.failedFuture(thrown);
-        }
-    }
-
-    private CompletionStage<byte[]> onWorker(Supplier<byte[]> stages) {
-        decisions.get(Decision.LOW_PRIORITY).increment();
-        CompletableFuture<byte[]> answer = new CompletableFuture<>();
-        workers.handOver(answer, () -> answer.complete(stages.get()));
-        return answer;
+    private void count(Decision decision) {
+        decisions.get(decision).increment();
     }
 
     /** How many requests it has decided so for. */
     public long decided(Decision decision) {
         return decisions.get(decision).sum();
-    }
-
-    /** Requests that wait for a thread of low priority. */
-    public int waiting() {
-        return workers.waiting();
     }
 
     /** For {@code /health}: what it decides by. */
@@ -183,7 +174,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         facts.put("helpFromMicros", WORTH_HELP * dispatchNanos / 1e3);
         facts.put("longFromMicros", LONG * dispatchNanos / 1e3);
         facts.put("lowPriority", !background.isRefused());
-        facts.put("nanosPerOperation", costs.rates());
+        facts.put("nanosPerOperation", operations.nanosPerUnit());
         return facts;
     }
 

@@ -1,7 +1,6 @@
 package org.restbench.execution;
 
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,12 +28,9 @@ final class ForkJoin implements Loops {
     public RequestLoop open(Job<?, ?> job) {
         return (units, unitsPerTask, body) -> {
             Tasks.Failure failure = new Tasks.Failure(); // the pool would throw a copy of it
-            Callable<Void> loop = () -> {
-                IntStream.range(0, Tasks.count(units, unitsPerTask))
-                        .parallel()
-                        .forEach(task -> failure.keep(() -> Tasks.run(task, units, unitsPerTask, body)));
-                return null;
-            };
+            Runnable loop = () -> IntStream.range(0, Tasks.count(units, unitsPerTask))
+                    .parallel()
+                    .forEach(task -> failure.keep(() -> Tasks.run(task, units, unitsPerTask, body)));
             Tasks.runAll(pool, List.of(loop));
             failure.rethrow();
         };

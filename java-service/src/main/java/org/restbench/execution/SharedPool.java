@@ -2,7 +2,6 @@ package org.restbench.execution;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -21,11 +20,11 @@ final class SharedPool implements Loops {
         return (units, unitsPerTask, body) -> {
             long tasks = Tasks.count(units, unitsPerTask);
             int blocks = (int) Math.min(threads, tasks);
-            List<Callable<Void>> work = new ArrayList<>(blocks);
+            List<Runnable> work = new ArrayList<>(blocks);
             for (int block = 0; block < blocks; block++) {
                 int from = (int) (tasks * block / blocks) * unitsPerTask;
                 int to = (int) Math.min(units, tasks * (block + 1) / blocks * unitsPerTask);
-                work.add(Tasks.of(from, to, body));
+                work.add(() -> body.run(from, to));
             }
             Tasks.runAll(pool, work);
         };

@@ -2,10 +2,10 @@ package org.restbench.execution;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -34,13 +34,6 @@ final class Tasks {
         body.run((int) ((long) task * unitsPerTask), (int) Math.min(units, (task + 1L) * unitsPerTask));
     }
 
-    static Callable<Void> of(int from, int to, ParallelLoop.Body body) {
-        return () -> {
-            body.run(from, to);
-            return null;
-        };
-    }
-
     /**
      * Runs a loop as one task each {@code unitsPerTask} units; waits and throws as {@code runAll} of a list does.
      *
@@ -50,38 +43,25 @@ final class Tasks {
         int tasks = count(units, unitsPerTask);
         for (int from = 0; from < tasks; from += atOnce) {
             int to = Math.min(tasks, from + atOnce);
-            List<Callable<Void>> now = new ArrayList<>(to - from);
+            List<Runnable> now = new ArrayList<>(to - from);
             for (int i = from; i < to; i++) {
                 int task = i;
-                now.add(() -> {
-                    run(task, units, unitsPerTask, body);
-                    return null;
-                });
+                now.add(() -> run(task, units, unitsPerTask, body));
             }
             runAll(executor, now);
         }
     }
 
     /** Runs all tasks, waits for all, and throws on what the first of them that failed threw. */
-    static void runAll(ExecutorService executor, List<Callable<Void>> tasks) {
+    static void runAll(ExecutorService executor, List<Runnable> tasks) {
         try {
-            for (Future<Void> done : executor.invokeAll(tasks)) {
-                resultOf(done);
+            for (Future<?> done :
+                    executor.invokeAll(tasks.stream().map(Executors::callable).toList())) {
+                done.get();
             }
-        } catch (RejectedExecutionException closed) {
-            throw new StoppingException(closed);
-        } catch (InterruptedException interrupted) {
-            throw interrupted(interrupted);
-        }
-    }
-
-    /** A task's result, or what it threw, as it was thrown. */
-    static <T> T resultOf(Future<T> future) {
-        try {
-            return future.get();
         } catch (ExecutionException failed) {
             throw unchecked(failed.getCause());
-        } catch (CancellationException closed) {
+        } catch (RejectedExecutionException | CancellationException closed) {
             throw new StoppingException(closed);
         } catch (InterruptedException interrupted) {
             throw interrupted(interrupted);

@@ -1,8 +1,5 @@
 package org.restbench.execution;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,32 +8,17 @@ import java.util.concurrent.Executors;
  * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is
  * the one place that looks the method up by name.
  */
-final class VirtualThreads implements Loops {
-    private final ExecutorService threads;
-    private final ThreadBudget budget;
-
-    private VirtualThreads(ExecutorService threads, ThreadBudget budget) {
-        this.threads = threads;
-        this.budget = budget;
-    }
-
+record VirtualThreads(ExecutorService threads, ThreadBudget budget) implements Loops {
     /** The loops, or nothing where this Java has no virtual threads. */
     static Optional<VirtualThreads> ifAvailable(ThreadBudget budget) {
-        MethodHandle factory;
         try {
-            MethodType type = MethodType.methodType(ExecutorService.class);
-            factory = MethodHandles.publicLookup().findStatic(Executors.class, "newVirtualThreadPerTaskExecutor", type);
-        } catch (NoSuchMethodException | IllegalAccessException olderJava) {
+            Object threads =
+                    Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+            return Optional.of(new VirtualThreads((ExecutorService) threads, budget));
+        } catch (NoSuchMethodException olderJava) {
             return Optional.empty();
-        }
-        return Optional.of(new VirtualThreads(executor(factory), budget));
-    }
-
-    private static ExecutorService executor(MethodHandle factory) {
-        try {
-            return (ExecutorService) factory.invokeExact();
-        } catch (Throwable thrown) {
-            throw Tasks.unchecked(thrown);
+        } catch (ReflectiveOperationException failed) {
+            throw new IllegalStateException("no virtual threads, though this Java has them", failed);
         }
     }
 

@@ -20,6 +20,8 @@ final class Workers {
     private final ThreadPoolExecutor threads;
     private final Set<CompletableFuture<byte[]>> promised = ConcurrentHashMap.newKeySet();
 
+    private volatile Deadline closing;
+
     /** @param queue where steps wait for a thread; who hands a step over waits while it is full */
     Workers(ThreadFactory factory, int count, BlockingQueue<Runnable> queue) {
         threads = new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, queue, factory, Workers::waitForRoom);
@@ -38,11 +40,6 @@ final class Workers {
             Thread.currentThread().interrupt();
         }
         throw new RejectedExecutionException();
-    }
-
-    /** Steps that wait for a thread. */
-    int waiting() {
-        return threads.getQueue().size();
     }
 
     /** Runs the step on one of the threads. What it throws fails the answer; else it is its business to give it. */
@@ -74,9 +71,14 @@ final class Workers {
                 now.run();
                 promised.remove(answer);
             } catch (Throwable thrown) {
-                fail(answer, thrown);
+                fail(answer, isStopping() ? new StoppingException(thrown) : thrown);
             }
         }
+    }
+
+    /** Whether steps are interrupted: what they throw then is no fault of theirs. */
+    private boolean isStopping() {
+        return closing != null && closing.remainingNanos() == 0;
     }
 
     /** Until it is told: without memory that may take a second try. */
@@ -94,6 +96,7 @@ final class Workers {
 
     /** Lets steps finish, those that wait among them, up to the deadline; then fails the answers that are left. */
     void close(Deadline deadline) {
+        closing = deadline;
         Tasks.end(threads, deadline);
         promised.forEach(answer -> fail(answer, new StoppingException(null)));
     }

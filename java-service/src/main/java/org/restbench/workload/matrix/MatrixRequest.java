@@ -29,7 +29,7 @@ public record MatrixRequest(RequestId id, Kernel kernel, Matrix one, Matrix two,
             throw new InvalidRequest("001", SIZES_DIFFER, id);
         }
         if (elements() > mostElements) {
-            String message = "The product has " + elements() + " elements, the service's limit is " + mostElements;
+            String message = "the product has " + elements() + " elements, the limit is " + mostElements;
             throw new InvalidRequest("007", message, id);
         }
     }

@@ -1,0 +1,230 @@
+package org.restbench.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.MatrixJson;
+import org.restbench.codec.Workloads;
+import org.restbench.execution.Deadline;
+import org.restbench.execution.ExecutionStrategy;
+import org.restbench.execution.Job;
+import org.restbench.execution.Strategies;
+import org.restbench.execution.Technique;
+import org.restbench.execution.WorkLimits;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.matrix.MatrixWorkload;
+
+/** The service without HTTP: the order of its checks, and that a request's place and memory always come back. */
+class CoreTest {
+    private static final String BODY = "{\"requestId\":7,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"2\"}]},"
+            + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"3\"}]}}";
+    private static final int MAX_BODY_BYTES = 1000;
+    private static final long BUDGET_BYTES = 4 << 20;
+    private static final String JSON = "application/json";
+
+    private final Strategies strategies = new Strategies(
+            new OpenHftAffinity(), List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)), 2, 4, 400);
+    private final Held held = new Held();
+    private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
+    private final Admission admission = new Admission(2);
+    private final Metrics metrics = new Metrics(admission, memory, strategies.adaptive());
+    private final Core core = core();
+
+    /** Completes a request when the test says so. */
+    private static final class Held implements ExecutionStrategy {
+        private final CompletableFuture<byte[]> answer = new CompletableFuture<>();
+
+        @Override
+        public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
+            CompletableFuture<byte[]> done = new CompletableFuture<>();
+            answer.whenComplete((bytes, thrown) -> {
+                if (thrown == null) {
+                    done.complete(job.clock().serialize(() -> bytes));
+                } else {
+                    done.completeExceptionally(thrown);
+                }
+            });
+            return done;
+        }
+
+        @Override
+        public void close(Deadline deadline) {}
+    }
+
+    private Core core() {
+        Workloads workloads =
+                Workloads.of(List.of(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(MAX_BODY_BYTES / 2))));
+        List<Technique> techniques = new ArrayList<>(strategies.all());
+        techniques.add(new Technique("held", null, "Waits for the test.", false, held));
+        Catalogue catalogue = new Catalogue(workloads, techniques, metrics);
+        Supplier<Reply> page = () -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
+        WorkLimits limits = new WorkLimits(1000, 1000, 1000);
+        return new Core(catalogue, Map.of("/page", page), admission, memory, limits, MAX_BODY_BYTES);
+    }
+
+    @AfterEach
+    void nothing_is_left_held() {
+        assertThat(admission.inFlight()).isZero();
+        assertThat(memory.heldBytes()).isZero();
+        strategies.close();
+        metrics.close();
+    }
+
+    private static Head post(String path, long declaredBytes) {
+        return new Head("POST", path, null, JSON, declaredBytes, Head.ALWAYS_WANTED);
+    }
+
+    private static String sent(Reply reply) {
+        reply.sent();
+        reply.sent();
+        String body = new String(reply.body(), StandardCharsets.UTF_8);
+        return reply.status() + body.replaceAll(".*\"errorCode\":\"(...)\".*", " $1");
+    }
+
+    private String answer(Head head, String body) {
+        Opened opened = core.open(head);
+        if (opened instanceof Reply reply) {
+            return sent(reply);
+        }
+        Exchange exchange = (Exchange) opened;
+        byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+        Reply refused = exchange.take(bytes, 0, bytes.length);
+        return sent(refused != null ? refused : exchange.run().toCompletableFuture().join());
+    }
+
+    private Exchange running() {
+        Exchange exchange = (Exchange) core.open(post("/matrix/held", 0));
+        exchange.run().thenAccept(Reply::sent);
+        return exchange;
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "GET,/nowhere,text/plain,5000,404 009",
+        "GET,/matrix/serial,text/plain,5000,405 009",
+        "POST,/matrix/serial,text/plain,5000,415 009",
+        "POST,/matrix/serial,application/json,5000,413 007",
+        "POST,/matrix/serial,Application/JSON; x=y,5,503 008",
+        "POST,/matrix//serial,application/json,5,404 009",
+        "POST,//matrix/serial,application/json,5,404 009",
+        "POST,/matrix/seria%6C,application/json,5,404 009",
+        "POST,/page,application/json,5,405 009",
+        "GET,/page,,0,200x"
+    })
+    void checks_come_in_the_contracts_order_while_all_places_are_taken(
+            String method, String path, String type, long declared, String answer) {
+        running();
+        running();
+        assertThat(answer(new Head(method, path, null, type, declared, Head.ALWAYS_WANTED), "")).isEqualTo(answer);
+        held.answer.complete(new byte[] {'1'});
+    }
+
+    @Test
+    void a_body_of_unknown_length_is_counted_before_it_is_admitted() {
+        running();
+        running();
+        assertThat(answer(post("/matrix/serial", -1), " ".repeat(MAX_BODY_BYTES + 1))).isEqualTo("413 007");
+        assertThat(answer(post("/matrix/serial", -1), "{")).isEqualTo("503 008");
+        held.answer.complete(new byte[] {'1'});
+        assertThat(answer(post("/matrix/serial", -1), BODY)).isEqualTo("200{\"requestId\":\"7\",\"rows\":[[6]]}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"serial", "pinned", "pipeline", "thread-pool", "adaptive"})
+    void a_body_in_pieces_of_any_size_is_the_body(String strategy) {
+        Random random = new Random(7);
+        byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
+        for (int round = 0; round < 50; round++) {
+            Exchange exchange = (Exchange) core.open(post("/matrix/" + strategy, round % 2 == 0 ? -1 : bytes.length));
+            for (int from = 0; from < bytes.length; ) {
+                int length = Math.min(bytes.length - from, random.nextInt(40));
+                assertThat(exchange.take(bytes, from, length)).isNull();
+                from += length;
+            }
+            assertThat(sent(exchange.run().toCompletableFuture().join()))
+                    .isEqualTo("200{\"requestId\":\"7\",\"rows\":[[6]]}");
+        }
+    }
+
+    @Test
+    void a_body_that_ends_early_is_cut_off_whether_the_framework_sees_it_or_not() {
+        Exchange seen = (Exchange) core.open(post("/matrix/serial", 10));
+        assertThat(sent(seen.cutOff())).isEqualTo("400 002");
+        Exchange unseen = (Exchange) core.open(post("/matrix/serial", 10));
+        unseen.take(new byte[] {'{', '}'}, 0, 2);
+        assertThat(sent(unseen.run().toCompletableFuture().join())).isEqualTo("400 002");
+    }
+
+    @Test
+    void a_place_and_memory_are_held_until_the_answer_is_sent() {
+        Exchange exchange = (Exchange) core.open(post("/matrix/serial", BODY.length()));
+        byte[] bytes = BODY.getBytes(StandardCharsets.UTF_8);
+        exchange.take(bytes, 0, bytes.length);
+        Reply reply = exchange.run().toCompletableFuture().join();
+        assertThat(admission.inFlight()).isEqualTo(1);
+        assertThat(memory.heldBytes()).isPositive();
+        sent(reply);
+        assertThat(admission.inFlight()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"422 003,{}", "400 002,[]", "400 002,x"})
+    void what_is_wrong_gives_back_what_it_had(String answer, String body) {
+        assertThat(answer(post("/matrix/serial", body.length()), body)).isEqualTo(answer);
+        assertThat(answer(post("/matrix/pipeline", -1), body)).isEqualTo(answer);
+    }
+
+    @Test
+    void memory_that_others_hold_is_008() {
+        try (MemoryBudget.Hold others = memory.hold(BUDGET_BYTES - 1000)) {
+            assertThat(others.bytes()).isPositive();
+            assertThat(answer(post("/matrix/serial", BODY.length()), BODY)).isEqualTo("503 008");
+            assertThat(answer(post("/matrix/serial", -1), BODY)).isEqualTo("503 008");
+        }
+    }
+
+    @Test
+    void a_request_nobody_waits_for_is_not_run() {
+        AtomicBoolean wanted = new AtomicBoolean(false);
+        Head head = new Head("POST", "/matrix/pinned", null, JSON, BODY.length(), wanted::get);
+        assertThat(answer(head, BODY)).isEqualTo("503 008");
+        wanted.set(true);
+        assertThat(answer(head, BODY)).startsWith("200");
+    }
+
+    @Test
+    void a_fault_and_the_end_of_memory_are_answers_too() {
+        Exchange fault = (Exchange) core.open(post("/matrix/held", 0));
+        CompletionStage<Reply> reply = fault.run();
+        held.answer.completeExceptionally(new OutOfMemoryError("not really"));
+        assertThat(sent(reply.toCompletableFuture().join())).isEqualTo("503 008");
+    }
+
+    @Test
+    void every_answer_is_counted_by_workload_strategy_and_status() {
+        answer(post("/matrix/serial", BODY.length()), BODY);
+        answer(post("/matrix/serial", 1), "x");
+        answer(new Head("GET", "/matrix/serial", null, null, 0, Head.ALWAYS_WANTED), "");
+        assertThat(metrics.scrape())
+                .contains("restbench_requests_total{status=\"200\",strategy=\"serial\",workload=\"matrix\"} 1.0")
+                .contains("restbench_requests_total{status=\"400\",strategy=\"serial\",workload=\"matrix\"} 1.0")
+                .contains("restbench_requests_total{status=\"405\",strategy=\"serial\",workload=\"matrix\"} 1.0")
+                .contains("jvm_memory_used_bytes", "jvm_threads_states_threads{state=\"runnable\"}")
+                .contains("jvm_classes_loaded_classes", "restbench_decisions_total");
+    }
+}
