@@ -15,6 +15,12 @@ from restbench.store import EXPERIMENTS
 USERS = {1, 2, 10, 60}
 #: What cannot serve a matrix of 1000 x 1000 in any time that one would wait.
 SENSELESS = {("java", "thread-per-element"), ("python", "process-per-element")}
+#: Came after the claims were fixed: each is one of those that are compared, on another pool.
+LATER = {
+    ("java", "fork-join"),
+    ("python", "executor-per-element"),
+    ("python", "executor-per-request"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +36,7 @@ def test_every_strategy_that_can_serve_all_sizes_does_so_with_every_number_of_us
         (service, strategy, level, users)
         for service, strategies in STRATEGIES.items()
         for strategy in strategies
-        if (service, strategy) not in SENSELESS
+        if (service, strategy) not in SENSELESS | LATER
         for level in adaptive.levels
         for users in USERS
     }
