@@ -131,15 +131,19 @@ clean: ## remove everything that setup made (results stay)
 	rm -rf .venv .cache java-service/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
-.PHONY: sysstat chromium wrk nginx compiler tools-java tools-python
+.PHONY: sysstat chromium wrk nginx compiler python3-dev headers-python tools-java tools-python
 tools-java:
 	@command -v java mvn >/dev/null || { echo "Java 17+ and Maven are needed: apt-get install openjdk-17-jdk-headless maven"; exit 3; }
+
+# gunicorn's parser in C is compiled where it is installed, with the headers of the Python that will run it.
+headers-python: tools-python compiler
+	@test -e "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" || $(MAKE) --no-print-directory python3-dev
 
 tools-python:
 	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	  || { echo "Python 3.11+ with venv is needed: apt-get install python3 python3-venv (or set PYTHON=...)"; exit 3; }
 
-$(VENV): $(LOCKS) scripts/pyproject.toml | tools-python
+$(VENV): $(LOCKS) scripts/pyproject.toml | headers-python
 	@echo "setting up the virtual environment .venv"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/pip install -q --disable-pip-version-check --require-hashes $(addprefix -r ,$(LOCKS))
@@ -194,3 +198,4 @@ chromium: ; $(call debian,chromium,chromium)
 wrk: ; $(call debian,wrk,wrk)
 nginx: ; $(call debian,nginx,nginx)
 compiler: ; $(call debian,g++,g++)
+python3-dev: ; $(call debian,python3-config,python3-dev)

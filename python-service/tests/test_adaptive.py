@@ -127,7 +127,7 @@ def test_queries_that_clients_make_up_cannot_fill_the_memory(adaptive: Adaptive)
     body = b" " * MOST_DECODED_HERE_BYTES + b"1"
     for number in range(module.MOST_KINDS + 10):
         adaptive.execute(Job(workload, workload, body, f"q={number}")).result()
-    assert len(adaptive.facts()["nsPer"]) <= module.MOST_KINDS
+    assert len(adaptive.facts()["nanosPerUnit"]) <= module.MOST_KINDS
 
 
 def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adaptive) -> None:

@@ -15,8 +15,15 @@ from typing import Any
 
 #: Garbage collector and heap are the same on any number of cores (a JVM of its own choice takes
 #: another collector on one core than on two). A heap of one size that was touched at the start
-#: keeps resizing and page faults out of the windows.
-FLAGS = ("-XX:+UseG1GC", "-Xms1g", "-Xmx1g", "-XX:+AlwaysPreTouch")
+#: keeps resizing and page faults out of the windows. Huge pages where the kernel gives them to who
+#: asks: numpy asks by itself, and which process gets them else is chance.
+FLAGS = (
+    "-XX:+UseG1GC",
+    "-Xms1g",
+    "-Xmx1g",
+    "-XX:+AlwaysPreTouch",
+    "-XX:+UseTransparentHugePages",
+)
 OLDEST = 17
 #: Where packages, installers and people put JDKs, a folder each.
 FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.sdkman/candidates/java")

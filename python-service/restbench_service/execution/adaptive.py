@@ -74,10 +74,14 @@ class Adaptive:
         return answer
 
     def facts(self) -> Mapping[str, Any]:
-        """What it decides with, in nanoseconds."""
+        """What it decides by; a unit is an operation of a kind, or a byte of a long body."""
         with self._guard:
             learnt = {" ".join(measure): ns for measure, ns in self._ns_per.items()}
-        return {"dispatchNs": self._dispatch_ns, "longFromNs": LONG_NS, "nsPer": learnt}
+        return {
+            "dispatchMicros": self._dispatch_ns / 1e3,
+            "longFromMicros": LONG_NS / 1e3,
+            "nanosPerUnit": learnt,
+        }
 
     def decisions(self) -> Mapping[str, int]:
         """Requests by where they were handled."""

@@ -96,9 +96,13 @@ public class Wiring {
             throws IOException {
         Build build = Build.read();
         Map<String, Object> shown = settings.shown(cores);
-        shown.put("adaptive", strategies.adaptive().facts());
         Supplier<Health> health = () -> Health.of(
-                framework.name(), framework.server(), build.version(), affinity.coresOfProcess(), shown);
+                framework.name(),
+                framework.server(),
+                build.version(),
+                affinity.coresOfProcess(),
+                shown,
+                strategies.adaptive().facts());
         Catalogue catalogue = new Catalogue(workloads, strategies.all(), metrics);
         Map<String, Supplier<Reply>> pages = Pages.of(catalogue, metrics, health, build);
         WorkLimits work = workLimits(settings);

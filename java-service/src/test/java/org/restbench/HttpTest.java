@@ -65,7 +65,7 @@ class HttpTest {
 
     @Test
     void health_shows_what_adaptive_decides_by_and_metrics_what_it_decided() {
-        JsonNode adaptive = json("/health").get("settings").get("adaptive");
+        JsonNode adaptive = json("/health").get("adaptive");
         assertThat(adaptive.get("lowPriority").asBoolean()).isTrue();
         assertThat(adaptive.get("longFromMicros").asDouble()).isPositive();
         String caller = "restbench_decisions_total{decision=\"caller\",strategy=\"adaptive\"} ";

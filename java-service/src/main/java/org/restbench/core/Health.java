@@ -17,6 +17,7 @@ import java.util.Map;
  * @param collectors the JVM's garbage collectors, e.g. {@code G1 Young Generation}
  * @param cores that the process may run on
  * @param settings what the service was started with, nothing secret
+ * @param adaptive what the strategy of this name decides by now
  */
 public record Health(
         String status,
@@ -29,9 +30,15 @@ public record Health(
         String runtime,
         List<String> collectors,
         List<Integer> cores,
-        Map<String, Object> settings) {
+        Map<String, Object> settings,
+        Map<String, Object> adaptive) {
     public static Health of(
-            String framework, String server, String version, BitSet cores, Map<String, Object> settings) {
+            String framework,
+            String server,
+            String version,
+            BitSet cores,
+            Map<String, Object> settings,
+            Map<String, Object> adaptive) {
         return new Health(
                 "ok",
                 "java",
@@ -45,6 +52,7 @@ public record Health(
                         .map(GarbageCollectorMXBean::getName)
                         .toList(),
                 cores.stream().boxed().toList(),
-                settings);
+                settings,
+                adaptive);
     }
 }

@@ -174,7 +174,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         facts.put("helpFromMicros", WORTH_HELP * dispatchNanos / 1e3);
         facts.put("longFromMicros", LONG * dispatchNanos / 1e3);
         facts.put("lowPriority", !background.isRefused());
-        facts.put("nanosPerOperation", operations.nanosPerUnit());
+        facts.put("nanosPerUnit", operations.nanosPerUnit());
         return facts;
     }
 
