@@ -5,6 +5,7 @@ forgets its task, and a lock that it held stays locked; ProcessPoolExecutor brea
 watched from outside, and replaced as a whole.
 """
 
+import gc
 import logging
 import os
 import select
@@ -141,6 +142,8 @@ class WorkerPool:
             try:
                 with self._running() as watched:
                     self._watch(watched)
+                del watched
+                gc.collect()  # a pool is a cycle, and its semaphores have names until it is collected
             except Exception:  # out of processes, memory or descriptors, maybe not for long
                 _LOG.exception("%s cannot be started", self.name)
                 self._give_up(PoolFailedError(f"{self.name} cannot be started"))
