@@ -58,7 +58,7 @@ class MatrixTextTest {
     }
 
     private static String write(Matrix product) {
-        return new String(MatrixWriter.write(new MatrixProduct(ID, product)), StandardCharsets.UTF_8);
+        return new String(new MatrixJson(0).encode(new MatrixProduct(ID, product)), StandardCharsets.UTF_8);
     }
 
     @Test
