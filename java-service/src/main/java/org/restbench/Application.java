@@ -50,8 +50,9 @@ public class Application {
     }
 
     private static void serve(Settings settings) {
-        ConfigurableApplicationContext context =
-                builder(settings, new OpenHftAffinity()).registerShutdownHook(false).run();
+        ConfigurableApplicationContext context = builder(settings, new OpenHftAffinity())
+                .registerShutdownHook(false)
+                .run();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(context), "stop"));
         int port = context.getBean(Framework.Listener.class).port();
         LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));

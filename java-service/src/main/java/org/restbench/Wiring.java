@@ -35,8 +35,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and the
- * {@link Framework} are registered by {@code Application}.
+ * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and
+ * the {@link Framework} are registered by {@code Application}.
  */
 @Configuration(proxyBeanMethods = false)
 public class Wiring {
@@ -65,11 +65,7 @@ public class Wiring {
     @Bean
     public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
-                affinity,
-                cores.pinned(),
-                cores.allowed().size(),
-                settings.pipelineQueue(),
-                settings.maxThreads());
+                affinity, cores.pinned(), cores.allowed().size(), settings.pipelineQueue(), settings.maxThreads());
     }
 
     @Bean

@@ -26,7 +26,13 @@ class ArchitectureTest {
 
     @Test
     void the_core_knows_no_framework_and_no_server() {
-        for (String free : new String[] {"org.restbench.core..", "org.restbench.codec..", "org.restbench.execution..", "org.restbench.workload..", "org.restbench.memory.."}) {
+        for (String free : new String[] {
+            "org.restbench.core..",
+            "org.restbench.codec..",
+            "org.restbench.execution..",
+            "org.restbench.workload..",
+            "org.restbench.memory.."
+        }) {
             neverUses(
                     free,
                     "org.restbench.framework..",
@@ -46,17 +52,33 @@ class ArchitectureTest {
 
     @Test
     void frameworks_know_the_core_alone() {
-        neverUses("org.restbench.framework..", "org.restbench.execution..", "org.restbench.codec..", "org.restbench.workload..", "org.restbench.memory..", "org.restbench.affinity..");
+        neverUses(
+                "org.restbench.framework..",
+                "org.restbench.execution..",
+                "org.restbench.codec..",
+                "org.restbench.workload..",
+                "org.restbench.memory..",
+                "org.restbench.affinity..");
     }
 
     @Test
     void workloads_know_nothing_of_text_strategies_or_cores() {
-        neverUses("org.restbench.workload..", "org.restbench.codec..", "org.restbench.execution..", "org.restbench.affinity..", "org.restbench.core..", "tools.jackson..");
+        neverUses(
+                "org.restbench.workload..",
+                "org.restbench.codec..",
+                "org.restbench.execution..",
+                "org.restbench.affinity..",
+                "org.restbench.core..",
+                "tools.jackson..");
     }
 
     @Test
     void codecs_know_workloads_and_nothing_above_them() {
-        neverUses("org.restbench.codec..", "org.restbench.execution..", "org.restbench.affinity..", "org.restbench.core..");
+        neverUses(
+                "org.restbench.codec..",
+                "org.restbench.execution..",
+                "org.restbench.affinity..",
+                "org.restbench.core..");
     }
 
     @Test
@@ -66,13 +88,25 @@ class ArchitectureTest {
 
     @Test
     void strategies_know_no_workload_but_the_seam() {
-        neverUses("org.restbench.execution..", "..workload.matrix..", "..workload.npb..", "org.restbench.core..", "tools.jackson..");
+        neverUses(
+                "org.restbench.execution..",
+                "..workload.matrix..",
+                "..workload.npb..",
+                "org.restbench.core..",
+                "tools.jackson..");
     }
 
     @Test
     void affinity_memory_and_settings_stand_alone() {
-        for (String alone : new String[] {"org.restbench.affinity..", "org.restbench.memory..", "org.restbench.settings.."}) {
-            neverUses(alone, "org.restbench.core..", "org.restbench.execution..", "org.restbench.codec..", "org.restbench.workload..", "org.restbench.framework..");
+        for (String alone :
+                new String[] {"org.restbench.affinity..", "org.restbench.memory..", "org.restbench.settings.."}) {
+            neverUses(
+                    alone,
+                    "org.restbench.core..",
+                    "org.restbench.execution..",
+                    "org.restbench.codec..",
+                    "org.restbench.workload..",
+                    "org.restbench.framework..");
         }
     }
 

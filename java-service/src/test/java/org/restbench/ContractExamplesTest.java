@@ -29,8 +29,9 @@ class ContractExamplesTest {
     /** Every example under serial, and under every strategy those that are answered with a product. */
     @TestFactory
     Stream<DynamicContainer> every_example_holds_under_every_framework() {
-        return Frameworks.ALL.stream().map(framework -> DynamicContainer.dynamicContainer(
-                framework.name(), Stream.of(framework.name()).flatMap(ContractExamplesTest::examplesUnder)));
+        return Frameworks.ALL.stream()
+                .map(framework -> DynamicContainer.dynamicContainer(
+                        framework.name(), Stream.of(framework.name()).flatMap(ContractExamplesTest::examplesUnder)));
     }
 
     private static Stream<DynamicTest> examplesUnder(String framework) {
@@ -186,8 +187,9 @@ class ContractExamplesTest {
         JsonNode offers =
                 ContractExample.JSON.readTree(service.get("/strategies").body());
         offers.get("strategies").forEach(offer -> {
-            if (offer.get("workloads").valueStream().anyMatch(it -> it.asString()
-                    .equals(workload))) {
+            if (offer.get("workloads")
+                    .valueStream()
+                    .anyMatch(it -> it.asString().equals(workload))) {
                 names.add(offer.get("name").asString());
             }
         });

@@ -81,8 +81,8 @@ class HttpTest {
     @Test
     void strategies_are_those_of_the_design_in_its_order() {
         boolean virtual = Runtime.version().feature() >= 21;
-        Stream<String> expected =
-                Stream.of("serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "fork-join", "pipeline");
+        Stream<String> expected = Stream.of(
+                "serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "fork-join", "pipeline");
         assertThat(ContractExamplesTest.strategies(service))
                 .isEqualTo(Stream.of(
                                 expected,

@@ -38,7 +38,8 @@ class MemoryTest {
             HttpResponse<String> refused = gated.send(gated.multiplication("serial"));
             assertThat(refused.statusCode()).isEqualTo(503);
             assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
-            assertThat(refused.body()).contains("\"008\"", "the requests in flight hold the memory that this one needs");
+            assertThat(refused.body())
+                    .contains("\"008\"", "the requests in flight hold the memory that this one needs");
             TestWorkloads.Gated.LET_THROUGH.release(3);
             assertThat(holding).allMatch(it -> it.join().statusCode() == 200);
             assertThat(gated.send(gated.multiplication("serial")).statusCode()).isEqualTo(200);
@@ -71,8 +72,7 @@ class MemoryTest {
     void a_small_heap_is_never_exhausted_by_bodies_that_grow_when_they_are_read() throws Exception {
         List<String> java = ServiceProcess.java("-Xmx64m", "-XX:+ExitOnOutOfMemoryError");
         ExecutorService clients = Executors.newFixedThreadPool(16);
-        Map<String, String> patient =
-                Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200");
+        Map<String, String> patient = Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "200");
         try (ServiceProcess service = ServiceProcess.start(patient, java)) {
             Set<Integer> seen = new HashSet<>();
             do { // which of them meet is up to the machine: until some did

@@ -12,7 +12,8 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * Bodies in JSON as the contract has it, read by Jackson's streaming reader. {@link BodyText} checks what that does not.
+ * Bodies in JSON as the contract has it, read by Jackson's streaming reader. {@link BodyText} checks what that does
+ * not.
  */
 final class Json {
     /** Levels of objects and arrays, the outermost included. */
@@ -29,7 +30,9 @@ final class Json {
 
     private Json() {}
 
-    /** For names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and for longer ones. */
+    /**
+     * For names of members up to Jackson's own limit of 50 000 characters, which nearly all are, and for longer ones.
+     */
     private record Factories(JsonFactory shortNames, JsonFactory anyNames) {
         Factories(boolean unique) {
             this(
@@ -96,7 +99,9 @@ final class Json {
         }
     }
 
-    /** The first thing that is wrong with a body, in the contract's order and words. Each is looked for in all of it. */
+    /**
+     * The first thing that is wrong with a body, in the contract's order and words. Each is looked for in all of it.
+     */
     private static String fault(byte[] body, MemoryBudget.Hold memory) {
         if (!BodyText.isUtf8(body)) {
             return "the body is not valid UTF-8";

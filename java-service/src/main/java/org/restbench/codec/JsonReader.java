@@ -6,7 +6,9 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.exc.StreamReadException;
 
-/** Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where it is malformed. */
+/**
+ * Walks one JSON text with Jackson, member by member. Each method throws Jackson's exceptions where it is malformed.
+ */
 final class JsonReader implements AutoCloseable {
     /** What a name costs until its object ends, so that none comes twice: measured, with what Jackson keeps of it. */
     private static final int BYTES_OF_A_NAME = 256;

@@ -37,19 +37,26 @@ public final class Pages {
         byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers());
         byte[] openApi = openApi();
         return Map.of(
-                "/health", () -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
-                "/strategies", () -> json(strategies),
+                "/health",
+                () -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
+                "/strategies",
+                () -> json(strategies),
                 "/metrics",
-                        () -> Reply.page(
-                                "text/plain;version=0.0.4;charset=utf-8",
-                                Reply.DATA,
-                                metrics.scrape().getBytes(StandardCharsets.UTF_8)),
-                "/openapi.json", () -> json(openApi),
-                "/docs", file("docs.html", "text/html;charset=UTF-8", DOCS),
+                () -> Reply.page(
+                        "text/plain;version=0.0.4;charset=utf-8",
+                        Reply.DATA,
+                        metrics.scrape().getBytes(StandardCharsets.UTF_8)),
+                "/openapi.json",
+                () -> json(openApi),
+                "/docs",
+                file("docs.html", "text/html;charset=UTF-8", DOCS),
                 // a file of its own: the page's policy runs no script that stands in the page
-                "/docs/start.js", file("docs-start.js", SCRIPT, Reply.DATA),
-                "/docs/swagger-ui.css", file(swagger + "swagger-ui.css", "text/css;charset=UTF-8", Reply.DATA),
-                "/docs/swagger-ui-bundle.js", file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA));
+                "/docs/start.js",
+                file("docs-start.js", SCRIPT, Reply.DATA),
+                "/docs/swagger-ui.css",
+                file(swagger + "swagger-ui.css", "text/css;charset=UTF-8", Reply.DATA),
+                "/docs/swagger-ui-bundle.js",
+                file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA));
     }
 
     private static Reply json(byte[] json) {

@@ -102,7 +102,8 @@ final class VertxExchange {
         }
         response.setStatusCode(reply.status());
         reply.headers().forEach(response::putHeader);
-        response.putHeader(HttpHeaders.DATE, DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC)));
+        response.putHeader(
+                HttpHeaders.DATE, DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC)));
         response.putHeader(HttpHeaders.CONTENT_LENGTH, Integer.toString(body.length));
         if (body.length <= SENT_AT_ONCE_BYTES) {
             reply.sent();
@@ -121,7 +122,9 @@ final class VertxExchange {
     /** Answers what is not HTTP, or too much of it. */
     void refuse(Core core) {
         Throwable cause = request.decoderResult().cause();
-        int status = cause instanceof TooLongHttpHeaderException ? 431 : cause instanceof TooLongHttpLineException ? 414 : 400;
+        int status = cause instanceof TooLongHttpHeaderException
+                ? 431
+                : cause instanceof TooLongHttpLineException ? 414 : 400;
         response.putHeader(HttpHeaders.CONNECTION, HttpHeaders.CLOSE);
         send(core.refusedByServer(status));
         request.connection().close();

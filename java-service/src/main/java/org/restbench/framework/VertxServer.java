@@ -44,10 +44,8 @@ final class VertxServer implements SmartLifecycle, Framework.Listener {
 
     @Override
     public void start() {
-        vertx = Vertx.vertx(new VertxOptions()
-                .setEventLoopPoolSize(1)
-                .setWorkerPoolSize(1)
-                .setInternalBlockingPoolSize(1));
+        vertx = Vertx.vertx(
+                new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
         HttpServerOptions options = new HttpServerOptions()
                 .setHost(settings.host())
                 .setPort(settings.port())

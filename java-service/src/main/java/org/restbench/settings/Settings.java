@@ -15,8 +15,8 @@ import java.util.Map;
  * @param maxInFlight most requests worked on at once (four times the study's 60 users, and few enough that the last of
  *     them is not answered long after its client has given up)
  * @param memoryBudgetBytes heap that all requests together may hold (half of the heap less the 16 MiB that the service
- *     itself keeps: the rest is for its connections, and for what a garbage collector wastes at the ends of large arrays
- *     and needs to be quick)
+ *     itself keeps: the rest is for its connections, and for what a garbage collector wastes at the ends of large
+ *     arrays and needs to be quick)
  * @param maxThreads threads that all requests under {@code thread-pool} have at once, as many virtual ones (the study's
  *     60 users × 100 threads and some to spare; never less than the 100 that one request is promised)
  * @param maxConnections open at once, others wait in the kernel's queue (2000, or as many as a quarter of the heap

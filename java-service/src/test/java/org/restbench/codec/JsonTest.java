@@ -94,8 +94,8 @@ class JsonTest {
         String longRow = "{\"value\":\"" + "1000000000000000000,".repeat(99) + "1\"}";
         String shortRow = "{\"value\":\"" + "0,".repeat(99) + "0\"}";
         String rows = shortRow + ("," + longRow).repeat(2000);
-        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":100,\"rows\":[" + rows
-                + "]},\"matrixTwo\":" + ONE_BY_ONE + "}";
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":100,\"rows\":[" + rows + "]},\"matrixTwo\":"
+                + ONE_BY_ONE + "}";
         assertThatThrownBy(() -> decode(body)).hasMessage("Invalid number of columns and rows for multiplication");
         assertThat(body.length()).isGreaterThan(3 << 20);
         try (MemoryBudget.Hold enough = new MemoryBudget(3L * body.length()).hold(0)) {
@@ -112,7 +112,9 @@ class JsonTest {
         assertThat(identify("{\"requestId\":1.0}")).isNull();
         assertThat(identify("{\"requestId\":1")).isNull();
         assertThat(identify("{\"requestId\":\"" + "x".repeat(129) + "\"}")).isNull();
-        assertThat(identify("{\"requestId\":\"" + "\\ud83d\\ude00".repeat(128) + "\"}").text()).hasSize(256);
+        assertThat(identify("{\"requestId\":\"" + "\\ud83d\\ude00".repeat(128) + "\"}")
+                        .text())
+                .hasSize(256);
     }
 
     private static RequestId identify(String body) {

@@ -72,8 +72,9 @@ final class PlainJudge {
             JsonNode value = row.get("value");
             return value.isArray()
                     ? value.valueStream().allMatch(PlainJudge::isLong)
-                    : elements(value).stream().allMatch(each -> each.matches(" *-?[0-9]+ *")
-                            && new BigInteger(each.replace(" ", "")).bitLength() < 64);
+                    : elements(value).stream()
+                            .allMatch(each -> each.matches(" *-?[0-9]+ *")
+                                    && new BigInteger(each.replace(" ", "")).bitLength() < 64);
         });
     }
 

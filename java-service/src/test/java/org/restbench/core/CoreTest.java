@@ -31,14 +31,19 @@ import org.restbench.workload.matrix.MatrixWorkload;
 
 /** The service without HTTP: the order of its checks, and that a request's place and memory always come back. */
 class CoreTest {
-    private static final String BODY = "{\"requestId\":7,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"2\"}]},"
-            + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"3\"}]}}";
+    private static final String BODY =
+            "{\"requestId\":7,\"matrixOne\":{\"columnCount\":1,\"rows\":[{\"value\":\"2\"}]},"
+                    + "\"matrixTwo\":{\"columnCount\":1,\"rows\":[{\"value\":\"3\"}]}}";
     private static final int MAX_BODY_BYTES = 1000;
     private static final long BUDGET_BYTES = 4 << 20;
     private static final String JSON = "application/json";
 
     private final Strategies strategies = new Strategies(
-            new OpenHftAffinity(), List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)), 2, 4, 400);
+            new OpenHftAffinity(),
+            List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)),
+            2,
+            4,
+            400);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
     private final Admission admission = new Admission(2);
@@ -104,7 +109,8 @@ class CoreTest {
         Exchange exchange = (Exchange) opened;
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         Reply refused = exchange.take(bytes, 0, bytes.length);
-        return sent(refused != null ? refused : exchange.run().toCompletableFuture().join());
+        return sent(
+                refused != null ? refused : exchange.run().toCompletableFuture().join());
     }
 
     private Exchange running() {
@@ -130,7 +136,8 @@ class CoreTest {
             String method, String path, String type, long declared, String answer) {
         running();
         running();
-        assertThat(answer(new Head(method, path, null, type, declared, Head.ALWAYS_WANTED), "")).isEqualTo(answer);
+        assertThat(answer(new Head(method, path, null, type, declared, Head.ALWAYS_WANTED), ""))
+                .isEqualTo(answer);
         held.answer.complete(new byte[] {'1'});
     }
 
@@ -138,7 +145,8 @@ class CoreTest {
     void a_body_of_unknown_length_is_counted_before_it_is_admitted() {
         running();
         running();
-        assertThat(answer(post("/matrix/serial", -1), " ".repeat(MAX_BODY_BYTES + 1))).isEqualTo("413 007");
+        assertThat(answer(post("/matrix/serial", -1), " ".repeat(MAX_BODY_BYTES + 1)))
+                .isEqualTo("413 007");
         assertThat(answer(post("/matrix/serial", -1), "{")).isEqualTo("503 008");
         held.answer.complete(new byte[] {'1'});
         assertThat(answer(post("/matrix/serial", -1), BODY)).isEqualTo("200{\"requestId\":\"7\",\"rows\":[[6]]}");

@@ -85,8 +85,9 @@ class MicrobenchTest {
                 .containsEntry("compute", kernels * strategies.length)
                 .containsEntry("dispatch", strategies.length)
                 .hasSize(4);
-        assertThat(found).allSatisfy(each -> assertThat(each.getPrimaryResult().getScore())
-                .isPositive());
+        assertThat(found)
+                .allSatisfy(
+                        each -> assertThat(each.getPrimaryResult().getScore()).isPositive());
     }
 
     @Test

@@ -34,14 +34,17 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
         return request.kernel() == Kernel.NATIVE ? Bound.OPERATIONS : Bound.LOOP_OPERATIONS;
     }
 
-    /** The product, what its kernel has beside it, and the product's text with all numbers as long as they can be. */
+    /**
+     * The product, what its kernel has beside it, and its text with all numbers as long as they can be: in pieces, and
+     * whole.
+     */
     @Override
     public long workingBytes(MatrixRequest request) {
         int digits = Math.min(Long.SIZE, request.bitsOfSums()) * LOG_10_OF_2 >> LOG_BITS;
         long text = request.elements() * (digits + BESIDE_DIGITS)
                 + 2L * request.one().rows();
         long tiles = request.kernel() == Kernel.NATIVE ? Tiles.mostBytes(request.one()) : 0;
-        return request.elements() * Long.BYTES + tiles + text;
+        return request.elements() * Long.BYTES + tiles + 2 * text;
     }
 
     @Override
