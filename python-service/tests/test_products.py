@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from live_service import KERNELS, STRATEGIES, LiveService
 
 from restbench_service.codec import matrix as codec
+from restbench_service.codec import matrix_faults
 from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
@@ -155,6 +156,6 @@ def test_unknown_members_and_escapes_do_not_make_a_body_s_rows_be_read_one_by_on
 ) -> None:
     left, right = [[1, -20], [300, 4]], [[5], [-60]]
     text = body(left, right, strings).decode().replace('"requestId":', '"x":[1],"request\\u0049d":')
-    monkeypatch.setattr(codec.matrix_faults, "read", None)
+    monkeypatch.setattr(matrix_faults, "read", None)
     operands = codec.MatrixJson(9).decode(text.encode(), "")
     assert (operands.left.tolist(), operands.right.tolist()) == (left, right)
