@@ -17,6 +17,8 @@ LARGEST_BODY_LIMIT = 192 * MEBIBYTE
 
 SPARE_THREADS = 32
 """Beside one for each request in flight: to read and refuse requests, and for /health."""
+POOLS_OF_WHOLE_REQUESTS = 3
+"""process-per-request's, executor-per-request's, and adaptive's of low priority."""
 HANDOFFS = ("thread", "loop")
 
 ALLOWED = {
@@ -69,11 +71,11 @@ class Settings:
     """Multiplications of a matrix request with kernel=loops; more are error 011."""
     max_operations: int = 10_000_000_000
     """The same with kernel=native."""
-    memory_budget_bytes: int = 2560 * MEBIBYTE
+    memory_budget_bytes: int = 3072 * MEBIBYTE
     """Bodies, answers and what the NAS kernels in flight compute with, with the cached inputs; what
     does not fit is error 008, what never would 010. Class B of each kernel fits, and with it eight
     of the largest bodies."""
-    input_cache_bytes: int = 512 * MEBIBYTE
+    input_cache_bytes: int = 1024 * MEBIBYTE
     """Of that, for inputs that later requests use again, in equal parts for each process that
     computes: with two cores the field of class A of FT fits, the largest there."""
     max_connections: int = 2000
@@ -130,8 +132,8 @@ class Settings:
 
     @property
     def cached_bytes_a_process(self) -> int:
-        """The web process computes, and each process of the pool that has whole requests."""
-        return self.input_cache_bytes // (1 + self.processes)
+        """The web process computes, and each process of a pool that has whole requests."""
+        return self.input_cache_bytes // (1 + POOLS_OF_WHOLE_REQUESTS * self.processes)
 
     @property
     def threads(self) -> int:
@@ -146,8 +148,8 @@ class Settings:
     @property
     def descriptors(self) -> int:
         """Files and sockets that the web process may have open at once."""
-        pools = 8 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
-        return self.connections + pools + 128
+        pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
+        return self.connections + pools + 256
 
 
 def _variable(field: str) -> str:

@@ -10,7 +10,10 @@ from live_service import running
 from restbench_service.frameworks import FRAMEWORKS
 
 RUNNER = Path(__file__).parents[2] / "contract" / "run.py"
-HANDOFFS = {"flask": [{}], "fastapi": [{"HANDOFF": "thread"}, {"HANDOFF": "loop"}]}
+HANDOFFS: dict[str, list[dict[str, str]]] = {
+    "flask": [{}],
+    "fastapi": [{"HANDOFF": "thread"}, {"HANDOFF": "loop"}],
+}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ GOOD = (
     b'"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
 )
 PRODUCT = b'{"requestId":"1","rows":[[6]]}'
-SECRET = "4815162342"
+VALUE = "4815162342"
 
 
 class Scripted(Serial):
@@ -45,7 +45,7 @@ class Scripted(Serial):
 def core_of(settings: Settings | None = None, **strategies: Serial) -> Core:
     settings = settings or Settings()
     offered = services(settings.most_product_elements, settings.cached_bytes_a_process)
-    table = {"serial": Serial(None)} if not strategies else strategies
+    table = strategies or {"serial": Serial(None)}
     return Core(settings, offered, dict(table), Server("test", "none 1.0"))
 
 
@@ -131,7 +131,9 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
     assert isinstance(first, Exchange)
     sent = EXAMPLES[name]["request"]
     reply = core.open(
-        Head("POST", sent["path"], "", sent["headers"]["Content-Type"], len(body_of(EXAMPLES[name])))
+        Head(
+            "POST", sent["path"], "", sent["headers"]["Content-Type"], len(body_of(EXAMPLES[name]))
+        )
     )
     assert isinstance(reply, Reply)
     check_error(EXAMPLES[name], "", reply.body.decode())
@@ -235,7 +237,7 @@ def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
         (PoolFailedError("x"), 503, "the service has no worker free for this request now"),
         (WorkerDiedError("x"), 500, "a fault of the service; its log says more"),
         (MemoryError(), 500, "a fault of the service; its log says more"),
-        (KeyError(SECRET), 500, "a fault of the service; its log says more"),
+        (KeyError(VALUE), 500, "a fault of the service; its log says more"),
     ],
 )
 @pytest.mark.parametrize("padding", [0, 1_000_000])
@@ -253,13 +255,13 @@ def test_whatever_ends_a_request_it_is_answered_counted_and_lets_go(
     assert (reply.status, error_of(reply)[2]) == (status, message)
     assert json.loads(reply.body)["requestId"] == (1 if status == 500 else None)
     assert counted(core) == {str(status): 1}
-    assert SECRET not in caplog.text
+    assert VALUE not in caplog.text
     assert_nothing_is_left(core)
 
 
 def test_a_strategy_that_cannot_even_start_is_a_fault() -> None:
     class Broken(Serial):
-        def execute(self, job: Job) -> "Future[bytes]":
+        def execute(self, _: Job) -> "Future[bytes]":
             raise RuntimeError("can't start new thread")
 
     core = core_of(serial=Broken(None))
@@ -272,14 +274,14 @@ def test_a_fault_of_the_service_is_answered_and_logged_with_the_id(
     name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
-        raise ZeroDivisionError(SECRET)
+        raise ZeroDivisionError(VALUE)
 
     monkeypatch.setattr(MatrixWorkload, "compute", fail)
     reply = post(core_of(), "/matrix/serial", body_of(EXAMPLES[name]))
     assert reply.status == EXAMPLES[name]["status"]
     check_error(EXAMPLES[name], "/matrix/serial", reply.body.decode())
     assert "2238" in caplog.text and "ZeroDivisionError" in caplog.text
-    assert "in fail" in caplog.text and SECRET not in caplog.text
+    assert "in fail" in caplog.text and VALUE not in caplog.text
 
 
 def test_a_request_s_id_cannot_forge_a_line_of_the_log(
@@ -296,7 +298,7 @@ def test_a_request_s_id_cannot_forge_a_line_of_the_log(
 
 def test_the_log_has_the_text_of_our_own_errors_only() -> None:
     assert "it died" in described(WorkerDiedError("it died"))
-    assert SECRET not in described(KeyError(SECRET))
+    assert VALUE not in described(KeyError(VALUE))
 
 
 def test_every_situation_of_the_examples_is_tested_above() -> None:
@@ -310,9 +312,8 @@ def test_every_situation_of_the_examples_is_tested_above() -> None:
 def test_the_media_type_is_compared_without_case_and_parameters(
     core: Core, content_type: str
 ) -> None:
-    assert isinstance(
-        opened := core.open(Head("POST", "/matrix/serial", "", content_type, 0)), Exchange
-    )
+    opened = core.open(Head("POST", "/matrix/serial", "", content_type, 0))
+    assert isinstance(opened, Exchange)
     opened.cut_off()
 
 

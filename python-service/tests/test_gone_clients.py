@@ -17,7 +17,8 @@ WELL_INTO_COMPUTING_TICKS = 20  # of CPU time, 0.2 s: far more than taking in a 
 
 def used_ticks(service: LiveService) -> int:
     """CPU time of the service and its pools since they started."""
-    return sum(cpu_ticks(pid) for pid in everyone_below(service.process.pid))
+    pids = [service.process.pid, *everyone_below(service.process.pid)]
+    return sum(cpu_ticks(pid) for pid in pids)
 
 
 def queued(service: LiveService, strategy: str) -> socket.socket:

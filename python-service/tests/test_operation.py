@@ -2,6 +2,7 @@
 
 import json
 import re
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -27,24 +28,16 @@ def valid(name: str, text: bytes) -> dict[str, object]:
 
 def test_health_says_what_the_service_runs_on(service: LiveService) -> None:
     health = valid("Health", service.request("GET", "/health").body)
-    assert health["service"] == "python"
+    assert (health["service"], health["workers"]) == ("python", 1)
+    assert health["server"] == f"gunicorn {version('gunicorn')}"
+    assert (health["framework"], health["handoff"]) == ("flask", None)
     assert health["cores"] == allowed_cores()
     settings = health["settings"]
     assert isinstance(settings, dict)
     assert settings["blasThreads"] == 1
     assert settings["processes"] == 2
     assert re.fullmatch(r"numpy \S+ with \S+ \S+", settings["nativeKernel"])
-
-
-def test_health_tells_from_what_size_on_adaptive_decides_for_what(service: LiveService) -> None:
-    learnt = valid("Health", service.request("GET", "/health").body)["adaptive"]
-    assert isinstance(learnt, dict)
-    assert list(learnt["kinds"]) == list(learnt["limits"]) == list(learnt["limitsOfFew"])
-    assert {"matrix loops", "matrix native", "npb-cg"} <= set(learnt["kinds"])
-    for limits in learnt["limits"].values():
-        assert limits["lowPriorityFromOperations"] < limits["blocksFromOperations"]
-    for kind, limits in learnt["limitsOfFew"].items():
-        assert limits["processFromOperations"] < learnt["limits"][kind]["processFromOperations"]
+    assert re.fullmatch(r"\w+", settings["blasArchitecture"])
 
 
 def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:
@@ -54,7 +47,7 @@ def test_metrics_count_what_adaptive_decides(service: LiveService) -> None:
     after = decisions(service)
     assert set(after) == {
         f'decision="{decision}",strategy="adaptive"'
-        for decision in ("caller", "process", "low-priority-process", "blocks")
+        for decision in ("caller", "process", "low-priority")
     }
     assert sum(after.values()) == sum(before.values()) + 3
 
@@ -65,13 +58,11 @@ def decisions(service: LiveService) -> dict[str, float]:
     return {labels: float(value) for labels, value in found}
 
 
-def test_the_pools_processes_have_the_blas_threads_of_the_setting(service: LiveService) -> None:
-    for pid in service.pool().values():
+def test_every_process_has_the_environment_of_what_computes(service: LiveService) -> None:
+    for pid in [service.worker_pid(), *service.pool().values()]:
         variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        assert b"OPENBLAS_NUM_THREADS=1" in variables
-    # The others may have a thread for requests of low priority.
-    for pid in service.pool("restbench-PE-").values():
-        assert [path.name for path in Path(f"/proc/{pid}/task").iterdir()] == [str(pid)]
+        assert {b"OPENBLAS_NUM_THREADS=1", b"MALLOC_ARENA_MAX=1"} <= set(variables)
+        assert not any(name.startswith(b"OPENBLAS_CORETYPE=") for name in variables)
 
 
 def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
@@ -82,8 +73,11 @@ def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
         "serial": "PS",
         "process-per-element": "PE",
         "process-per-request": "PR",
+        "executor-per-element": None,
+        "executor-per-request": None,
         "adaptive": "F1",
     }
+    assert {row["name"]: row["permits"] for row in rows}["serial"] == 1
     every_workload = ["matrix", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
     assert all(row["workloads"] == every_workload for row in rows)
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from live_service import KERNELS, STRATEGIES, LiveService
 
 from restbench_service.codec import matrix as codec
+from restbench_service.codec import slow_reader
 from restbench_service.codec.request_object import INT64_MAX, INT64_MIN
 from restbench_service.workloads.matrix.multiplication import (
     FLOAT64_EXACT_BELOW,
@@ -110,14 +111,12 @@ def fast(text: str) -> Operands | None:
     return codec._read_usual(text.encode(), "loops")
 
 
-def slow(text: str) -> Operands | str:
-    """Without the typed decode, as where it is not sure."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(codec, "_operands", lambda *_: None)
-        try:
-            return codec._read_slowly(text.encode(), "loops")
-        except InvalidRequestError as error:
-            return error.code
+def slow(text: str) -> tuple[str | int, Rows, Rows] | str:
+    try:
+        request_id, left, right = slow_reader.read(text.encode(), has_kernel=True)
+    except InvalidRequestError as error:
+        return error.code
+    return request_id, left.tolist(), right.tolist()
 
 
 @settings(max_examples=1500, deadline=None)
@@ -135,11 +134,7 @@ def test_what_the_fast_reader_accepts_the_slow_one_accepts_as_the_same(
     found = fast(text)
     assert found is not None or changes, "the unchanged bodies are the fast reader's"
     if found is not None:
-        again = slow(text)
-        assert isinstance(again, Operands), f"the slow reader says {again}"
-        assert (found.request_id, found.left.tolist(), found.right.tolist()) == (
-            again.request_id, again.left.tolist(), again.right.tolist(),
-        )  # fmt: skip
+        assert (found.request_id, found.left.tolist(), found.right.tolist()) == slow(text)
 
 
 @pytest.mark.parametrize(
@@ -147,14 +142,3 @@ def test_what_the_fast_reader_accepts_the_slow_one_accepts_as_the_same(
 )
 def test_the_usual_request_takes_the_fast_reader(text: str) -> None:
     assert fast(text) is not None
-
-
-@pytest.mark.parametrize("strings", [True, False])
-def test_unknown_members_and_escapes_do_not_make_a_body_s_rows_be_read_one_by_one(
-    strings: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left, right = [[1, -20], [300, 4]], [[5], [-60]]
-    text = body(left, right, strings).decode().replace('"requestId":', '"x":[1],"request\\u0049d":')
-    monkeypatch.setattr(codec.matrix_faults, "read", None)
-    operands = codec.MatrixJson(9).decode(text.encode(), "")
-    assert (operands.left.tolist(), operands.right.tolist()) == (left, right)

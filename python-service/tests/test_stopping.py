@@ -16,15 +16,16 @@ from live_service import (
     LiveService,
     answers,
     children,
+    everyone_below,
     kill,
     running,
     state_of,
     wait_until,
 )
 from raw_client import answer_of, connected, everything, post_head
-from test_killed_processes import LONG, SMALL, computing, matrices, post, shared_memory
+from test_killed_processes import LONG, SMALL, computing, matrices, post
 
-VERY_LONG = matrices(1000, 1000, 500, "very long")  # far longer than any stop may take here
+VERY_LONG = matrices(1000, 400, 500, "very long")  # far longer than any stop may take here
 
 
 @pytest.fixture
@@ -38,8 +39,7 @@ def requests_running(
     service: LiveService, users: ThreadPoolExecutor, strategy: str, body: bytes = LONG[0]
 ) -> Iterator[list[Future[Answer]]]:
     """Three of them, one at least computing in a process of a pool."""
-    first = service.pool()["restbench-PR-0" if strategy.endswith("request") else "restbench-PE-0"]
-    busy = computing([first])
+    busy = computing(list(service.pool("PR" if strategy.endswith("request") else "PE").values()))
     found = [users.submit(post, service, strategy, body) for _ in range(3)]
     wait_until(lambda: begun(service) == len(found))
     wait_until(busy)
@@ -47,7 +47,7 @@ def requests_running(
 
 
 def everyone(service: LiveService) -> list[int]:
-    return [service.process.pid, service.worker_pid(), *service.pool().values()]
+    return [service.process.pid, *everyone_below(service.process.pid)]
 
 
 def is_refused(port: int) -> bool:
@@ -62,7 +62,6 @@ def is_refused(port: int) -> bool:
 def test_control_c_finishes_what_runs_as_term_does_and_another_does_no_harm(
     tmp_path: Path, users: ThreadPoolExecutor, to_the_group: bool
 ) -> None:
-    before = shared_memory()
     with running(tmp_path / "log", PROCESSES="2") as service:
         pids = everyone(service)
         with requests_running(service, users, "process-per-request") as found:
@@ -73,8 +72,7 @@ def test_control_c_finishes_what_runs_as_term_does_and_another_does_no_harm(
                 os.kill(service.process.pid, again)
             assert [future.result().body for future in found] == [LONG[1]] * 3
         assert service.process.wait(60) == 0
-    assert {state_of(pid) for pid in pids} == {"X"}
-    assert shared_memory() <= before
+    wait_until(lambda: {state_of(pid) for pid in pids} <= {"X", "Z"})
 
 
 def test_a_stopping_service_takes_no_new_connection(
@@ -91,21 +89,6 @@ def test_a_stopping_service_takes_no_new_connection(
         wait_until(lambda: is_refused(service.port))
         assert everything(idle) == b""
         assert [future.result().body for future in found] == [LONG[1]] * 3
-
-
-def test_a_slow_sender_holds_a_stop_up_for_its_time_at_most(tmp_path: Path) -> None:
-    limit = {"RECEIVE_TIMEOUT_SECONDS": "5", "STOP_TIMEOUT_SECONDS": "3600"}
-    with (
-        running(tmp_path / "log", PROCESSES="1", **limit) as service,
-        connected(service.port) as in_body,
-        connected(service.port) as in_head,
-    ):
-        in_body.sendall(post_head(1000))
-        in_head.sendall(b"GET /")
-        wait_until(lambda: in_flight(service) == 1)
-        service.process.terminate()
-        assert service.process.wait(60) == 0
-        assert everything(in_body).startswith(b"HTTP/1.1 400 ")
 
 
 @pytest.mark.parametrize("strategy", ["serial", "process-per-request"])
@@ -127,14 +110,12 @@ def test_a_request_that_runs_longer_than_a_stop_may_take_is_cut_off(
 
 
 def test_all_processes_end_when_gunicorn_s_master_is_killed(tmp_path: Path) -> None:
-    before = shared_memory()
     with pytest.raises(AssertionError), running(tmp_path / "log", PROCESSES="2") as service:
         pids = everyone(service)
         kill(service.process.pid)
         wait_until(lambda: {state_of(pid) for pid in pids[1:]} <= {"X", "Z"})
         assert is_refused(service.port)
     assert service.process.wait(60) == -signal.SIGKILL
-    assert shared_memory() <= before
 
 
 def test_a_worker_that_does_nothing_any_more_is_replaced(tmp_path: Path) -> None:

@@ -91,8 +91,10 @@ TOKENS = [
 ]
 JSON_VALUES = st.recursive(
     st.none() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(st.text("ab\\u00e9", max_size=3), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.text("ab\\u00e9", max_size=3), inner, max_size=4)
+    ),
 )
 
 
@@ -109,7 +111,9 @@ def test_any_text_is_judged_as_python_s_own_reader_judges_it(
 
 @settings(max_examples=500)
 @given(JSON_VALUES, st.data())
-def test_well_formed_json_is_well_formed_until_it_is_spoilt(value: Any, data: st.DataObject) -> None:
+def test_well_formed_json_is_well_formed_until_it_is_spoilt(
+    value: Any, data: st.DataObject
+) -> None:
     text = json.dumps(value, ensure_ascii=data.draw(st.booleans()))
     assert fault(text.encode()) is None
     position = data.draw(st.integers(0, len(text)))

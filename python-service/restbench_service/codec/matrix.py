@@ -1,9 +1,8 @@
 """The matrix workload's JSON: two matrices in, their product out.
 
 The usual body is read by one typed decode and one vectorised conversion a matrix. Whatever that is
-not sure of is checked as JSON (`strict_json`) and read again with unknown members and escapes
-allowed; what is wrong then is looked for (`matrix_faults`). A body takes MOST_BYTES_PER_BODY_BYTE
-times its size at most meanwhile.
+not sure of, an unknown member or an escape among it, is for the slow reader to decide. A body takes
+MOST_BYTES_PER_BODY_BYTE times its size at most meanwhile.
 """
 
 from dataclasses import dataclass
@@ -18,12 +17,12 @@ import orjson
 
 from ..workloads.matrix.operands import Matrix, Operands, Product
 from ..workloads.workload import InvalidRequestError
-from . import digits, matrix_faults
-from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, read_members, readable_id
+from . import digits, slow_reader
+from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, readable_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
-"""Beside the body, until it is read. Measured: 4 for the usual strings of numbers, 15 for arrays of
-numbers of three digits, 12 for five million rows of one element with a space."""
+"""Beside the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for arrays of
+numbers of three digits, 8 for five million rows of one element with a space."""
 DEFAULT_KERNEL = "loops"
 KERNELS = ("loops", "native")
 _MEMBER_NAMES = 7
@@ -32,34 +31,19 @@ _SLOWLY = Lock()
 """One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
 
 
-class _Row(msgspec.Struct, gc=False):
+class _Row(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     value: str | list[int]
 
 
-class _Matrix(msgspec.Struct, gc=False):
+class _Matrix(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     columnCount: int  # noqa: N815 - the contract's spelling
     rows: list[_Row]
 
 
-class _Request(msgspec.Struct, gc=False):
+class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     requestId: str | int  # noqa: N815
     matrixOne: _Matrix  # noqa: N815
     matrixTwo: _Matrix  # noqa: N815
-
-
-class _OnlyRow(_Row, forbid_unknown_fields=True, gc=False):
-    pass
-
-
-class _OnlyMatrix(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    columnCount: int  # noqa: N815
-    rows: list[_OnlyRow]
-
-
-class _OnlyRequest(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    requestId: str | int  # noqa: N815
-    matrixOne: _OnlyMatrix  # noqa: N815
-    matrixTwo: _OnlyMatrix  # noqa: N815
 
 
 class _Rows(NamedTuple):
@@ -72,7 +56,6 @@ class _Rows(NamedTuple):
 
 
 _DECODER = msgspec.json.Decoder(_Request)
-_ONLY_KNOWN_MEMBERS = msgspec.json.Decoder(_OnlyRequest)
 
 
 @dataclass(frozen=True)
@@ -90,7 +73,8 @@ class MatrixJson:
         operands = _read_usual(body, kernel) if kernel else None
         if operands is None:
             with _SLOWLY:
-                operands = _read_slowly(body, kernel)
+                request_id, left, right = slow_reader.read(body, has_kernel=kernel is not None)
+                operands = Operands(request_id, kernel or DEFAULT_KERNEL, left, right)
         elements = operands.left.shape[0] * operands.right.shape[1]
         if elements > self.most_elements:
             message = f"the product has {elements} elements, the limit is {self.most_elements}"
@@ -119,40 +103,14 @@ def _read_usual(body: bytes, kernel: str) -> Operands | None:
     if b"\\" in body:  # escapes could hide names and surrogates
         return None
     try:
-        request = _ONLY_KNOWN_MEMBERS.decode(body)
+        request = _DECODER.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
-    if one is None or two is None:
+    if one is None or two is None or not _is_right_id(request.requestId):
         return None
     strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
     if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
-        return None
-    return _operands(request, one, two, kernel)
-
-
-def _read_slowly(body: bytes, kernel: str | None) -> Operands:
-    """Raises InvalidRequestError."""
-    members = read_members(body, matrix_faults.MEMBERS)
-    if kernel:
-        try:
-            request = _DECODER.decode(body)
-            one, two = _rows_of(request.matrixOne), _rows_of(request.matrixTwo)
-        except msgspec.MsgspecError:
-            one = two = None
-        if one is not None and two is not None:
-            operands = _operands(request, one, two, kernel)
-            if operands is not None:
-                return operands
-        del one, two
-    request_id, left, right = matrix_faults.read(members, has_kernel=kernel is not None)
-    return Operands(request_id, kernel or DEFAULT_KERNEL, left, right)
-
-
-def _operands(
-    request: _Request | _OnlyRequest, one: _Rows, two: _Rows, kernel: str
-) -> Operands | None:
-    if not _is_right_id(request.requestId):
         return None
     left, right = _matrix(one), _matrix(two)
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
@@ -166,7 +124,7 @@ def _is_right_id(request_id: str | int) -> bool:
     return INT64_MIN <= request_id <= INT64_MAX
 
 
-def _rows_of(matrix: _Matrix | _OnlyMatrix) -> _Rows | None:
+def _rows_of(matrix: _Matrix) -> _Rows | None:
     values = [row.value for row in matrix.rows]
     kinds = set(map(type, values))
     if len(kinds) != 1 or matrix.columnCount < 1:

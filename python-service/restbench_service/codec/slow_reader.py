@@ -1,4 +1,4 @@
-"""What is wrong with a matrix request that is well-formed JSON, in the contract's order.
+"""Any matrix request, read slowly to say what is wrong with it, in the contract's order.
 
 Each step looks at the whole request before the next begins, so the code that is named does not
 depend on where in the body the faults stand. No more than a row is taken apart at a time.
@@ -14,7 +14,7 @@ import numpy as np
 from ..workloads.matrix.operands import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
-from .request_object import MISSING, id_of, int64, required_id
+from .request_object import MISSING, id_of, int64, read_members, required_id
 from .strict_json import MAX_DEPTH, STRING
 
 INNER_SIZES_DIFFER = "Invalid number of columns and rows for multiplication"
@@ -54,7 +54,7 @@ def _object_pattern() -> bytes:
     return rb"\{%b\}" % inner
 
 
-MEMBERS = msgspec.json.Decoder(_Members)
+_MEMBERS = msgspec.json.Decoder(_Members)
 _MATRIX, _ROW = msgspec.json.Decoder(_Matrix), msgspec.json.Decoder(_Row)
 _NEXT_ELEMENT = re.compile(rb"[\s,]*+(?:(%b)|([^\s\]]))" % _object_pattern())
 _COLUMNS = re.compile(rb"[1-9][0-9]*+")
@@ -62,8 +62,9 @@ _FITTING = re.compile(rb"(?: *+-?[0-9]{1,18}+ *+(?:,|\Z))*+")
 """Elements that surely fit 64 bits, each with its comma."""
 
 
-def read(members: _Members, has_kernel: bool) -> tuple[str | int, Matrix, Matrix]:
+def read(body: bytes, has_kernel: bool) -> tuple[str | int, Matrix, Matrix]:
     """The id and both matrices, or InvalidRequestError with the first code that applies."""
+    members = read_members(body, _MEMBERS)
     if not has_kernel:
         message = "kernel: must be given at most once, as loops or native"
         raise InvalidRequestError("003", message, id_of(members.requestId))
