@@ -22,6 +22,12 @@ class TomcatServer {
     /** Connections that wait in the kernel to be accepted; Linux takes no more than its net.core.somaxconn. */
     private static final int BACKLOG = 4096;
 
+    /**
+     * A connection reads and writes in pieces of this size. Tomcat's 8 KiB cut a body of the study's 1000 rows into 20
+     * reads and its answer into 14 writes.
+     */
+    private static final String BUFFER_BYTES = String.valueOf(32 << 10);
+
     @Bean
     WebServerFactoryCustomizer<TomcatServletWebServerFactory> limits(Settings settings) {
         return factory -> {
@@ -44,6 +50,8 @@ class TomcatServer {
         // a path with %2F is answered by the core, as any other path
         connector.setEncodedSolidusHandling(EncodedSolidusHandling.PASS_THROUGH.getValue());
         AbstractHttp11Protocol<?> protocol = (AbstractHttp11Protocol<?>) connector.getProtocolHandler();
+        connector.setProperty("socket.appReadBufSize", BUFFER_BYTES);
+        connector.setProperty("socket.appWriteBufSize", BUFFER_BYTES);
         int threads = settings.maxInFlight() + SPARE_THREADS;
         protocol.setMaxThreads(threads);
         protocol.setProcessorCache(threads);
