@@ -104,6 +104,19 @@ class ProcessTest {
         }
     }
 
+    /** Spring's own patience with what does not say that it has stopped is 10 s. */
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "servlet", "vertx"})
+    void with_nothing_in_flight_it_stops_long_before_its_patience_ends(String framework) throws Exception {
+        Map<String, String> patient = Map.of("RESTBENCH_FRAMEWORK", framework, "RESTBENCH_STOP_TIMEOUT_SECONDS", "200");
+        try (ServiceProcess service = ServiceProcess.start(patient, ServiceProcess.java())) {
+            assertThat(service.get("/health")).contains(framework);
+            service.terminate();
+            assertThat(service.endsWithin(8)).isTrue();
+            assertThat(service.exitCode()).isZero();
+        }
+    }
+
     @Test
     void a_request_that_never_ends_keeps_the_service_from_stopping_no_longer_than_it_may() throws Exception {
         Map<String, String> bound =

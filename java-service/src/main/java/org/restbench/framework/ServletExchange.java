@@ -132,10 +132,11 @@ final class ServletExchange {
     }
 
     private void sendAndComplete(Reply reply, AsyncContext later) {
+        send(reply);
         try {
-            send(reply);
-        } finally {
             later.complete();
+        } catch (IllegalStateException over) {
+            LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
         }
     }
 

@@ -1,5 +1,6 @@
 package org.restbench.framework;
 
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.http.HttpServer;
@@ -58,7 +59,7 @@ final class VertxServer implements SmartLifecycle, Framework.Listener {
                 .requestHandler(request -> new VertxExchange(request, threads).handle(core))
                 .invalidRequestHandler(request -> new VertxExchange(request, threads).refuse(core));
         try {
-            server.listen().toCompletionStage().toCompletableFuture().join();
+            await(server.listen());
         } catch (CompletionException failed) {
             vertx.close();
             PortInUseException.throwIfPortBindingException(toException(failed.getCause()), settings::port);
@@ -76,20 +77,17 @@ final class VertxServer implements SmartLifecycle, Framework.Listener {
         return server.actualPort();
     }
 
-    @Override
-    public void stop(Runnable stopped) {
-        server.shutdown(settings.stopSeconds(), TimeUnit.SECONDS)
-                .eventually(vertx::close)
-                .onComplete(closed -> {
-                    running = false;
-                    threads.shutdown();
-                    stopped.run();
-                });
-    }
-
+    /** Returns when all is answered and closed. */
     @Override
     public void stop() {
-        throw new UnsupportedOperationException("stopped with a callback only");
+        await(server.shutdown(settings.stopSeconds(), TimeUnit.SECONDS));
+        await(vertx.close());
+        threads.shutdown();
+        running = false;
+    }
+
+    private static void await(Future<?> done) {
+        done.toCompletionStage().toCompletableFuture().join();
     }
 
     @Override

@@ -17,8 +17,8 @@ public final class MemoryRefused extends RuntimeException {
     }
 
     static MemoryRefused never(long neededBytes, long totalBytes) {
-        String message = "the request needs " + (neededBytes + MEBIBYTE - 1) / MEBIBYTE
-                + " MiB of memory, the limit is " + totalBytes / MEBIBYTE + " MiB";
+        String message = "the request needs " + ((neededBytes - 1) / MEBIBYTE + 1) + " MiB of memory, the limit is "
+                + totalBytes / MEBIBYTE + " MiB";
         return new MemoryRefused(message, true);
     }
 
