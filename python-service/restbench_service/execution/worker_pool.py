@@ -143,7 +143,7 @@ class WorkerPool:
                 with self._running() as watched:
                     self._watch(watched)
                 del watched
-                gc.collect()  # a pool is a cycle, and its semaphores have names until it is collected
+                gc.collect()  # a pool is a cycle; until then its semaphores have names
             except Exception:  # out of processes, memory or descriptors, maybe not for long
                 _LOG.exception("%s cannot be started", self.name)
                 self._give_up(PoolFailedError(f"{self.name} cannot be started"))
