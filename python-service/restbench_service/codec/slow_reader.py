@@ -58,7 +58,7 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 _MATRIX, _ROW = msgspec.json.Decoder(_Matrix), msgspec.json.Decoder(_Row)
 _NEXT_ELEMENT = re.compile(rb"[\s,]*+(?:(%b)|([^\s\]]))" % _object_pattern())
 _COLUMNS = re.compile(rb"[1-9][0-9]*+")
-_FITTING = re.compile(rb"(?: *+-?[0-9]{1,18}+ *+(?:,|\Z))*+")
+_FITTING = re.compile(rb"(?>(?: *+-?[0-9]{1,18}+ *+(?:,|\Z)){0,1000})")
 """Elements that surely fit 64 bits, each with its comma."""
 
 

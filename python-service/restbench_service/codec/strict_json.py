@@ -23,11 +23,11 @@ _PIECE_BYTES = 1024 * 1024
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STRING_TO_ITS_END = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)', re.DOTALL)
 STRING = rb'"(?:[^"\\]++|\\.)*+"'
-_UP_TO_ONE_MEMBER = rb'\{\s*+(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?+\}' % (
+_UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\s*+)?)\}' % (
     STRING,
     STRING,
 )
-_NAME = re.compile(rb"(?:%b[\s,]*+)++|(%b)(\s*+:)?|[{}]" % (_UP_TO_ONE_MEMBER, STRING))
+_NAME = re.compile(rb"(?>(?:%b[\s,]*+){1,1000})|(%b)(\s*+:)?|[{}]" % (_UP_TO_ONE_MEMBER, STRING))
 """A name, with what may be passed over between names: rows of one member, as the matrices have."""
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
