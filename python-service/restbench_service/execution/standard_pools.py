@@ -32,7 +32,7 @@ class StandardPool(Protocol):
         """One call."""
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Each unit a task. With an error no task runs any more, unless the pool is dead."""
+        """Each unit a task. When it answers no task runs any more, unless the pool is dead."""
 
     def warm(self) -> None:
         """Start processes that are started when they are needed."""
@@ -106,13 +106,14 @@ class ExecutorPool:
         self._executor.submit(call, *arguments).add_done_callback(done)
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Executor.map with chunks of one is this, but that it does not wait after an error."""
+        """Executor.map with chunks of one is this, but that it does not wait after an error.
+
+        Nothing is cancelled: an executor that breaks meanwhile would stop at a future that is, and
+        never answer those behind it.
+        """
         futures = [self._executor.submit(call, unit) for unit in units]
-        error = next(filter(None, map(_error_of, futures)), None)
-        for future in futures if error else ():
-            future.cancel()
         wait(futures)
-        answer(None, error)
+        answer(None, next(filter(None, map(_error_of, futures)), None))
 
     def warm(self) -> None:
         """It starts a process when a task comes while none is idle."""
