@@ -161,6 +161,7 @@ class WorkerPool:
             watched = _Watched(self._kind(self.size, begin_work, arguments), ours, [])
             try:
                 with self._changed:
+                    self._sleep_through()
                     self._pool, waiting, self._waiting = watched.pool, self._waiting, []
                     self._changed.notify_all()
                 for future, order in waiting:
@@ -178,7 +179,7 @@ class WorkerPool:
         for descriptor in (watched.reports.fileno(), self._wake):
             poll.register(descriptor, select.POLLIN)
         deadline = monotonic() + START_SECONDS
-        while True:
+        while not self._is_closed:
             events = [descriptor for descriptor, _ in poll.poll(self._timeout_ms())]
             if watched.reports.fileno() in events:
                 process = _descriptor_of(int(watched.reports.recv(16)))
@@ -195,6 +196,11 @@ class WorkerPool:
                 raise PoolFailedError(f"{self.name} did not start within {START_SECONDS:.0f} s")
             elif not self._is_ready:
                 watched.pool.warm()
+
+    def _sleep_through(self) -> None:
+        """What woke this thread was for the pool before: its calls may say late that they failed."""
+        if select.select([self._wake], [], [], 0)[0]:
+            os.eventfd_read(self._wake)
 
     def _timeout_ms(self) -> float | None:
         return None if self._is_ready else WARM_SECONDS * 1000
