@@ -198,7 +198,7 @@ class WorkerPool:
                 watched.pool.warm()
 
     def _sleep_through(self) -> None:
-        """What woke this thread was for the pool before: its calls may say late that they failed."""
+        """What woke this thread was for the pool before: its calls may fail late."""
         if select.select([self._wake], [], [], 0)[0]:
             os.eventfd_read(self._wake)
 
