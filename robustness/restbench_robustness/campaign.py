@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.errors import FlakyFailure
 
 from .bodies.sources import SOURCES, Source
+from .comparison import Outcome, Target
 from .message import Message, Route
-from .trial import Outcome, Target
 
 KERNELS = ("loops", "native")
 MOST_FINDINGS = 10

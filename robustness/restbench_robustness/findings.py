@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from .campaign import Finding
+from .comparison import Target
 from .message import STRATEGY, Message, Route
 from .oracle import Verdict
-from .trial import Target
-
-MOST_LINE_BYTES = 2000
-"""A longer body is in a file beside the line that sends it."""
 
 
 def keep(finding: Finding, folder: Path, targets: list[Target]) -> list[str]:
     """Write what is needed to send it again to `folder`; the lines to print."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = f"{_code(finding)}-fuzz-{_digest(finding.message)}"
+    verdict, digest = finding.outcome.verdict, hashlib.sha256(finding.message.identity())
+    name = f"{verdict.code if verdict else 'http'}-fuzz-{digest.hexdigest()[:8]}"
     lines = [f"{finding.source}: {name}" + ("" if finding.repeats else " (not every time)")]
     lines += [f"  {difference}" for difference in finding.outcome.differences]
     for target in targets:
@@ -36,41 +34,11 @@ def keep(finding: Finding, folder: Path, targets: list[Target]) -> list[str]:
     return lines
 
 
-def _digest(message: Message) -> str:
-    return hashlib.sha256(message.identity()).hexdigest()[:8]
-
-
-def _code(finding: Finding) -> str:
-    return finding.outcome.verdict.code if finding.outcome.verdict else "http"
-
-
 def _command(message: Message, route: Route, target: Target, path: Path) -> str:
-    """curl where it can send that, otherwise the bytes as they stand."""
-    if not message.is_http or not message.is_whole:
-        raw = path.with_suffix(f".{target.name}.http")
-        raw.write_bytes(message.head(route, target.host) + message.payload())
-        return f"nc -N {target.host} {target.port} < {shlex.quote(str(raw))}"
-    words = ["curl", "-sSi", "-X", message.method, "--path-as-is", "-g"]
-    words.append(f"http://{target.host}:{target.port}{message.target(route)}")
-    for name, value in message.headers:
-        words += ["-H", f"{name}: {value}"]
-    if message.chunk_bytes is not None:
-        words += ["-H", "Transfer-Encoding: chunked"]
-    return shlex.join([*words, "--data-binary", _data(message.body, path)])
-
-
-def _data(body: bytes, path: Path) -> str:
-    """The body as an argument, or a file of it."""
-    text = body.decode("utf-8", errors="replace")
-    if len(body) <= MOST_LINE_BYTES and text.isprintable() and text.encode() == body:
-        return text if not text.startswith("@") else _file(body, path)
-    return _file(body, path)
-
-
-def _file(body: bytes, path: Path) -> str:
-    raw = path.with_suffix(".body")
-    raw.write_bytes(body)
-    return f"@{raw}"
+    """The bytes as they stand: not every client can send what is wrong."""
+    raw = path.with_suffix(f".{target.name}.http")
+    raw.write_bytes(message.head(route, target.host) + message.payload())
+    return f"nc -N {target.host} {target.port} < {shlex.quote(str(raw))}"
 
 
 def _example(finding: Finding) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -24,10 +24,9 @@ from restbench.failures import EnvironmentProblem, Failure
 from restbench.store import ROOT
 
 from .campaign import Campaign, Tally
+from .comparison import Bench, Target
 from .findings import keep
 from .oracle import Limits
-from .ports import free_port
-from .trial import Bench, Target
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
 """Low enough that 007 is reached often, high enough for numbers of several megabytes."""
@@ -57,7 +56,7 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
 
 def _settings() -> dict[str, str]:
     variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    chosen = {it: os.environ.get(it, str(free_port())) for it in variables}
+    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
     return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **chosen}
 
 
@@ -72,7 +71,7 @@ def target(of: service.Service) -> Target:
 def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
     """A campaign against running services; differences are printed as they are found."""
     bench = Bench([target(it) for it in services], Limits(BODY_LIMIT_BYTES), TIMEOUT_S)
-    progress = _Progress(bench, bodies, FOLDER / f"seed-{seed}")
+    progress = _progress(bench.targets, bodies, FOLDER / f"seed-{seed}")
     campaign = Campaign(bench, bodies, seed)
     try:
         return campaign.run(after_batch=progress)
@@ -107,26 +106,20 @@ def _in_flight(of: service.Service) -> str:
     return "" if is_idle else "requests are still in flight"
 
 
-class _Progress:
-    """A line from time to time, and each finding at once."""
+def _progress(targets: list[Target], bodies: int, folder: Path) -> Callable[[Tally], None]:
+    """After a batch: each finding at once, and a line from time to time."""
+    shown_s, kept = time.monotonic(), 0
 
-    def __init__(self, bench: Bench, bodies: int, folder: Path) -> None:
-        self._targets, self._bodies, self._folder = bench.targets, bodies, folder
-        self._shown_s, self._kept = time.monotonic(), 0
+    def show(tally: Tally) -> None:
+        nonlocal shown_s, kept
+        for finding in tally.findings[kept:]:
+            print("\n".join(keep(finding, folder, targets)), flush=True)
+        kept = len(tally.findings)
+        if time.monotonic() - shown_s >= PROGRESS_S:
+            shown_s = time.monotonic()
+            print(f"{tally.bodies} of {bodies} bodies, {kept} differences", flush=True)
 
-    def __call__(self, tally: Tally) -> None:
-        for finding in tally.findings[self._kept :]:
-            print("\n".join(keep(finding, self._folder, self._targets)), flush=True)
-        self._kept = len(tally.findings)
-        if time.monotonic() - self._shown_s >= PROGRESS_S:
-            self._shown_s = time.monotonic()
-            rate = tally.bodies / tally.elapsed_s
-            left_s = (self._bodies - tally.bodies) / rate
-            print(
-                f"{tally.bodies} of {self._bodies} bodies, {self._kept} differences, "
-                f"{rate:.0f} a second, {left_s:.0f} s left",
-                flush=True,
-            )
+    return show
 
 
 def summary(tally: Tally) -> str:

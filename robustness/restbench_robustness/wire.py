@@ -8,11 +8,20 @@ import select
 import socket
 from dataclasses import dataclass
 
-from .answer import Answer
 from .message import Message, Route
 
 SEND_BYTES = 1 << 16
 """A piece of a body; between two the service may already have answered."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole response."""
+
+    status: int
+    headers: dict[str, str]
+    """By name in lower case."""
+    body: bytes
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from restbench_robustness.comparison import Target
 from restbench_robustness.oracle import Limits, Oracle, Request, Verdict
-from restbench_robustness.trial import Target
 
 LIMITS = Limits(body_bytes=10_000)
 STRATEGIES = ("serial", "pinned")

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import strategies as st
 
-from restbench_robustness.answer import Answer
 from restbench_robustness.bodies.sources import SOURCES, Source
 from restbench_robustness.campaign import KERNELS, Campaign, Finding
+from restbench_robustness.comparison import Outcome, Target
 from restbench_robustness.findings import keep
 from restbench_robustness.message import Message, Route
 from restbench_robustness.oracle import Limits, Oracle, Verdict
-from restbench_robustness.trial import Outcome, Target
+from restbench_robustness.wire import Answer
 
 TARGETS = [
     Target("java", "127.0.0.1", 1, ("serial", "pinned", "pipeline")),
@@ -100,27 +100,16 @@ def finding(message: Message, verdict: Verdict) -> Finding:
     return Finding("overflow", message, ROUTES, Outcome(verdict, {}, ("java: wrong",)), True)
 
 
-def test_a_finding_is_shown_with_a_line_that_sends_it_again(tmp_path: Path) -> None:
-    told = keep(finding(Message(b'{"a":"it\'s"}'), MALFORMED), tmp_path, TARGETS)
-    assert told[0].startswith("overflow: 002-fuzz-")
-    assert "  java: wrong" in told
-    line = next(it for it in told if "127.0.0.1:1" in it)
-    assert "/matrix/pinned?kernel=loops" in line and "it'\"'\"'s" in line
-
-
-def test_bytes_that_no_line_can_hold_are_in_a_file(tmp_path: Path) -> None:
-    told = keep(finding(Message(b"\xff\x00\n"), MALFORMED), tmp_path, TARGETS)
-    path = next(tmp_path.glob("*.body"))
-    assert path.read_bytes() == b"\xff\x00\n"
-    assert any(f"@{path}" in it for it in told)
-
-
-def test_what_curl_cannot_send_is_kept_as_it_goes_over_the_wire(tmp_path: Path) -> None:
+def test_a_finding_is_kept_as_it_goes_over_the_wire_with_a_line_that_sends_it_again(
+    tmp_path: Path,
+) -> None:
     told = keep(
         finding(Message(b"{}", missing_bytes=3), MALFORMED),
         tmp_path,
         TARGETS,
     )
+    assert told[0].startswith("overflow: 002-fuzz-")
+    assert "  java: wrong" in told
     raw = next(tmp_path.glob("*.java.http")).read_bytes()
     assert raw.startswith(b"POST /matrix/pinned?kernel=loops ") and raw.endswith(b": 5\r\n\r\n{}")
     assert any(it.strip().startswith("nc -N 127.0.0.1 1 <") for it in told)

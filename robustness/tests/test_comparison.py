@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from restbench_robustness.answer import Answer
 from restbench_robustness.comparison import unlike_verdict
 from restbench_robustness.message import Message
 from restbench_robustness.oracle import Verdict
-from restbench_robustness.wire import NoAnswer
+from restbench_robustness.wire import Answer, NoAnswer
 
 TIMING = "queue;dur=0.001, parse;dur=0.100, compute;dur=12.000, serialize;dur=0.010"
 PRODUCT = b'{"requestId":"7","rows":[[4]]}'

@@ -12,8 +12,8 @@ import pytest
 from restbench.failures import EnvironmentProblem
 from restbench_robustness import fuzz
 from restbench_robustness.campaign import Finding, Tally
+from restbench_robustness.comparison import Outcome
 from restbench_robustness.message import Message
-from restbench_robustness.trial import Outcome
 
 SILENT = "no answer"
 SHORT = ["--bodies", "2000", "--seed", "1"]

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from restbench.cell import ServiceName
+from restbench.ports import free as free_port
 from restbench_robustness.overload import flood, kills, slow, stops, subject
 from restbench_robustness.overload.__main__ import POOLS
 from restbench_robustness.overload.flood import Force, overloaded
-from restbench_robustness.overload.kills import Killing, pool_killed, service_killed
+from restbench_robustness.overload.kills import Killing, pool_killed
 from restbench_robustness.overload.promises import Findings, broken
 from restbench_robustness.overload.slow import besieged, endured
 from restbench_robustness.overload.stops import stopped
 from restbench_robustness.overload.subject import Subject, started
-from restbench_robustness.ports import free_port
 
 pytestmark = pytest.mark.live
 
@@ -33,9 +33,9 @@ PATIENTLY_S = 60.0
 BOUNDS: dict[ModuleType, tuple[str, ...]] = {
     subject: ("IN_TIME_S",),
     flood: ("BACK_WITHIN_S", "LONG_S"),
-    kills: ("ANSWERED_WITHIN_S", "WHOLE_WITHIN_S", "GONE_WITHIN_S", "LONG_S", "TIMEOUT_S"),
+    kills: ("ANSWERED_WITHIN_S", "WHOLE_WITHIN_S", "LONG_S", "TIMEOUT_S"),
     slow: ("MARGIN_S",),
-    stops: ("REFUSES_WITHIN_S", "MARGIN_S"),
+    stops: ("MARGIN_S",),
 }
 HEALTH_PATIENTLY_S = 5.0
 """A second on an idle machine; without the front it was silent for 14."""
@@ -74,16 +74,6 @@ def test_a_service_bears_overload_bad_clients_and_kills_and_stops_in_order(under
         assert not missed, "\n".join(
             f"{findings.subject}: {it.what}: {it.bound}, seen {it.seen}" for it in missed
         )
-
-
-@pytest.mark.parametrize("name", ["java", "python"])
-def test_all_of_a_service_ends_with_the_process_that_was_started(
-    name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
-    with started(name, tmp_path) as running:
-        findings = asyncio.run(service_killed(running, "serial", KILLING))
-    assert broken(findings.promises) == []
 
 
 def pool(strategy: str) -> Scenario:

@@ -11,8 +11,8 @@ from stub_service import LIMITS, STRATEGIES, Answer, Fault, right, serving, writ
 
 from restbench_robustness.bodies.sources import SOURCES
 from restbench_robustness.campaign import Campaign, Tally
+from restbench_robustness.comparison import Bench
 from restbench_robustness.oracle import Oracle, Request
-from restbench_robustness.trial import Bench
 
 BODIES = 200
 #: The stub speaks HTTP for bodies only, and is no place for megabytes.

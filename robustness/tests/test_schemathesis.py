@@ -13,8 +13,8 @@ import pytest
 
 from restbench import service
 from restbench.cell import ServiceName
+from restbench.ports import free as free_port
 from restbench.store import ROOT
-from restbench_robustness.ports import free_port
 
 pytestmark = pytest.mark.live
 

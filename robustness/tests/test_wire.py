@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from restbench_robustness.answer import Answer
 from restbench_robustness.message import Message, Route
-from restbench_robustness.wire import Connection, NoAnswer
+from restbench_robustness.wire import Answer, Connection, NoAnswer
 
 ROUTE = Route("serial", "native")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: 1\r\n\r\nok"

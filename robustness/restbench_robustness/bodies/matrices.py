@@ -132,23 +132,13 @@ def messages(draw: st.DrawFn) -> Message:
     return Message(encode(write(document, draw(spaces), quote)))
 
 
+WIDE = ((300, 1, 1), (1, 300, 1), (1, 1, 300), (60, 3, 5), (33, 64, 17), (9, 129, 8))
+
+
 @st.composite
 def wide_messages(draw: st.DrawFn) -> Message:
     """Larger shapes, long and thin ones too: what a pool or vector unit cuts into pieces."""
-    rows, inner, columns = draw(
-        st.sampled_from(
-            [(300, 1, 1), (1, 300, 1), (1, 1, 300), (60, 3, 5), (33, 64, 17), (9, 129, 8)]
-        )
-    )
+    rows, inner, columns = draw(st.sampled_from(WIDE))
     numbers = draw(st.sampled_from([small_numbers, any_numbers]))
-    pick = draw(picks)
-    handful = draw(st.lists(numbers, min_size=2, max_size=5))
-    one = [pick.choices(handful, k=inner) for _ in range(rows)]
-    two = [pick.choices(handful, k=columns) for _ in range(inner)]
-    document = Members([("requestId", 1), ("matrixOne", _plain(one)), ("matrixTwo", _plain(two))])
-    return Message(encode(write(document)))
-
-
-def _plain(rows: Rows) -> Members:
-    values = [Members([("value", ",".join(map(str, row)))]) for row in rows]
-    return Members([("columnCount", len(rows[0])), ("rows", [*values])])
+    one, two = draw(rows_of(rows, inner, numbers)), draw(rows_of(inner, columns, numbers))
+    return Message(encode(write(draw(request(one, two)))))

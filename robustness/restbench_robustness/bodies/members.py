@@ -23,29 +23,8 @@ NUMBERS = tuple(
         ),
     )
 )  # fmt: skip
-NO_NUMBERS = tuple(
-    map(
-        Raw,
-        (
-            "+1",
-            "01",
-            "-01",
-            "1.",
-            ".5",
-            "-",
-            "1e",
-            "1e+",
-            "0x1",
-            "NaN",
-            "-Infinity",
-            "1_0",
-            "\u0661",
-            "\uff11",
-            "--1",
-            "1 2",
-        ),
-    )
-)
+_NO_NUMBERS = "+1 01 -01 1. .5 - 1e 1e+ 0x1 NaN -Infinity 1_0 \u0661 \uff11 --1 1_2"
+NO_NUMBERS = tuple(Raw(text.replace("1_2", "1 2")) for text in _NO_NUMBERS.split(" "))
 PIECES = (
     "1", "0", "-0", "-1", "+1", "01", "-007", " 1", "1 ", "1  2", "", " ", "-", "- 1", "--1", "1.0",
     "1e3", "0x1", "NaN", "null", "1\u00a0", "\t1", "1\n", "\uff11", "\u0661", "\u22121", "1_0",

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
-from .matrix_rules import operands, right_id
-from .product import answer, multiply
+from .matrix_rules import answer, multiply, operands, right_id
 from .strict_json import Json, read
 from .verdict import STATUSES, Verdict, Violation
 

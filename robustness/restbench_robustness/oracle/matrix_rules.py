@@ -1,15 +1,23 @@
-"""The rules for the members of a matrix request, each over the whole request before the next."""
+"""The rules for the members of a matrix request, each over the whole request before the next, and
+the product in Python's integers, which are exact at any size. No number is too long."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from .integers import element, int64, positive
-from .strict_json import Json
+from .strict_json import Json, Number
 from .verdict import Violation
 
 MOST_ID_CHARACTERS = 128
 MOST_ECHO_DIGITS = 24
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+MOST_DIGITS = 19
+"""Of a 64-bit integer, without its sign."""
+_WHOLE = re.compile(r"(-?)0*([0-9]+)")
+_ELEMENT = re.compile(r" *(-?[0-9]+) *")
+_SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 Rows = list[list[int]]
 
@@ -95,3 +103,61 @@ def _check_sizes(matrix: _Matrix) -> None:
             raise Violation(
                 "004", f"{place}: the number of values is {len(row)}, columnCount is {shown}"
             )
+
+
+def int64(value: Json) -> int | None:
+    """A JSON number without fraction and exponent that fits 64 bits, otherwise None."""
+    digits = integer_text(value)
+    return None if digits is None else _fitting(digits)
+
+
+def integer_text(value: Json) -> str | None:
+    """A JSON number without fraction and exponent, of any size; None for anything else."""
+    if not isinstance(value, Number) or {".", "e", "E"} & set(value.text):
+        return None
+    return value.text
+
+
+def element(piece: str) -> int | None:
+    """What stands between two commas of a string: digits and spaces around them, nothing else."""
+    found = _ELEMENT.fullmatch(piece)
+    return _fitting(found[1]) if found else None
+
+
+def positive(value: Json) -> str | None:
+    """The digits of a JSON integer of at least 1, None for anything else."""
+    digits = integer_text(value)
+    return None if digits is None or digits.startswith("-") or digits == "0" else digits
+
+
+def _fitting(text: str) -> int | None:
+    found = _WHOLE.fullmatch(text)
+    if found is None or len(found[2]) > MOST_DIGITS:
+        return None
+    value = int(found[1] + found[2])
+    return value if INT64_MIN <= value <= INT64_MAX else None
+
+
+def multiply(one: Rows, two: Rows) -> Rows:
+    """rows x inner times inner x columns; Violation 006 names every element that does not fit."""
+    columns = list(zip(*two, strict=True))
+    product = [[sum(map(int.__mul__, row, column)) for column in columns] for row in one]
+    too_large = [
+        f"rows[{i}][{j}]: the product's element does not fit 64 bits"
+        for i, row in enumerate(product)
+        for j, value in enumerate(row)
+        if not INT64_MIN <= value <= INT64_MAX
+    ]
+    if too_large:
+        raise Violation("006", *too_large)
+    return product
+
+
+def answer(request_id: str | int, product: Rows) -> bytes:
+    """The body of a 200."""
+    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
+    return f'{{"requestId":"{_escaped(str(request_id))}","rows":[{rows}]}}'.encode()
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SHORT.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text)

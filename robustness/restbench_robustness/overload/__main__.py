@@ -8,9 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -19,7 +18,7 @@ from restbench.cell import ServiceName
 from restbench.failures import BadConfiguration, Failure
 
 from .flood import Force, overloaded
-from .kills import Killing, pool_killed, service_killed
+from .kills import Killing, pool_killed
 from .promises import Findings, Promise, broken, table
 from .slow import besieged, endured
 from .stops import stopped
@@ -43,7 +42,6 @@ POOLS = {
     "executor-per-element": "EE-",
 }
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
-KILLED = {"java": "pinned", "python": "process-per-request"}
 
 
 @dataclass(frozen=True)
@@ -59,24 +57,6 @@ class Wanted:
     def asks_for(self, strategy: str) -> bool:
         """Whether this one is to be looked at."""
         return self.strategy in ("all", strategy)
-
-
-class Services(StrEnum):
-    """Which to press."""
-
-    JAVA = "java"
-    PYTHON = "python"
-    BOTH = "both"
-
-
-class Scenarios(StrEnum):
-    """What to do to them."""
-
-    FLOOD = "flood"
-    SLOW = "slow"
-    KILL = "kill"
-    STOP = "stop"
-    ALL = "all"
 
 
 def flood(wanted: Wanted) -> Iterator[Findings]:
@@ -102,12 +82,11 @@ def slow(wanted: Wanted) -> Iterator[Findings]:
 
 
 def kill(wanted: Wanted) -> Iterator[Findings]:
-    """kill -9 of pool processes, and of the whole service."""
-    with started(wanted.service, wanted.folder / "kill") as subject:
-        if wanted.service == "python":
+    """kill -9 of the processes of Python's pools."""
+    if wanted.service == "python":
+        with started("python", wanted.folder / "kill") as subject:
             for strategy in filter(wanted.asks_for, POOLS):
                 yield asyncio.run(pool_killed(subject, strategy, POOLS[strategy], wanted.killing))
-        yield asyncio.run(service_killed(subject, KILLED[wanted.service], wanted.killing))
 
 
 def stop(wanted: Wanted) -> Iterator[Findings]:
@@ -122,9 +101,9 @@ SCENARIOS = {"flood": flood, "slow": slow, "kill": kill, "stop": stop}
 
 @app.command()
 def overload(  # noqa: PLR0913, PLR0917 - an option each
-    service: Annotated[Services, typer.Option(help="which service")] = Services.BOTH,
+    service: Annotated[Literal["java", "python", "both"], typer.Option()] = "both",
     strategy: Annotated[str, typer.Option(help="a strategy's name, or all")] = "all",
-    scenario: Annotated[Scenarios, typer.Option(help="what to do to it")] = Scenarios.ALL,
+    scenario: Annotated[Literal["flood", "slow", "kill", "stop", "all"], typer.Option()] = "all",
     seconds: Annotated[float, typer.Option(min=1, help="of load, each strategy")] = 60.0,
     connections: Annotated[int, typer.Option(min=1, help="at once")] = 1000,
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
@@ -135,7 +114,7 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
 
     The ports are JAVA_PORT and PYTHON_PORT.
     """
-    services: list[ServiceName] = ["java", "python"] if service == "both" else [service.value]  # type: ignore[list-item]
+    services: list[ServiceName] = ["java", "python"] if service == "both" else [service]
     promises: list[Promise] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
         for name in services:

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from enum import StrEnum
 
-from restbench_robustness.answer import Answer
+from restbench_robustness.wire import Answer
 
 from .mix import Request, told
 

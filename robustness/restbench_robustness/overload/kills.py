@@ -13,17 +13,17 @@ from .exchange import Verdict
 from .load import Load
 from .mix import LOW, draw, work_mix
 from .promises import Findings
-from .subject import Subject, lives, seconds_until
+from .subject import Subject, seconds_until
 
 ANSWERED_WITHIN_S = 2.0
 WHOLE_WITHIN_S = 5.0
-GONE_WITHIN_S = 2.0
 LONG_S = 30.0
 PAUSE_S = (0.3, 1.0)
 """Between two kills, so that the load runs on a whole service in between."""
 TIMEOUT_S = 30.0
-LOCKS = Path("/tmp")  # noqa: S108 - looked at, not used; OpenHFT's library keeps its locks there
 MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not used
+OURS = ("psm_", "pymp", "sem.", "restbench")
+"""How Python's multiprocessing names what it leaves there, and the service what it makes."""
 
 
 @dataclass(frozen=True)
@@ -62,30 +62,10 @@ async def pool_killed(subject: Subject, strategy: str, prefix: str, killing: Kil
     findings.within("the slowest answer", outcome.slowest_s(), ANSWERED_WITHIN_S)
     slowest = None if None in whole else max(each or 0 for each in whole)
     findings.within("the pool whole again after each kill", slowest, WHOLE_WITHIN_S)
-    await seconds_until(lambda: subject.zombies() == 0, WHOLE_WITHIN_S)
+    await seconds_until(lambda: subject.zombies() == 0 and _left() <= left, WHOLE_WITHIN_S)
     findings.at_most("zombies", subject.zombies(), 0)
     findings.at_most("processes", len(subject.names()), len(before))
     findings.at_most("new files in /dev/shm", len(_left() - left), 0)
-    return findings
-
-
-async def service_killed(subject: Subject, strategy: str, killing: Killing) -> Findings:
-    """Kill the process that was started, under load: all others of the service end with it."""
-    findings = Findings(f"{subject.name} {strategy}: kill -9 of the service itself")
-    everyone, locks = subject.everyone(), _locks()
-    over = asyncio.Event()
-    asking = asyncio.create_task(
-        _load(subject, strategy, killing).closed(lambda: not over.is_set())
-    )
-    await asyncio.sleep(1.0)
-    os.kill(subject.root_pid, signal.SIGKILL)
-    gone_s = await seconds_until(lambda: not any(map(lives, everyone)), LONG_S)
-    over.set()
-    wrong = (await asking).number_of(Verdict.WRONG, Verdict.HUNG)
-    findings.within("all its processes are gone", gone_s, GONE_WITHIN_S)
-    findings.at_most("wrong or late answers", wrong, 0)
-    # The lock of a dead process is in nobody's way, and taken by the next life.
-    findings.at_most("new locks of cores", len(_locks() - locks), 0)
     return findings
 
 
@@ -101,8 +81,4 @@ def _is_whole(subject: Subject, victim: int, before: dict[int, str]) -> bool:
 
 
 def _left() -> set[str]:
-    return {path.name for path in MEMORY.iterdir()}
-
-
-def _locks() -> set[str]:
-    return {path.name for path in LOCKS.glob("cpu-*.lock")}
+    return {path.name for path in MEMORY.iterdir() if path.name.startswith(OURS)}

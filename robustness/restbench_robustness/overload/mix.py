@@ -83,19 +83,6 @@ def valid(name: str, shape: Shape, query: str = "") -> Kind:
     return Kind(name, rest, rows=rows, query=query)
 
 
-def ones(name: str, shape: Shape) -> Kind:
-    """Matrices of ones: as much work as any, and the product is known without doing it."""
-    left, right = _ones(shape.rows, shape.inner), _ones(shape.inner, shape.columns)
-    row = b"[" + b",".join([b"%d" % shape.inner] * shape.columns) + b"]"
-    rows = b"[" + b",".join([row] * shape.rows) + b"]"
-    return Kind(name, b'"matrixOne":%b,"matrixTwo":%b}' % (left, right), rows=rows)
-
-
-def _ones(rows: int, columns: int) -> bytes:
-    row = b'{"value":"' + b",".join([b"1"] * columns) + b'"}'
-    return b'{"columnCount":%d,"rows":[%b]}' % (columns, b",".join([row] * rows))
-
-
 def invalid() -> list[Kind]:
     """Bodies that deserve an error, found early, late, and in the middle."""
     rest = valid("low", LOW).rest

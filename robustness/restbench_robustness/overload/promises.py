@@ -37,10 +37,9 @@ class Findings:
         held = seconds is not None and seconds <= bound_s
         self.judge(what, f"within {bound_s:.0f} s", seen, held)
 
-    def at_most(self, what: str, seen: float, bound: float, unit: str = "") -> None:
+    def at_most(self, what: str, seen: int, bound: int) -> None:
         """Note a promise about a peak."""
-        space = f" {unit}" if unit else ""
-        self.judge(what, f"at most {bound:.0f}{space}", f"{seen:.0f}{space}", seen <= bound)
+        self.judge(what, f"at most {bound}", str(seen), seen <= bound)
 
 
 def broken(promises: Iterable[Promise]) -> list[Promise]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 
 from restbench.cell import Shape
 
 from .exchange import Verdict
-from .load import Outcome
-from .mix import ones
+from .mix import valid
 from .promises import Findings
 from .slow import clients, crowd
 from .subject import Subject, lives, seconds_until
@@ -22,8 +20,6 @@ LONG = {
 }
 REQUESTS = 4
 SLOW_SENDERS = 3
-REFUSES_WITHIN_S = 1.0
-"""New requests may still be taken for a moment after the signal."""
 MARGIN_S = 5.0
 LONG_S = 120.0
 SIGNALS = (signal.SIGTERM, signal.SIGTERM, signal.SIGINT)
@@ -37,7 +33,7 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
     findings = Findings(f"{subject.name} {strategy}: stop by {', '.join(s.name for s in SIGNALS)}")
     await subject.normal(strategy)
     everyone, root = subject.everyone(), subject.service.processes[0]
-    request = ones("long", LONG[subject.name]).request(1)
+    request = valid("long", LONG[subject.name]).request(1)
     body = clients(f"/matrix/{strategy}")["body"]
     async with crowd(body, SLOW_SENDERS, subject.address):
         asked = [
@@ -45,8 +41,7 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
         ]
         await seconds_until(lambda: _are_in_flight(subject), LONG_S / 4)
         unanswered = sum(not each.done() for each in asked)
-        began = time.monotonic()
-        probing = asyncio.create_task(subject.probed(strategy, lambda: root.poll() is None))
+        probing = asyncio.create_task(subject.probed(strategy, lambda: root.poll() is None, LONG_S))
         for each in SIGNALS:
             root.send_signal(each)
             await asyncio.sleep(0.2)
@@ -60,7 +55,13 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
         f"{', '.join(verdicts)}; {unanswered} were in flight at the signal",
         set(verdicts) == {Verdict.RIGHT} and unanswered > 0,
     )
-    _judge_refusals(findings, probes, began + REFUSES_WITHIN_S)
+    # The front says 099 where nobody listens any more, and waits while the server only listens.
+    findings.judge(
+        "new requests are still served, or refused",
+        "right, 503 or 099",
+        probes.sentence(),
+        set(probes.counts) <= {Verdict.RIGHT, Verdict.LOST, Verdict.REFUSED, Verdict.FAULT},
+    )
     findings.within("ended", ended_s, subject.limit("stopTimeoutSeconds") + MARGIN_S)
     findings.judge("exit code", f"one of {CODES}", str(root.poll()), root.poll() in CODES)
     gone_s = await seconds_until(lambda: not any(map(lives, everyone)), MARGIN_S)
@@ -70,14 +71,3 @@ async def stopped(subject: Subject, strategy: str) -> Findings:
 
 async def _are_in_flight(subject: Subject) -> bool:
     return await subject.in_flight() >= REQUESTS
-
-
-def _judge_refusals(findings: Findings, probes: Outcome, since_s: float) -> None:
-    """The front says 099 where nobody listens any more."""
-    late = {end.verdict for end in probes.ends if end.began_s >= since_s}
-    findings.judge(
-        f"new requests from {REFUSES_WITHIN_S:.0f} s after the signal on",
-        "refused, 503 or 099, at once",
-        ", ".join(sorted(late)) or "it had ended by then",
-        late <= {Verdict.LOST, Verdict.REFUSED, Verdict.FAULT},
-    )

@@ -96,13 +96,15 @@ class Subject:
         """What becomes of one normal request: low, right, in time."""
         return (await self.ask(strategy, _NORMAL.request(number), IN_TIME_S)).verdict
 
-    async def probed(self, strategy: str, goes_on: Callable[[], bool]) -> Outcome:
+    async def probed(
+        self, strategy: str, goes_on: Callable[[], bool], timeout_s: float | None = None
+    ) -> Outcome:
         """What becomes of normal requests, one every PERIOD_S, answered or not."""
         outcome = Outcome()
 
         async def one(number: int) -> None:
             request = _NORMAL.request(number)
-            outcome.ends.append(await self.ask(strategy, request, IN_TIME_S))
+            outcome.ends.append(await self.ask(strategy, request, timeout_s or IN_TIME_S))
 
         async with asyncio.TaskGroup() as tasks:
             for number in itertools.count(1):
