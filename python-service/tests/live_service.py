@@ -61,9 +61,17 @@ NAME = re.compile(r"(PE|PR|EE|ER|F1)-[0-9]+")
 
 
 def pool(prefix: str = "", service: int | None = None) -> dict[str, int]:
-    """Process ids below a service, or below this process, by the names that /proc gives them."""
-    named = {name_of(pid): pid for pid in everyone_below(service or os.getpid())}
+    """Processes of a service's pools, or of this one's, by the names that /proc gives them."""
+    everyone = everyone_below(service) if service else pool_processes()
+    named = {name_of(pid): pid for pid in everyone}
     return {n: pid for n, pid in named.items() if NAME.fullmatch(n) and n.startswith(prefix)}
+
+
+def pool_processes() -> list[int]:
+    """This process's fork server and what it has forked; not the services that were started."""
+    below = children(os.getpid())
+    servers = [pid for pid in below if "forkserver" in read_proc(Path(f"/proc/{pid}/cmdline"))]
+    return servers + [pid for server in servers for pid in everyone_below(server)]
 
 
 def everyone_below(pid: int) -> list[int]:

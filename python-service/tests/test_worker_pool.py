@@ -23,6 +23,7 @@ from live_service import (
     kill,
     name_of,
     pool,
+    pool_processes,
     state_of,
     wait_until,
 )
@@ -231,7 +232,7 @@ def test_a_signal_to_stop_is_not_for_the_processes_nor_for_what_forks_them(
     strategy: Strategy, name: str, prefix: str
 ) -> None:
     before = pool(prefix)
-    for pid in everyone_below(os.getpid()):
+    for pid in pool_processes():
         for each in (signals.SIGTERM, signals.SIGINT):
             os.kill(pid, each)
     assert serves(strategy), name

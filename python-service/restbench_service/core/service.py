@@ -15,6 +15,7 @@ import json
 import platform
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from threading import Thread
 from typing import Any
@@ -211,10 +212,14 @@ class Exchange:
         try:
             if not self._is_admitted:
                 self._admit()
+            body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
         except Refused as error:
             answered.set_result(self._end(reply.refusal(error)))
             return answered
-        body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
+        except MemoryError as error:
+            log_fault(None, error)
+            answered.set_result(self._end(reply.failure("099", FAULT)))
+            return answered
         job = Job(
             *self._route.service,
             body,
@@ -237,10 +242,11 @@ class Exchange:
         def finish() -> None:
             answered.set_result(self._answered(job, done))
 
-        if len(job.body) > MOST_READ_AT_ONCE_BYTES and done.exception() is not None:
-            Thread(target=finish, name="failed request").start()
-        else:
-            finish()
+        has_failed = done.cancelled() or done.exception() is not None
+        if has_failed and len(job.body) > MOST_READ_AT_ONCE_BYTES:
+            with suppress(RuntimeError):  # no thread can be started: it is done here, then
+                return Thread(target=finish, name="failed request").start()
+        return finish()
 
     def _answered(self, job: Job, done: "Future[bytes]") -> Reply:
         try:
