@@ -154,10 +154,11 @@ def test_a_process_killed_with_half_a_message_read_leaves_the_next_pool_whole(
             for _ in range(3)
         ]
         time.sleep(0.02)
-        kill(next(iter(pool(prefix).values())))
+        pids = list(pool(prefix).values())
+        kill(pids[0])
         for answer in answers:
             assert answer.result(60) is None or isinstance(answer.result(), WorkerDiedError)
-        wait_until(lambda: is_whole(prefix))
+        wait_until(partial(is_anew, prefix, pids))
         assert serves(strategy), name
 
 
