@@ -151,7 +151,7 @@ final class ServletExchange {
             reply.sent();
             out.write(body, body.length - 1, 1);
             response.flushBuffer(); // so that the answer has left when the container takes the request for done
-        } catch (IOException gone) {
+        } catch (IOException | IllegalStateException gone) { // the latter where the container has ended the request
             LOG.debug("the client went away before it had its answer: {}", gone.toString()); // nobody to tell
         } finally {
             reply.sent();
