@@ -28,7 +28,11 @@ _UP_TO_ONE_MEMBER = rb'\{\s*+(?>(?:%b\s*+:\s*+(?:%b|\[[^]["{}]*+\]|[^]["{},]++)\
     STRING,
 )
 _NAME = re.compile(rb"(?>(?:%b[\s,]*+){1,1000})|(%b)(\s*+:)?|[{}]" % (_UP_TO_ONE_MEMBER, STRING))
-"""A name, with what may be passed over between names: rows of one member, as the matrices have."""
+"""A name, with what may be passed over between names: rows of one member, as the matrices have.
+
+A group whose last round can fail half-way is atomic, not possessive: before Python 3.11.5 the
+latter keeps what that round has read. Such a group is bounded, as it keeps a stack of its rounds.
+"""
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
