@@ -46,6 +46,7 @@ def create_app(core: Core) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     app.url_map.merge_slashes = False
+    app.url_map.strict_slashes = False  # or a target without a path is redirected to one
 
     def handle(**_: str) -> Response:
         reply = _reply(core)
