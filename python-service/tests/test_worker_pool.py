@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,11 @@ from observed import Held, Observed
 
 from restbench_service.execution import worker_pool
 from restbench_service.execution.faults import PoolFailedError, WorkerDiedError
-from restbench_service.execution.standard_pools import MultiprocessingPool
+from restbench_service.execution.standard_pools import (
+    ExecutorPool,
+    MultiprocessingPool,
+    PoolKind,
+)
 from restbench_service.execution.strategies import TECHNIQUES, Start
 from restbench_service.execution.strategy import Strategy
 
@@ -192,6 +196,45 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
         assert len(attempts) == 2
     finally:
         tried.close()
+
+
+@pytest.mark.parametrize("kind", [MultiprocessingPool, ExecutorPool])
+def test_a_process_that_dies_before_it_is_ready_is_noticed(
+    kind: PoolKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_to_import.py").write_text("import time; time.sleep(1)")
+    monkeypatch.syspath_prepend(tmp_path)
+    started = worker_pool.WorkerPool(kind, "ST", 2, ("slow_to_import",))
+    try:
+        wait_until(lambda: is_whole("ST-"))
+        dead = pool("ST-")["ST-1"]
+        kill(dead)
+        started.await_ready()
+        assert is_whole("ST-") and dead not in pool("ST-").values()
+        assert started.submit(os.getpid).result(10) in pool("ST-").values()
+    finally:
+        started.close()
+
+
+def test_a_loop_ends_with_an_executor_that_forgets_its_tasks(
+    monkeypatch: pytest.MonkeyPatch, users: ThreadPoolExecutor
+) -> None:
+    """As it does when it breaks in the moment in which tasks come in."""
+    forgetful = ExecutorPool(2, os.getpid, ())
+    monkeypatch.setattr(forgetful._executor, "submit", lambda *_: Future())
+    answer = users.submit(forgetful.map, abs, range(1000), lambda *_: None)
+    forgetful.discard()
+    assert isinstance(answer.exception(10), WorkerDiedError)
+
+
+def test_an_executor_takes_many_loops_of_many_tasks_at_once() -> None:
+    """More than its pipe has room for: all at once it would wait for itself."""
+    busy, answers = ExecutorPool(2, os.getpid, ()), list[object]()
+    with ThreadPoolExecutor(10) as loops:
+        for _ in range(10):
+            loops.submit(busy.map, abs, range(2000), lambda _, error: answers.append(error))
+    busy.discard()
+    assert answers == [None] * 10
 
 
 @on_pools

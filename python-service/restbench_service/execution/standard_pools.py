@@ -10,6 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from multiprocessing.pool import TERMINATE
+from threading import Event
 from typing import Any, Protocol
 
 from .faults import WorkerDiedError
@@ -21,6 +22,10 @@ Answer = Callable[[Any, BaseException | None], None]
 
 JOIN_SECONDS, LOCK_SECONDS = 2.0, 0.1
 PAUSE_SECONDS = 0.05
+LOOK_SECONDS = 1.0
+TASKS_AT_ONCE = 1000
+"""Of one loop. An executor's submit() writes to a pipe while it holds the lock that its manager
+needs to empty it: with 16 384 tasks in the pipe both wait forever (cpython gh-105829)."""
 CONTEXT = get_context("forkserver")
 """`fork` would copy a process that has threads, `spawn` would import numpy once a process."""
 
@@ -35,7 +40,7 @@ class StandardPool(Protocol):
         """Each unit a task. When it answers no task runs any more, unless the pool is dead."""
 
     def warm(self) -> None:
-        """Start processes that are started when they are needed."""
+        """Start processes that are started when they are needed. Raises if one of them died."""
 
     def discard(self) -> None:
         """Kill the processes and end the threads, whatever state a dead process has left."""
@@ -51,6 +56,7 @@ class MultiprocessingPool:
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
         """See PoolKind."""
         self._pool: Any = CONTEXT.Pool(size, initializer, arguments)
+        self._processes = list(self._pool._pool)
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
         """See StandardPool."""
@@ -61,7 +67,9 @@ class MultiprocessingPool:
         self._pool.map_async(call, units, 1, *_callbacks(answer))
 
     def warm(self) -> None:
-        """They were started at once."""
+        """They were started at once. The pool replaces who died, but not what that one had read."""
+        if self._processes != self._pool._pool:
+            raise WorkerDiedError("a process of the pool died")
 
     def discard(self) -> None:
         """As Pool.terminate() does, but without what may never come.
@@ -94,6 +102,7 @@ class ExecutorPool:
         """See PoolKind."""
         self._size = size
         self._executor: Any = ProcessPoolExecutor(size, CONTEXT, initializer, arguments)
+        self._is_dead = Event()
         self.warm()
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
@@ -106,14 +115,21 @@ class ExecutorPool:
         self._executor.submit(call, *arguments).add_done_callback(done)
 
     def map(self, call: Call, units: range, answer: Answer) -> None:
-        """Executor.map with chunks of one is this, but that it does not wait after an error.
+        """Executor.map, but not all at once, and without trust in an answer to each task.
 
-        Nothing is cancelled: an executor that breaks meanwhile would stop at a future that is, and
-        never answer those behind it.
+        An executor that breaks while tasks come in may forget some. Nothing is cancelled: it would
+        stop at a task that is, and never answer those behind it.
         """
-        futures = [self._executor.submit(call, unit) for unit in units]
-        wait(futures)
-        answer(None, next(filter(None, map(_error_of, futures)), None))
+        for start in range(0, len(units), TASKS_AT_ONCE):
+            some = units[start : start + TASKS_AT_ONCE]
+            futures = [self._executor.submit(call, unit) for unit in some]
+            while wait(futures, LOOK_SECONDS).not_done:
+                if self._is_dead.is_set():
+                    raise WorkerDiedError("the executor died")
+            error = next(filter(None, map(_error_of, futures)), None)
+            if error:
+                break
+        answer(None, error)
 
     def warm(self) -> None:
         """It starts a process when a task comes while none is idle."""
@@ -127,6 +143,7 @@ class ExecutorPool:
         self._executor.shutdown(wait=False, cancel_futures=True)
         if manager is not None:
             manager.join(JOIN_SECONDS)
+        self._is_dead.set()
 
 
 def _callbacks(answer: Answer) -> tuple[Call, Call]:
