@@ -265,6 +265,22 @@ if __name__ == "__main__":
 """
 
 
+def test_a_long_name_of_the_temporary_folder_keeps_no_pool_from_starting(tmp_path: Path) -> None:
+    """A socket's path has 107 characters."""
+    program, folder = tmp_path / "program.py", tmp_path / ("long" * 30)
+    program.write_text(PROGRAM)
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, str(program)],
+        cwd=SERVICE,
+        env={**os.environ, "PYTHONPATH": str(SERVICE), "TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+    ) as service:
+        assert service.stdout is not None
+        assert service.stdout.readline() == b"ready\n"
+        service.kill()
+
+
 def test_no_process_outlives_a_service_that_is_killed(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

@@ -15,10 +15,21 @@ from restbench import fronts, service
 from restbench.cell import Front, ServiceName
 from restbench.store import ROOT
 
-#: Every framework, and behind nginx the one that is the default.
-PLACES: dict[ServiceName, list[tuple[str, Front]]] = {
-    "java": [("tomcat", "none"), ("tomcat", "nginx"), ("servlet", "none"), ("vertx", "none")],
-    "python": [("flask", "none"), ("flask", "nginx"), ("fastapi", "none")],
+#: Every framework, and behind nginx the one that is the default. Where work runs, is for an event
+#: loop alone.
+PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
+    "java": [
+        ("tomcat", "none", ""),
+        ("tomcat", "nginx", ""),
+        ("servlet", "none", ""),
+        ("vertx", "none", ""),
+    ],
+    "python": [
+        ("flask", "none", ""),
+        ("flask", "nginx", ""),
+        ("fastapi", "none", "thread"),
+        ("fastapi", "none", "loop"),
+    ],
 }
 RECEIVE_S = "2"
 RUNNER = ROOT / "contract" / "run.py"
@@ -35,11 +46,12 @@ def test_every_framework_answers_as_the_contract_says(
     monkeypatch.setenv("JAVA_OPTIONS", "-Xms128m")  # nothing is measured
     with ExitStack() as stack:
         runs: dict[str, subprocess.Popen[str]] = {}
-        for framework, front in PLACES[name]:
+        for framework, front, handoff in PLACES[name]:
             monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
             monkeypatch.setenv(f"{name.upper()}_FRAMEWORK", framework)
-            folder = tmp_path / f"{framework}-{front}"
-            started = service.start(name, front, None, folder, protected=True)
+            folder = tmp_path / f"{framework}-{front}-{handoff}"
+            settings = {"RESTBENCH_HANDOFF": handoff} if handoff else {}
+            started = service.start(name, front, None, folder, protected=True, settings=settings)
             stack.callback(started.stop)
             assert started.health()["framework"] == framework
             asked = ["--framework", framework, "--receive-seconds", RECEIVE_S]
@@ -52,4 +64,6 @@ def test_every_framework_answers_as_the_contract_says(
                 text=True,
             )
         told = {place: run.communicate()[0] for place, run in runs.items()}
+        logs = [(tmp_path / place / "service.log").read_text() for place in runs]
     assert [(place, told[place]) for place, run in runs.items() if run.returncode] == []
+    assert not any("Traceback" in log or "Exception in thread" in log for log in logs)

@@ -4,8 +4,9 @@ This is the one place that knows what is inside them: neither has a public way t
 its processes was killed. The names below are the same from Python 3.9 to 3.14.
 """
 
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
@@ -28,6 +29,18 @@ TASKS_AT_ONCE = 1000
 needs to empty it: with 16 384 tasks in the pipe both wait forever (cpython gh-105829)."""
 CONTEXT = get_context("forkserver")
 """`fork` would copy a process that has threads, `spawn` would import numpy once a process."""
+LONGEST_FOLDER = 107 - len("/pymp-12345678/listener-12345678")
+
+
+def prepare_fork_server(modules: Sequence[str]) -> None:
+    """To be called before the first pool: what it imports, and where it listens.
+
+    That is a path in the folder for temporary files, and a socket's path has 107 characters at most
+    (cpython gh-93852).
+    """
+    if len(tempfile.gettempdir()) > LONGEST_FOLDER:
+        tempfile.tempdir = "/tmp"  # noqa: S108 - what is made there has a folder of its own
+    CONTEXT.set_forkserver_preload([*modules])
 
 
 class StandardPool(Protocol):

@@ -10,7 +10,7 @@ from .adaptive import NICENESS, Adaptive
 from .per_element import PerElement
 from .per_request import PerRequest
 from .serial import Serial
-from .standard_pools import CONTEXT, ExecutorPool, MultiprocessingPool, PoolKind
+from .standard_pools import ExecutorPool, MultiprocessingPool, PoolKind, prepare_fork_server
 from .strategy import Strategy
 from .worker import begin_work
 from .worker_pool import WorkerPool
@@ -35,7 +35,7 @@ class Start:
 
     def pool(self, kind: PoolKind, name: str, niceness: int = 0) -> WorkerPool:
         """Processes that are forked from one that has imported the modules."""
-        CONTEXT.set_forkserver_preload([*self.modules, begin_work.__module__])
+        prepare_fork_server([*self.modules, begin_work.__module__])
         return WorkerPool(kind, name, self.processes, self.modules, niceness)
 
 
