@@ -59,14 +59,13 @@ stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-java test-python
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-waiting test-beside
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-beside
 	$(MAKE) --no-print-directory test-robustness
 
-# Two side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
+# Three side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
 # the harness for windows to pass, and what only computes gives way to these. What presses a service has the machine for itself.
 test-java:
-	$(MVN) -f java-service/pom.xml verify
+	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
 test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:

@@ -1,5 +1,7 @@
 """The properties hold on whatever machine: the same examples each time, and no clock."""
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -9,3 +11,6 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("any machine")
+
+#: A JVM that touches its heap beforehand takes seconds to start.
+os.environ.setdefault("JAVA_OPTIONS", "-Xms64m")

@@ -43,7 +43,6 @@ def test_every_framework_answers_as_the_contract_says(
     """All of a language at once: they mostly wait for a server to lose patience."""
     fronts.program("nginx")
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
-    monkeypatch.setenv("JAVA_OPTIONS", "-Xms128m")  # nothing is measured
     with ExitStack() as stack:
         runs: dict[str, subprocess.Popen[str]] = {}
         for framework, front, handoff in PLACES[name]:
