@@ -68,8 +68,8 @@ class MultiprocessingPool:
 
     def __init__(self, size: int, initializer: Call, arguments: Arguments) -> None:
         """See PoolKind."""
-        self._pool: Any = CONTEXT.Pool(size, initializer, arguments)
-        self._processes = list(self._pool._pool)
+        pool: Any = CONTEXT.Pool(size, initializer, arguments)
+        self._pool, self._first = pool, [*pool._pool]
 
     def submit(self, call: Call, arguments: Arguments, answer: Answer) -> None:
         """See StandardPool."""
@@ -81,7 +81,7 @@ class MultiprocessingPool:
 
     def warm(self) -> None:
         """They were started at once. The pool replaces who died, but not what that one had read."""
-        if self._processes != self._pool._pool:
+        if self._first != self._pool._pool:
             raise WorkerDiedError("a process of the pool died")
 
     def discard(self) -> None:
