@@ -3,6 +3,7 @@
 import atexit
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from multiprocessing.pool import Pool
 from pathlib import Path
 
 from restbench_service.execution.job import InOrderLoop, Job
@@ -74,8 +75,15 @@ def _dispatch(rows: int, strategy: str) -> Call:
 
 def _default_chunks(rows: int) -> Call:
     pool = CONTEXT.Pool(_processes())
-    atexit.register(pool.terminate)
+    atexit.register(_end, pool)
     return lambda: pool.map(do_nothing_once, range(rows * COLUMNS))
+
+
+def _end(pool: Pool) -> None:
+    """Not by its terminate(): to the signal its processes do not listen where there are strategies,
+    whose fork server they come from."""
+    pool.close()
+    pool.join()
 
 
 def _require_right(selection: Selection, shape: str, answered: bytes) -> None:

@@ -89,6 +89,7 @@ def test_a_stopping_service_takes_no_new_connection(
         wait_until(lambda: is_refused(service.port))
         assert everything(idle) == b""
         assert [future.result().body for future in found] == [LONG[1]] * 3
+        assert service.process.wait(60) == 0
 
 
 @pytest.mark.parametrize("strategy", ["serial", "process-per-request"])

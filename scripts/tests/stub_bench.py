@@ -122,8 +122,8 @@ class Bench:
     def left_running(self) -> list[str]:
         """Every process that inherited this bench's folder from us."""
         return [
-            " ".join(process.cmdline())
-            for process in psutil.process_iter(["environ"])
+            " ".join(process.info["cmdline"] or [process.name()])
+            for process in psutil.process_iter(["environ", "cmdline"])
             if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
         ]
 
