@@ -31,7 +31,7 @@ PYTEST = cd $(1) && { $(2) -m pytest $(3) || { code=$$?; [ $$code -eq 1 ] || exi
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-robustness lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference|full  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  PRECISION=2%%  N=5000000  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
@@ -60,10 +60,10 @@ stop: $(VENV) ## end the services that `make serve` started
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
 	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-beside
-	$(MAKE) --no-print-directory test-robustness
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-overload test-robustness
 
 # Three side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
-# the harness for windows to pass, and what only computes gives way to these. What presses a service has the machine for itself.
+# the harness for windows to pass, and what only computes gives way to these. What presses the services comes after them.
 test-java:
 	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
 test-python:
@@ -75,8 +75,10 @@ test-beside:
 	$(call PYTEST,.,$(GIVES_WAY) $(BIN)/python,-q jmeter-plans/tests)
 	$(call PYTEST,audit,$(GIVES_WAY) ../.cache/audit/bin/python)
 	$(call PYTEST,scripts,$(GIVES_WAY) ../$(BIN)/python,-m "not live" -o cache_dir=.pytest_cache_beside)
+test-overload:
+	$(call PYTEST,robustness,../$(BIN)/python,tests/test_overload_live.py -o cache_dir=.pytest_cache_overload)
 test-robustness:
-	$(call PYTEST,robustness,../$(BIN)/python)
+	$(call PYTEST,robustness,$(GIVES_WAY) ../$(BIN)/python,--ignore=tests/test_overload_live.py)
 
 lint: $(DEV) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
