@@ -59,11 +59,10 @@ stop: $(VENV) ## end the services that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx compiler lint ## every test of every part
-	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-beside
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-overload test-robustness
+	$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-waiting test-python test-java test-beside test-overload test-robustness
 
 # Three side by side, each told in one piece when it is over: the Python service's tests mostly wait for deadlines, whole runs of
-# the harness for windows to pass, and what only computes gives way to these. What presses the services comes after them.
+# the harness for windows to pass, and what only computes gives way to these.
 test-java:
 	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
 test-python:
