@@ -17,7 +17,7 @@ PYTHON_LOCKS = {
 JAVA_POM = ROOT / "java-service" / "pom.xml"
 LOAD_GENERATOR = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
 #: The folder of what the report's page carries, with its version and hash in a README.
-PAGE = ROOT / "scripts" / "restbench" / "templates" / "vendor"
+PAGE = ROOT / "scripts" / "restbench" / "show" / "templates" / "vendor"
 OUTPUT = ROOT / "audit" / "target"
 PARTS = ("java-service", *PYTHON_LOCKS, "load-generator", "page")
 

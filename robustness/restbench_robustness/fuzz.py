@@ -18,10 +18,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from restbench import ports, service
-from restbench.cell import ServiceName
+from restbench import ROOT
+from restbench.deploy import service
+from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem, Failure
-from restbench.store import ROOT
+from restbench.machine import ports
 
 from .campaign import Campaign, Tally
 from .comparison import Bench, Target

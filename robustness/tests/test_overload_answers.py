@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from restbench.cell import Shape
+from restbench.experiment.cell import Shape
 from restbench_robustness.overload.exchange import Verdict, judge
 from restbench_robustness.overload.mix import Request, draw, invalid, overload_mix, valid
 from restbench_robustness.wire import Answer

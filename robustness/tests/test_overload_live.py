@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from restbench.cell import ServiceName
-from restbench.ports import free as free_port
+from restbench.experiment.cell import ServiceName
+from restbench.machine.ports import free as free_port
 from restbench_robustness.overload import flood, kills, slow, stops, subject
 from restbench_robustness.overload.__main__ import POOLS
 from restbench_robustness.overload.flood import Force, overloaded

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from restbench import service
-from restbench.cell import ServiceName
-from restbench.ports import free as free_port
-from restbench.store import ROOT
+from restbench import ROOT
+from restbench.deploy import service
+from restbench.experiment.cell import ServiceName
+from restbench.machine.ports import free as free_port
 
 pytestmark = pytest.mark.live
 

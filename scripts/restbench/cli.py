@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from restbench import storage
 from restbench.failures import ExitCode, Failure, Interrupted
+from restbench.machine import storage
 
 HELP = """Measure parallel execution techniques of web services.
 

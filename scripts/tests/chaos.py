@@ -25,7 +25,7 @@ from chaos_harness import Harness, Place
 from chaos_kept import check_kept, look
 from chaos_victims import KINDS, Victims
 
-from restbench.store import Run
+from restbench.store.store import Run
 
 #: Of a run that is killed again while it goes on, at most so often.
 KILLS_A_RUN = 3

@@ -14,10 +14,10 @@ from pathlib import Path
 from chaos_harness import Harness
 from chaos_victims import ENDS, children, guardians
 
-from restbench import measures
-from restbench.cell_folder import CellFolder
-from restbench.records import CellRun, Manifest
-from restbench.store import Run
+from restbench.analyse import measures
+from restbench.experiment.records import CellRun, Manifest
+from restbench.store.cell_folder import CellFolder
+from restbench.store.store import Run
 
 #: So soon nothing may be left: the guardian ends once it has seen nothing for a moment.
 SETTLED_S = 60.0

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ports import free_port
 
-from restbench import process
+from restbench.machine import process
 
 CLI = Path(__file__).with_name("stub_cli.py")
 PORTS = ("JAVA_PORT", "PYTHON_PORT")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chaos_checks import require
 
-from restbench.store import Run
+from restbench.store.store import Run
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from chaos_harness import Harness
 
-from restbench import guardian
-from restbench.watch import GUARDS
+from restbench.machine import guardian
+from restbench.machine.watch import GUARDS
 
 #: What ends the harness itself: whether its whole group gets the signal, and which.
 SENT = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from restbench import machine_lock
+from restbench.machine import machine_lock
 
 #: No test is about speed: a JVM that touches no heap beforehand and compiles simply starts with a
 #: third of the CPU time.

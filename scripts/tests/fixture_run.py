@@ -9,11 +9,11 @@ from pathlib import Path
 
 from jtl_lines import Sample, jtl
 
-from restbench.cell import Cell
-from restbench.experiment import Experiment, load
-from restbench.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window
-from restbench.store import Run
-from restbench.writing import write_json, write_model, write_text
+from restbench.experiment.cell import Cell
+from restbench.experiment.experiment import Experiment, load
+from restbench.experiment.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_model, write_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 #: Lies inside the recorded sar and pidstat fixtures: their second and third sample.

@@ -26,8 +26,8 @@ time.sleep(600)
 HARNESS = f"""
 import json, os, sys, time
 from pathlib import Path
-from restbench import process, watch
-from restbench.folders import BEGUN
+from restbench.machine import process, watch
+from restbench.store.folders import BEGUN
 folder = Path(sys.argv[1])
 watch.tidy(folder)
 ours = [sys.executable, "-c", {SERVICE!r}]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from restbench.cell import Cell
-from restbench.npb_records import KernelRun, NpbRun, ServedRun
-from restbench.npb_results import NpbRow
-from restbench.npb_work import work_of
-from restbench.records import Before
+from restbench.analyse.npb_results import NpbRow
+from restbench.experiment.cell import Cell
+from restbench.experiment.npb_work import work_of
+from restbench.experiment.records import Before
+from restbench.store.npb_records import KernelRun, NpbRun, ServedRun
 
 GENERATE_S = 0.5
 CALL_S = 0.25

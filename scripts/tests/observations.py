@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from restbench.observe import Observation, Task
+from restbench.observe.observe import Observation, Task
 
 MS = 1_000_000
 

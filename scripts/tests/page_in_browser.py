@@ -9,10 +9,10 @@ from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import error
 from playwright.sync_api import Page
 
-from restbench import figures, report, tables
-from restbench.records import Calibration, CalibrationCheck
-from restbench.store import EXPERIMENTS, Run
-from restbench.writing import write_model
+from restbench.experiment.records import Calibration, CalibrationCheck
+from restbench.show import figures, report, tables
+from restbench.store.store import EXPERIMENTS, Run
+from restbench.store.writing import write_model
 
 #: For whatever the browser takes a moment for, on a machine that is busy.
 PATIENCE_MS = 180_000

@@ -11,8 +11,8 @@ from typing import Any
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import wrong_answer
 
-from restbench import figures, report
-from restbench.store import Run
+from restbench.show import figures, report
+from restbench.store.store import Run
 
 
 class Page(HTMLParser):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from synthetic_rows import row
 
-from restbench import claim_file, claims
-from restbench.claim_file import Claims
-from restbench.claims import Decision
-from restbench.measures import Row
-from restbench.records import Proof
+from restbench.analyse.measures import Row
+from restbench.experiment import claim_file
+from restbench.experiment.claim_file import Claims
+from restbench.experiment.records import Proof
+from restbench.judge import claims
+from restbench.judge.claims import Decision
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 

@@ -16,9 +16,9 @@ import psutil
 from ports import free_port
 
 from restbench.commands import ordering
-from restbench.order import Order
-from restbench.records import CellRun, PlannedCell
-from restbench.store import Run
+from restbench.experiment.order import Order
+from restbench.experiment.records import CellRun, PlannedCell
+from restbench.store.store import Run
 
 CLI = Path(__file__).with_name("stub_cli.py")
 EXPERIMENT = """

@@ -11,20 +11,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from restbench import (
-    cli,
-    clock,
-    monitor,
-    npb_direct,
-    outcome,
-    programs,
-    proof,
-    service,
-    steady,
-    store,
-)
-from restbench.cell import Shape
-from restbench.clock import read
+from restbench import cli
+from restbench.analyse import steady
+from restbench.deploy import programs, service
+from restbench.drive import monitor, npb_direct
+from restbench.experiment.cell import Shape
+from restbench.machine import clock
+from restbench.machine.clock import read
+from restbench.prove import proof
+from restbench.schedule import outcome
+from restbench.store import store
 
 #: An hour back, as a summer that ends.
 STEP_NS = -3600 * 1_000_000_000

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from restbench import load, practice, watch
-from restbench.cell_folder import CellFolder
+from restbench.deploy.service import Service
+from restbench.drive import load, practice
+from restbench.drive.payload import requests_of
+from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
-from restbench.order import Order
-from restbench.payload import requests_of
-from restbench.service import Service
+from restbench.machine import watch
+from restbench.store.cell_folder import CellFolder
 
 
 class Loads:
@@ -32,8 +33,8 @@ class Loads:
         monkeypatch.setattr(load, "start", self.start)
         monkeypatch.setattr(practice, "drained", lambda _: self.drains)
         monkeypatch.setattr(Service, "post", self.post)
-        monkeypatch.setattr("restbench.practice.time.monotonic", lambda: self.clock)
-        monkeypatch.setattr("restbench.practice.time.sleep", self.waited.append)
+        monkeypatch.setattr("restbench.drive.practice.time.monotonic", lambda: self.clock)
+        monkeypatch.setattr("restbench.drive.practice.time.sleep", self.waited.append)
 
     def post(self, strategy: str, _kernel: str, body: bytes) -> None:
         self.posted.append(strategy)

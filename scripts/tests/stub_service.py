@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import stub_kernel
 
-from restbench.cell import STRATEGIES
+from restbench.experiment.cell import STRATEGIES
 
 HANG_S = 60.0
 SLOW_S = {"slow": 0.05, "slower": 0.25}

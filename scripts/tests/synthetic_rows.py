@@ -7,9 +7,9 @@ from typing import Any
 
 from fixture_run import cell
 
-from restbench.cell import Shape
-from restbench.measures import Measurement, Row
-from restbench.records import Window
+from restbench.analyse.measures import Measurement, Row
+from restbench.experiment.cell import Shape
+from restbench.experiment.records import Window
 
 SHAPE = Shape(rows=30, inner=20, columns=20)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from restbench import claim_file, experiment
-from restbench.cell import STRATEGIES
-from restbench.experiment import Experiment
-from restbench.plan import plan
-from restbench.regret import STUCK_ABOVE, TOLERANCE
-from restbench.selection import Where
-from restbench.store import EXPERIMENTS
+from restbench.analyse.regret import STUCK_ABOVE, TOLERANCE
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.cell import STRATEGIES
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.plan import plan
+from restbench.experiment.selection import Where
+from restbench.store.store import EXPERIMENTS
 
 USERS = {1, 2, 10, 60}
 #: What cannot serve a matrix of 1000 x 1000 in any time that one would wait.

@@ -8,11 +8,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from restbench import analysis_bench, load, measures
-from restbench.cell_folder import CellFolder
+from restbench.analyse import measures
+from restbench.drive import load
+from restbench.experiment.records import CellRun
 from restbench.failures import EnvironmentProblem
-from restbench.records import CellRun
-from restbench.store import read_model
+from restbench.store.cell_folder import CellFolder
+from restbench.store.store import read_model
+from restbench.tools import analysis_bench
 
 ROWS = 50_000
 

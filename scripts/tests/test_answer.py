@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from synthetic_rows import row
 
-from restbench.answer import Answer, answer
-from restbench.leader import Leader, leaders
-from restbench.measures import Row
+from restbench.analyse.leader import Leader, leaders
+from restbench.analyse.measures import Row
+from restbench.judge.answer import Answer, answer
 
 X = "\N{MULTIPLICATION SIGN}"
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]

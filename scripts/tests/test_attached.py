@@ -11,10 +11,11 @@ from ports import free_port
 from stub_bench import Bench
 from stub_service import Stub, serving
 
-from restbench import environment, service
 from restbench.commands import ordering
+from restbench.deploy import service
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
-from restbench.volume import Volume
+from restbench.schedule import environment
+from restbench.schedule.volume import Volume
 
 
 @pytest.fixture

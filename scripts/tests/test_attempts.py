@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, Ran
 
-from restbench import attempts
 from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.schedule import attempts
 
 pytestmark = pytest.mark.live
 

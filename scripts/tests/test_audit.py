@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from restbench import audit
-from restbench.audit import Evidence
-from restbench.flags import FLAGS
+from restbench.analyse import audit
+from restbench.analyse.audit import Evidence
+from restbench.analyse.flags import FLAGS
 
 #: 10 users, 50 ms each: 200 completions a second.
 SOUND = Evidence(

@@ -10,9 +10,10 @@ from stub_bench import Bench
 from synthetic_rows import row
 from test_going_on import View, leave_records
 
-from restbench import measures, runner
+from restbench.analyse import measures
 from restbench.commands import ordering
-from restbench.store import Run
+from restbench.schedule import runner
+from restbench.store.store import Run
 
 CLAIMS = """
 title = "What this run is held against"

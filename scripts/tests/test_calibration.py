@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from restbench import calibration, comparison, machine
-from restbench.calibrate import record
-from restbench.checks import ceiling, latency, quiet, same_cell, stall
+from restbench.analyse import comparison
+from restbench.analyse.measures import Measurement
+from restbench.calibrate import ceiling, latency, same_cell, stall
+from restbench.calibrate import machine_at_rest as quiet
+from restbench.calibrate.calibrate import record
 from restbench.cli import app
 from restbench.commands import calibrate as command
-from restbench.measures import Measurement
-from restbench.records import Calibration, CalibrationCheck, Window
-from restbench.store import Run
-from restbench.writing import write_json
+from restbench.experiment.records import Calibration, CalibrationCheck, Window
+from restbench.machine import machine
+from restbench.store import calibration
+from restbench.store.store import Run
+from restbench.store.writing import write_json
 
 # --- known latency ------------------------------------------------------------------------------
 

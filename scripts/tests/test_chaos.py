@@ -18,9 +18,11 @@ from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
 from stub_bench import PATIENCE_S
 
-from restbench import guardian, measures, tables
-from restbench.store import Run
-from restbench.writing import write_text
+from restbench.analyse import measures
+from restbench.machine import guardian
+from restbench.show import tables
+from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 CHAOS = Path(__file__).with_name("chaos.py")
 CELLS = [cell("java serial low 10"), cell("java pinned low 10")]

@@ -11,9 +11,9 @@ from chaos_checks import Violation
 from chaos_kept import check_kept, look
 from fixture_run import Made, build, cell, steady_load
 
-from restbench.records import Interruption
-from restbench.store import Run
-from restbench.writing import write_text
+from restbench.experiment.records import Interruption
+from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 CELLS = [cell("java serial low 10"), cell("java pinned low 10")]
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from restbench import charts
-from restbench.timeline import BINS_A_DECADE, PERCENTS, Timeline
+from restbench.analyse.timeline import BINS_A_DECADE, PERCENTS, Timeline
+from restbench.show import charts
 
 MB = 1_000_000
 #: What a page holds beside the timelines: the library, and the tables of 50 cells.

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from fixture_run import cell
 
-from restbench import claim_file, experiment
-from restbench.claim import Part
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.claim import Part
 from restbench.failures import BadConfiguration
 
 EXPERIMENTS = Path(__file__).parents[1] / "experiments"

@@ -9,8 +9,8 @@ import pytest
 from stated_claims import BASE, claim, decided, part, rows, times
 from synthetic_rows import row
 
-from restbench.measurement import KindMeasurement
-from restbench.measures import Row
+from restbench.analyse.measurement import KindMeasurement
+from restbench.analyse.measures import Row
 
 NOISE = [0.065, -0.065, 0.0325, -0.0325, 0.0]
 

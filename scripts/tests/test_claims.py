@@ -9,8 +9,9 @@ from fixture_run import PROOFS
 from stated_claims import claim, decided, part, rows, times
 from synthetic_rows import row
 
-from restbench import claim_file, claims
-from restbench.records import Proof
+from restbench.experiment import claim_file
+from restbench.experiment.records import Proof
+from restbench.judge import claims
 
 MIRROR = {
     "greater": "less",

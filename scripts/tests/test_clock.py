@@ -8,9 +8,9 @@ from datetime import datetime
 
 import pytest
 
-from restbench import clock
-from restbench.clock import ClockWatch, Reading
 from restbench.failures import EnvironmentProblem
+from restbench.machine import clock
+from restbench.machine.clock import ClockWatch, Reading
 
 S = 1_000_000_000
 FIRST = Reading(wall_ns=1_795_000_000 * S, monotonic_ns=500 * S, boottime_ns=500 * S)

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from stub_service import Stub, serving
 
-from restbench import monitor, service, sysstat
-from restbench.cell_folder import CellFolder
-from restbench.records import Window
-from restbench.service import Service
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.drive import monitor
+from restbench.experiment.records import Window
+from restbench.observe import sysstat
+from restbench.store.cell_folder import CellFolder
 
 
 @pytest.fixture

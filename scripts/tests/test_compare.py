@@ -14,10 +14,10 @@ from fixture_run import MACHINE, START, Made, build, cell, steady_load
 from jtl_lines import wrong_answer
 
 from restbench.commands.compare import compare_runs
-from restbench.compare import compare
 from restbench.failures import BadConfiguration, Regression
-from restbench.store import Run
-from restbench.writing import write_json
+from restbench.judge.compare import compare
+from restbench.store.store import Run
+from restbench.store.writing import write_json
 
 SERIAL, PINNED = "java serial low 10", "java pinned low 10"
 #: Response times of 10 users by block: about 200 responses a second.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from synthetic_rows import row
 
-from restbench.comparison import Series, combine, judged, paired, series, unpaired
+from restbench.analyse.comparison import Series, combine, judged, paired, series, unpaired
 
 METRIC = "throughput_per_s"
 SLOW = [100.0, 102.0, 98.0, 101.0, 99.0]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from restbench import compilers, jvm, process
-from restbench.compilers import LOOK_BACK_S, QUIET_SHARE, Compilers
+from restbench.machine import compilers, jvm, process
+from restbench.machine.compilers import LOOK_BACK_S, QUIET_SHARE, Compilers
 
 
 @dataclass

@@ -9,7 +9,7 @@ import pytest
 from stub_bench import Bench, Ran
 from stub_service import COMPILES_S
 
-from restbench.audit import COMPILING_LIMIT_PCT
+from restbench.analyse.audit import COMPILING_LIMIT_PCT
 
 pytestmark = pytest.mark.live
 

@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import attempts, contests
-from restbench.attempts import Group
 from restbench.commands import ordering
-from restbench.contests import half_measured, measure_contest
+from restbench.deploy.service import Service
+from restbench.drive.measure import Task
+from restbench.drive.session import Session
+from restbench.experiment.profile import Turns
+from restbench.experiment.records import CellRun, Usage
 from restbench.failures import EnvironmentProblem, NoService, WrongAnswers
-from restbench.measure import Task
-from restbench.placement import Cores
-from restbench.profile import Turns
-from restbench.records import CellRun, Usage
-from restbench.service import Service
-from restbench.session import Session
-from restbench.store import Run
-from restbench.writing import write_model
+from restbench.machine.placement import Cores
+from restbench.schedule import attempts, contests
+from restbench.schedule.attempts import Group
+from restbench.schedule.contests import half_measured, measure_contest
+from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 STRATEGIES = ("serial", "pinned", "adaptive")
 

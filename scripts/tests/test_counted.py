@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from restbench import counted
-from restbench.timeline import PERCENTS
+from restbench.analyse import counted
+from restbench.analyse.timeline import PERCENTS
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 99, 100, 101, 1_000, 1_001])

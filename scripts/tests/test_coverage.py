@@ -15,12 +15,12 @@ import numpy.typing as npt
 import pytest
 from fixture_run import Made, build, cell, steady_load
 
-from restbench import comparison, measures
-from restbench.cell import Shape
-from restbench.measurement import Measurement
-from restbench.measures import Row
-from restbench.records import Window
-from restbench.statistics import Interval, t_interval
+from restbench.analyse import comparison, measures
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Shape
+from restbench.experiment.records import Window
+from restbench.experiment.statistics import Interval, t_interval
 
 STUDIES, BLOCKS, SECONDS = 1_500, 5, 60
 TRUE = 100.0

@@ -6,8 +6,8 @@ from typing import cast
 
 import pytest
 
-from restbench import cutting
-from restbench.cutting import SAMPLE_POLL_S, SAMPLE_TIMEOUT_S, Course
+from restbench.drive import cutting
+from restbench.drive.cutting import SAMPLE_POLL_S, SAMPLE_TIMEOUT_S, Course
 
 
 class Watched:

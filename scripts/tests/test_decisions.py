@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from observations import observation
 
-from restbench.decisions import Batch, Batches
-from restbench.proof import CLAIMS, SHAPES
-from restbench.seen import Seen
+from restbench.observe.decisions import Batch, Batches
+from restbench.observe.seen import Seen
+from restbench.prove.proof import CLAIMS, SHAPES
 
 
 def batch(requests: int, chosen: dict[str, float], *threads: tuple[int, int, str, int]) -> Batch:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.doctor import WATCH_S, Finding, Machine, examine
+from restbench.machine.doctor import WATCH_S, Finding, Machine, examine
 
 GOOD = {
     "proc/stat": "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 1 2 3",

@@ -16,9 +16,12 @@ from ports import free_port
 from stub_bench import PATIENCE_S, Bench
 from test_cli import restbench
 
-from restbench import experiment, outcome
-from restbench.cell import Shape
+from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring, ordering, results
+from restbench.experiment import experiment
+from restbench.experiment.cell import Shape
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import Window
 from restbench.failures import (
     CellsFailed,
     EnvironmentProblem,
@@ -27,10 +30,8 @@ from restbench.failures import (
     NotSteady,
     WrongAnswers,
 )
-from restbench.measures import Measurement, Row
-from restbench.profile import Profile
-from restbench.records import Window
-from restbench.store import experiment_file
+from restbench.schedule import outcome
+from restbench.store.store import experiment_file
 
 WINDOW = Window(start_ms=0, end_ms=20_000, ended="enough")
 

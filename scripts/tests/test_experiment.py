@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from restbench import claim_file, experiment, store
-from restbench.cell import Cell
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.cell import Cell
+from restbench.experiment.plan import parse_filter, plan
+from restbench.experiment.profile import Profile
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
-from restbench.plan import parse_filter, plan
-from restbench.profile import Profile
-from restbench.selection import Where
+from restbench.store import store
 
 MINIMAL = """
 name = "mini"

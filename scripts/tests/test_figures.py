@@ -7,9 +7,11 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import error
 
-from restbench import drawing, experiment, figures, measures
-from restbench.chart import Chart, Line, Panel, Point
-from restbench.store import Run
+from restbench.analyse import measures
+from restbench.experiment import experiment
+from restbench.show import drawing, figures
+from restbench.show.chart import Chart, Line, Panel, Point
+from restbench.store.store import Run
 
 
 def charts(run: Run) -> dict[int, Chart | None]:

@@ -10,10 +10,11 @@ import pytest
 from fixture_run import Made, build, cell, steady_load
 from test_cli import restbench
 
-from restbench import measures
+from restbench import ROOT
+from restbench.analyse import measures
+from restbench.experiment.records import SCHEMA_VERSION
 from restbench.failures import Unreadable
-from restbench.records import SCHEMA_VERSION
-from restbench.store import ROOT, Run
+from restbench.store.store import Run
 
 GOOD, OTHER = cell("java serial low 10"), cell("java pinned low 10")
 BROKEN = {"empty": "", "cut off": '{"schema_version": 1, "run": "a', "a list": "[]", "words": "ok"}

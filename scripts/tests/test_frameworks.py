@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from ports import free_port
 
-from restbench import fronts, service
-from restbench.cell import Front, ServiceName
-from restbench.store import ROOT
+from restbench import ROOT
+from restbench.deploy import fronts, service
+from restbench.experiment.cell import Front, ServiceName
 
 #: Every framework, and behind nginx the one that is the default. Where work runs, is for an event
 #: loop alone.

@@ -11,8 +11,8 @@ import pytest
 from ports import free_port
 from stub_cli import stub_command
 
-from restbench import fronts, programs, serve, service
-from restbench.cell import Front
+from restbench.deploy import fronts, programs, serve, service
+from restbench.experiment.cell import Front
 from restbench.failures import EnvironmentProblem
 
 #: 64 MiB, the services' own.

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, recorded
 
-from restbench import resuming, runner, sources
-from restbench.begin import begin
 from restbench.commands import ordering
+from restbench.experiment.order import Order
+from restbench.experiment.records import CellRun, PlannedCell
 from restbench.failures import NotAsBegun
-from restbench.order import Order
-from restbench.records import CellRun, PlannedCell
-from restbench.store import Run
-from restbench.writing import write_model
+from restbench.schedule import resuming, runner, sources
+from restbench.schedule.begin import begin
+from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 RULE = "blocks = 2\nblocks_max = 3\nprecision = 0.01"
 

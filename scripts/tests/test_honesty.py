@@ -11,10 +11,11 @@ import pytest
 from fixture_run import START, WINDOW, Made, build, cell
 from jtl_lines import Sample
 
-from restbench import jtl, measures, samples, synthetic
-from restbench.counted import Counted
-from restbench.measures import Row
-from restbench.store import Run
+from restbench.analyse import jtl, measures, samples
+from restbench.analyse.counted import Counted
+from restbench.analyse.measures import Row
+from restbench.store.store import Run
+from restbench.tools import synthetic
 
 CELL = cell("java serial low 10")
 #: More than the cell has: enough completions for a p99 in the fixture's short window.

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from jtl_lines import CONNECTION_REFUSED, Sample, error, jtl, wrong_answer
 
-from restbench import jtl as reader
-from restbench.counted import Counted
+from restbench.analyse import jtl as reader
+from restbench.analyse.counted import Counted
+from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
-from restbench.records import Window
 
 START = 1_795_225_867_000
 WINDOW = Window(start_ms=START, end_ms=START + 2_000, ended="enough")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench import jvm, machine
+from restbench.machine import jvm, machine
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from fixture_run import Made, build, cell, steady_load
 
-from restbench import measures, tables
-from restbench.keep import keep
-from restbench.store import Run
+from restbench.analyse import measures
+from restbench.show import tables
+from restbench.show.keep import keep
+from restbench.store.store import Run
 
 
 def test_a_kept_run_has_tables_and_page_of_the_raw_one_and_links_only_to_itself(

@@ -12,13 +12,15 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench import limit_bench, limit_servers, process, store
-from restbench.cell import Shape
 from restbench.commands.limit import judge
+from restbench.drive.payload import make_payload
+from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
-from restbench.limit_bench import Client
-from restbench.limit_servers import Server
-from restbench.payload import make_payload
+from restbench.machine import process
+from restbench.store import store
+from restbench.tools import limit_bench, limit_servers
+from restbench.tools.limit_bench import Client
+from restbench.tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
 PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)

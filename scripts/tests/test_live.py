@@ -16,10 +16,13 @@ import pytest
 from ports import free_port
 from stub_bench import PATIENCE_S
 
-from restbench import placement, ports, proof, service, store
-from restbench.cell import STRATEGIES, ServiceName, Shape
-from restbench.payload import make_payload
-from restbench.records import CellRun, Proof
+from restbench.deploy import service
+from restbench.drive.payload import make_payload
+from restbench.experiment.cell import STRATEGIES, ServiceName, Shape
+from restbench.experiment.records import CellRun, Proof
+from restbench.machine import placement, ports
+from restbench.prove import proof
+from restbench.store import store
 
 pytestmark = pytest.mark.live
 CLI = "from restbench.cli import main; main()"

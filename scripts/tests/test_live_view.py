@@ -10,9 +10,9 @@ import pytest
 from fixture_run import cell
 from rich.console import Console
 
-from restbench.live import LOOK_EVERY_S, Gauge, Live
-from restbench.progress import ProgressView, readings
-from restbench.records import PlannedCell
+from restbench.experiment.records import PlannedCell
+from restbench.machine.live import LOOK_EVERY_S, Gauge, Live
+from restbench.show.progress import ProgressView, readings
 
 LOOK = Live(
     throughput_per_s=6675.4,

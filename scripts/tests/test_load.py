@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from restbench import load
-from restbench.cell import Cell
-from restbench.cell_folder import CellFolder
+from restbench.drive import load
+from restbench.drive.follower import Follower
+from restbench.drive.load import Target, properties, start
+from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
-from restbench.follower import Follower
-from restbench.load import Target, properties, start
+from restbench.store.cell_folder import CellFolder
 
 HEADER = b"timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success\n"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import machine_lock
 from restbench.failures import EnvironmentProblem
+from restbench.machine import machine_lock
 
 HOLDER = """
 import sys, time
-from restbench import machine_lock
+from restbench.machine import machine_lock
 machine_lock.take()
 machine_lock.take()
 print("held", flush=True)

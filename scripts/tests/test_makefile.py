@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from restbench import store
+from restbench.store import store
 
 #: What a make tells those that it calls: these tests may run within one.
 FROM_A_CALLER = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")

@@ -8,8 +8,9 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import CONNECTION_REFUSED, Sample, error, wrong_answer
 
-from restbench import columns, measures
-from restbench.measures import Row
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
+from restbench.experiment import columns
 
 SERIAL = cell("java serial low 10")
 #: 9 users at 50 ms end 40 times each in 2 s, one at 100 ms ends 20 times: 380 in all.

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench import service
-from restbench.checks import ceiling, latency, stall
-from restbench.probe import COMPLEXITY, STUB_PORT, Probe, new_probe
-from restbench.stub import Behaviour
+from restbench.calibrate import ceiling, latency, stall
+from restbench.calibrate.probe import COMPLEXITY, STUB_PORT, Probe, new_probe
+from restbench.calibrate.stub import Behaviour
+from restbench.deploy import service
 
 pytestmark = pytest.mark.live
 

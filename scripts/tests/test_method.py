@@ -11,14 +11,17 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error, wrong_answer
 
-from restbench import audit, columns, comparison, measures, statistics, stopping, study
-from restbench.experiment import load
-from restbench.measurement import Measurement
-from restbench.measures import Row
-from restbench.plan import plan, service_group
-from restbench.selection import Where
-from restbench.store import experiment_file
-from restbench.window import window_over
+from restbench.analyse import audit, comparison, measures
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
+from restbench.drive.window import window_over
+from restbench.experiment import columns, statistics
+from restbench.experiment.experiment import load
+from restbench.experiment.plan import plan, service_group
+from restbench.experiment.selection import Where
+from restbench.judge import study
+from restbench.schedule import stopping
+from restbench.store.store import experiment_file
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)

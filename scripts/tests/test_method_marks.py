@@ -9,11 +9,11 @@ import pytest
 from fixture_run import Made, build, steady_load
 from test_method import LOAD, SERIAL, row_of
 
-from restbench import audit, measures
-from restbench.flags import FLAGS
-from restbench.records import Before, Calibration, CellRun
-from restbench.store import Run, read_model
-from restbench.writing import write_model
+from restbench.analyse import audit, measures
+from restbench.analyse.flags import FLAGS
+from restbench.experiment.records import Before, Calibration, CellRun
+from restbench.store.store import Run, read_model
+from restbench.store.writing import write_model
 
 
 def test_rule_10_the_audit_has_a_flag_with_its_reason_for_each_of_its_checks() -> None:

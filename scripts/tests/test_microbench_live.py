@@ -9,8 +9,8 @@ import pytest
 from ports import free_port
 from test_cli import restbench
 
-from restbench import store
-from restbench.microbench_records import Microbench
+from restbench.store import store
+from restbench.store.microbench_records import Microbench
 
 pytestmark = pytest.mark.live
 

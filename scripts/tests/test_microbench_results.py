@@ -9,20 +9,23 @@ from pathlib import Path
 import pytest
 from fixture_run import Made, build, cell, steady_load
 
-from restbench import machine, machine_findings, markdown, measures, report
-from restbench.cell import Shape
+from restbench.analyse import measures
+from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable, WrongAnswers
-from restbench.microbench import keep
-from restbench.microbench_break_even import break_evens
-from restbench.microbench_jmh import read as read_jmh
-from restbench.microbench_plan import PROFILES, plan_of, shapes, write_bodies
-from restbench.microbench_program import run
-from restbench.microbench_pyperf import read as read_pyperf
-from restbench.microbench_records import BreakEven, Microbench, Score
-from restbench.microbench_tables import document
-from restbench.microbench_text import beats_serial, made_of
-from restbench.store import Run
-from restbench.writing import write_json, write_model
+from restbench.machine import machine
+from restbench.show import markdown, report
+from restbench.show.microbench_text import beats_serial, made_of
+from restbench.store import machine_findings
+from restbench.store.microbench_records import BreakEven, Microbench, Score
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_model
+from restbench.tools.microbench import keep
+from restbench.tools.microbench_break_even import break_evens
+from restbench.tools.microbench_jmh import read as read_jmh
+from restbench.tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies
+from restbench.tools.microbench_program import run
+from restbench.tools.microbench_pyperf import read as read_pyperf
+from restbench.tools.microbench_tables import document
 
 FIXTURES = Path(__file__).with_name("fixtures")
 LOW = {"low": Shape(rows=30, inner=20, columns=20)}

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from test_experiment import MINIMAL, loaded
 
-from restbench import mix, plan, volume
-from restbench.experiment import Experiment
+from restbench.drive.payload import files_of, requests_of
+from restbench.experiment import mix, plan
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
-from restbench.payload import files_of, requests_of
-from restbench.selection import Where
+from restbench.schedule import volume
 
 MIXED = (
     MINIMAL.replace('complexity = "low"', 'complexity = ["low", "both"]')

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, Ran
 
-from restbench import measures
-from restbench.measures import Row
-from restbench.records import CellRun
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
+from restbench.experiment.records import CellRun
 
 pytestmark = pytest.mark.live
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 from stub_service import Stub, serving
 
-from restbench import monitor, service
-from restbench.monitor import parse_metrics
+from restbench.deploy import service
+from restbench.drive import monitor
+from restbench.drive.monitor import parse_metrics
 
 TEXT = """# HELP jvm_memory_used_bytes The amount of used memory
 # TYPE jvm_memory_used_bytes gauge

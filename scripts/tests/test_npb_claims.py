@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pytest
 from npb_rows import CALL_S, GENERATE_S, cell, measurement, row
 
-from restbench import npb_claims, npb_published, npb_ratios, store
-from restbench.cell import Cell
-from restbench.claims import Decision
-from restbench.npb_results import NpbRow, failures
+from restbench.analyse.npb_results import NpbRow, failures
+from restbench.experiment import npb_published
+from restbench.experiment.cell import Cell
+from restbench.judge import npb_claims, npb_ratios
+from restbench.judge.claims import Decision
+from restbench.store import store
 
 CLAIMS = npb_claims.load(store.EXPERIMENTS / "claims" / "npb.toml")
 PUBLISHED = npb_published.load(store.EXPERIMENTS / "published" / "npb.toml")

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from restbench import npb_claims, npb_experiment, npb_plan, npb_published, store
-from restbench.cell import Cell
+from restbench.experiment import npb_experiment, npb_plan, npb_published
+from restbench.experiment.cell import Cell
+from restbench.experiment.npb_experiment import NpbExperiment, core_counts
+from restbench.experiment.npb_work import CLASSES, Work, work_of
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
-from restbench.npb_experiment import NpbExperiment, core_counts
-from restbench.npb_work import CLASSES, Work, work_of
-from restbench.records import PlannedCell
-from restbench.selection import Where
+from restbench.judge import npb_claims
+from restbench.store import store
 
 SHIPPED = store.experiment_file("npb")
 

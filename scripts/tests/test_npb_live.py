@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import store
-from restbench.npb_results import results
+from restbench.analyse.npb_results import results
+from restbench.store import store
 
 pytestmark = pytest.mark.live
 

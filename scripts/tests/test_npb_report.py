@@ -9,16 +9,19 @@ import pytest
 from npb_rows import cell, measurement, row
 from rich.console import Console
 
-from restbench import npb_claims, npb_figure, npb_published, npb_report, npb_terminal, store
-from restbench.claims import Decision
+from restbench.analyse.npb_results import NpbRow
+from restbench.drive.npb_direct import read_answer
+from restbench.experiment import npb_published
+from restbench.experiment.npb_work import Work
+from restbench.experiment.records import Manifest
 from restbench.failures import WrongAnswers
-from restbench.npb_direct import read_answer
-from restbench.npb_report import Findings
-from restbench.npb_results import NpbRow
-from restbench.npb_work import Work
-from restbench.records import Manifest
-from restbench.store import Run
-from restbench.writing import write_model
+from restbench.judge import npb_claims
+from restbench.judge.claims import Decision
+from restbench.show import npb_figure, npb_report, npb_terminal
+from restbench.show.npb_report import Findings
+from restbench.store import store
+from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 ANSWERS = store.ROOT / "contract" / "examples"
 PUBLISHED = npb_published.load(store.EXPERIMENTS / "published" / "npb.toml")

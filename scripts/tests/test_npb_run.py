@@ -12,10 +12,10 @@ import pytest
 from stub_bench import Bench
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
-from restbench import store
+from restbench.analyse.npb_results import results
 from restbench.commands.results import keep_run
-from restbench.npb_results import results
-from restbench.store import Run
+from restbench.store import store
+from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from restbench.objective import Objective, Outcome, shortfalls
+from restbench.experiment.objective import Objective, Outcome, shortfalls
 
 OBJECTIVE = Objective(percentile=95, limit_ms=100)
 

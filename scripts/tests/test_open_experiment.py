@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from restbench import store
+from restbench.experiment.open_experiment import is_open_load, load, plan
 from restbench.failures import BadConfiguration
-from restbench.open_experiment import is_open_load, load, plan
+from restbench.store import store
 
 SHIPPED = store.experiment_file("open-load")
 

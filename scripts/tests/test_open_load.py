@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import open_load
+from restbench.analyse.open_results import results
 from restbench.commands import open_load as open_commands
+from restbench.experiment.open_experiment import OpenOrder
+from restbench.experiment.records import PlannedCell
 from restbench.failures import EnvironmentProblem
-from restbench.open_experiment import OpenOrder
-from restbench.open_records import Walk
-from restbench.open_results import results
-from restbench.records import PlannedCell
-from restbench.store import Run
-from restbench.writing import write_text
+from restbench.schedule import open_load
+from restbench.store.open_records import Walk
+from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 pytestmark = pytest.mark.live
 

@@ -8,14 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restbench import arrivals, open_figure, open_report, outcome, store
-from restbench.cell import Cell, Shape
+from restbench.analyse.open_results import WalkResult, results
+from restbench.experiment import arrivals
+from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.records import Before, Manifest, PlannedCell
 from restbench.failures import CellsFailed
-from restbench.open_records import OpenStep, Walk
-from restbench.open_results import WalkResult, results
-from restbench.records import Before, Manifest, PlannedCell
-from restbench.store import Run
-from restbench.writing import write_json, write_model, write_text
+from restbench.schedule import outcome
+from restbench.show import open_figure, open_report
+from restbench.store import store
+from restbench.store.open_records import OpenStep, Walk
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_model, write_text
 
 CELL = Cell(service="java", strategy="serial", complexity="medium", users=64)
 OTHER = CELL.model_copy(update={"strategy": "pinned"})

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from restbench import open_samples, whole_lines
-from restbench.arrivals import as_text
-from restbench.counted import Counted
+from restbench.analyse import open_samples
+from restbench.analyse.counted import Counted
+from restbench.analyse.open_samples import Answered
+from restbench.experiment.arrivals import as_text
 from restbench.failures import BadConfiguration
-from restbench.open_samples import Answered
+from restbench.machine import whole_lines
 
 START_MS = 1_700_000_000_000
 HEADER = 'timeStamp,elapsed,responseCode,success,failureMessage,"arrival","intended_ms"\n'

@@ -9,11 +9,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from restbench import load
-from restbench.checks import overhead
-from restbench.checks.overhead import FAST, MANY_THREADS
-from restbench.probe import new_probe
-from restbench.service import Service
+from restbench.calibrate import overhead
+from restbench.calibrate.overhead import FAST, MANY_THREADS
+from restbench.calibrate.probe import new_probe
+from restbench.deploy.service import Service
+from restbench.drive import load
 
 
 def costs(share: float, spread: float) -> list[overhead.Pair]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from restbench.cell import Shape
-from restbench.payload import make_payload
+from restbench.drive.payload import make_payload
+from restbench.experiment.cell import Shape
 
 SHAPE = Shape(rows=7, inner=5, columns=3)
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from restbench import phases, spending
-from restbench.phases import Account
-from restbench.records import Manifest, Spent
-from restbench.store import Run
-from restbench.writing import write_model
+from restbench.experiment.records import Manifest, Spent
+from restbench.machine import phases
+from restbench.machine.phases import Account
+from restbench.store import spending
+from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 MANIFEST = Manifest(
     run="r",

@@ -11,9 +11,11 @@ import pytest
 from jtl_lines import Sample, error, wrong_answer
 from jtl_lines import jtl as as_text
 
-from restbench import jtl, synthetic, whole_lines
-from restbench.jtl import Completions
-from restbench.records import Window
+from restbench.analyse import jtl
+from restbench.analyse.jtl import Completions
+from restbench.experiment.records import Window
+from restbench.machine import whole_lines
+from restbench.tools import synthetic
 
 START = 1_795_225_867_000
 WINDOW = Window(start_ms=START, end_ms=START + 2_000, ended="enough")

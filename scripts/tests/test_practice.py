@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 from stub_loads import Loads
 
-from restbench import experiment, practice, warming
-from restbench.cell import Cell
-from restbench.order import Order
-from restbench.placement import Cores
-from restbench.plan import plan
-from restbench.selection import Where
-from restbench.service import Service
-from restbench.session import Session
-from restbench.store import Run
+from restbench.deploy.service import Service
+from restbench.drive import practice, warming
+from restbench.drive.session import Session
+from restbench.experiment import experiment
+from restbench.experiment.cell import Cell
+from restbench.experiment.order import Order
+from restbench.experiment.plan import plan
+from restbench.experiment.selection import Where
+from restbench.machine.placement import Cores
+from restbench.store.store import Run
 
 EXPERIMENT = """
 name = "practised"

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from fixture_run import MACHINE, Made, build, cell, steady_load
 
-from restbench import costs, machine, pilot, precision
 from restbench.commands.planning import share
+from restbench.drive.window import window_over
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import CellRun, PlannedCell, Window
+from restbench.experiment.statistics import t_interval
 from restbench.failures import BadConfiguration
-from restbench.precision import Need
-from restbench.profile import Profile
-from restbench.records import CellRun, PlannedCell, Window
-from restbench.statistics import t_interval
-from restbench.stopping import largest_half_width
-from restbench.window import window_over
+from restbench.machine import machine
+from restbench.schedule import costs, pilot, precision
+from restbench.schedule.precision import Need
+from restbench.schedule.stopping import largest_half_width
 
 SERIAL = cell("java serial low 10")
 PINNED = cell("java pinned low 10")

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from restbench import process
+from restbench.machine import process
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 

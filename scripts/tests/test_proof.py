@@ -9,10 +9,10 @@ import time
 import pytest
 from observations import observation
 
-from restbench.cell import STRATEGIES, Shape
-from restbench.observe import Observation, Watch
-from restbench.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
-from restbench.seen import Seen
+from restbench.experiment.cell import STRATEGIES, Shape
+from restbench.observe.observe import Observation, Watch
+from restbench.observe.seen import Seen
+from restbench.prove.proof import CLAIMS, DECISIONS, OTHER_SHAPES, SHAPES
 
 
 def seen_of(

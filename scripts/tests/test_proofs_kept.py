@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from test_open_load import EXPERIMENT
 
-from restbench import open_experiment, open_walk, proofs
-from restbench.open_experiment import OpenOrder
-from restbench.open_walk import Walker
-from restbench.placement import Cores
-from restbench.records import Proof
-from restbench.service import Service
-from restbench.session import Session
-from restbench.store import Run
+from restbench.deploy.service import Service
+from restbench.drive.session import Session
+from restbench.experiment import open_experiment
+from restbench.experiment.open_experiment import OpenOrder
+from restbench.experiment.records import Proof
+from restbench.machine.placement import Cores
+from restbench.schedule import open_walk
+from restbench.schedule.open_walk import Walker
+from restbench.store import proofs
+from restbench.store.store import Run
 
 
 def proof(*, does: bool | None, strategy: str = "serial") -> Proof:

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from synthetic_rows import row
 
-from restbench import regret, regret_figure, regret_report, regret_text
-from restbench.cell import Kind, Shape
-from restbench.measurement import KindMeasurement
-from restbench.measures import Row
-from restbench.regret import Share
-from restbench.store import Run
+from restbench.analyse import regret
+from restbench.analyse.measurement import KindMeasurement
+from restbench.analyse.measures import Row
+from restbench.analyse.regret import Share
+from restbench.experiment.cell import Kind, Shape
+from restbench.judge import regret_text
+from restbench.show import regret_figure, regret_report
+from restbench.store.store import Run
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 MIX = (

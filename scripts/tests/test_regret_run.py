@@ -16,10 +16,11 @@ from fixture_run import EXPERIMENT, Made, build, cell, steady_load
 from jtl_lines import Sample
 from rich.console import Console
 
-from restbench import figures, measures, report, tables
-from restbench.records import Calibration
-from restbench.store import Run
-from restbench.writing import write_model
+from restbench.analyse import measures
+from restbench.experiment.records import Calibration
+from restbench.show import figures, report, tables
+from restbench.store.store import Run
+from restbench.store.writing import write_model
 
 CHOOSING = (
     EXPERIMENT.replace("seed = 7", 'seed = 7\nclient = "streaming"')

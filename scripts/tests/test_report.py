@@ -11,8 +11,8 @@ import pytest
 from fixture_run import Made, build, cell, steady_load
 from page_under_test import Page, data_of, page_of, small_run
 
-from restbench import report, tables
-from restbench.store import Run
+from restbench.show import report, tables
+from restbench.store.store import Run
 
 VENDOR = Path(report.__file__).parent / "templates" / "vendor"
 

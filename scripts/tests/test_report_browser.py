@@ -16,8 +16,8 @@ from page_in_browser import (
 )
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from restbench.drawing import COLOURS, MARKERS
-from restbench.store import Run
+from restbench.show.drawing import COLOURS, MARKERS
+from restbench.store.store import Run
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")

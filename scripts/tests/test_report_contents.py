@@ -11,10 +11,11 @@ import pytest
 from fixture_run import Made, build, cell, steady_load
 from page_under_test import Page, data_of, page_of, small_run
 
-from restbench import keep, measures
-from restbench.records import Calibration, CalibrationCheck, CellRun
-from restbench.store import EXPERIMENTS, Run, read_model
-from restbench.writing import write_model
+from restbench.analyse import measures
+from restbench.experiment.records import Calibration, CalibrationCheck, CellRun
+from restbench.show import keep
+from restbench.store.store import EXPERIMENTS, Run, read_model
+from restbench.store.writing import write_model
 
 
 @pytest.fixture

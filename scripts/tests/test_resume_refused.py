@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import begin, runner
 from restbench.commands import ordering
+from restbench.drive.payload import BODY_REST, ROWS
+from restbench.experiment.order import Order
 from restbench.failures import Unreadable
-from restbench.order import Order
-from restbench.payload import BODY_REST, ROWS
-from restbench.store import Run
-from restbench.writing import write_text
+from restbench.schedule import begin, runner
+from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from stub_bench import PATIENCE_S, Bench
 from test_open_load import EXPERIMENT as OPEN_LOAD
 
-from restbench.store import Run
+from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
 

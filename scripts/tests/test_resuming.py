@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, recorded
 
-from restbench import begin, resuming, sources, store, writing
-from restbench.begin import finish
 from restbench.commands import ordering
+from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun
-from restbench.open_records import Walk
-from restbench.order import Order
-from restbench.store import Run
-from restbench.writing import write_json, write_text
+from restbench.schedule import begin, resuming, sources
+from restbench.schedule.begin import finish
+from restbench.store import store, writing
+from restbench.store.open_records import Walk
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_text
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, Ran
 
-from restbench.records import CellRun
-from restbench.store import Run
+from restbench.experiment.records import CellRun
+from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from restbench import run_lock
 from restbench.failures import EnvironmentProblem
-from restbench.store import Run
+from restbench.store import run_lock
+from restbench.store.store import Run
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from restbench.run_lock import held
-from restbench.store import Run
+from restbench.store.run_lock import held
+from restbench.store.store import Run
 with held(Run(Path(sys.argv[1]))):
     print("held", flush=True)
     time.sleep(600)

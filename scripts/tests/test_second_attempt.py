@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import attempts
-from restbench.attempts import Group, fail, measure_cell
 from restbench.commands import ordering
+from restbench.deploy.service import Service
+from restbench.drive.measure import Task
+from restbench.drive.session import Session
+from restbench.experiment.records import CellRun
 from restbench.failures import EnvironmentProblem, NoService
-from restbench.measure import Task
-from restbench.placement import Cores
-from restbench.records import CellRun
-from restbench.service import Service
-from restbench.session import Session
-from restbench.store import Run
+from restbench.machine.placement import Cores
+from restbench.schedule import attempts
+from restbench.schedule.attempts import Group, fail, measure_cell
+from restbench.store.store import Run
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from ports import free_port
 from stub_cli import stub_command
 
-from restbench import programs, serve
+from restbench.deploy import programs, serve
 from restbench.failures import EnvironmentProblem
 
 

@@ -11,8 +11,9 @@ import psutil
 import pytest
 from ports import free_port
 
-from restbench import ports, programs, service, watch
+from restbench.deploy import programs, service
 from restbench.failures import EnvironmentProblem
+from restbench.machine import ports, watch
 
 
 @pytest.fixture

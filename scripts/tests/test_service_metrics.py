@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from restbench import service_metrics
-from restbench.records import Window
+from restbench.experiment.records import Window
+from restbench.observe import service_metrics
 
 WINDOW = Window(start_ms=1_000, end_ms=4_000, ended="enough")
 HEAP = 'jvm_memory_used_bytes{area="heap",id="G1 Eden Space"}'

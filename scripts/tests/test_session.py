@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from stub_service import Stub, serving
 
-from restbench import service
-from restbench.cell import Cell
+from restbench.deploy import service
+from restbench.drive.session import Session, open_session, renew_if_spent
+from restbench.experiment.cell import Cell
+from restbench.experiment.records import PlannedCell
 from restbench.failures import EnvironmentProblem, NoService
-from restbench.records import PlannedCell
-from restbench.session import Session, open_session, renew_if_spent
-from restbench.store import Run
+from restbench.store.store import Run
 
 CELL = Cell(service="java", strategy="serial", complexity="low", users=2)
 NEXT = PlannedCell(cell=CELL, block=1, order=2, test_ids=())

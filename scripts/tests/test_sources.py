@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench import sources
+from restbench.schedule import sources
 
 
 def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Path) -> None:

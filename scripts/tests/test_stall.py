@@ -15,15 +15,17 @@ import polars as pl
 import pytest
 from ports import free_port
 
-from restbench import load, open_samples, open_step, service
-from restbench.arrivals import Phases
-from restbench.cell import Cell, Shape
-from restbench.cell_folder import CellFolder
-from restbench.open_step import Rate, Way
-from restbench.payload import ROWS, make_payload
-from restbench.placement import allowed_cores, core_list
-from restbench.service import Service
-from restbench.whole_lines import pieces
+from restbench.analyse import open_samples
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.drive import load, open_step
+from restbench.drive.open_step import Rate, Way
+from restbench.drive.payload import ROWS, make_payload
+from restbench.experiment.arrivals import Phases
+from restbench.experiment.cell import Cell, Shape
+from restbench.machine.placement import allowed_cores, core_list
+from restbench.machine.whole_lines import pieces
+from restbench.store.cell_folder import CellFolder
 
 pytestmark = pytest.mark.live
 
@@ -49,7 +51,7 @@ def stalling(folder: Path) -> Iterator[Service]:
         "stall_after_s": STALL_AFTER_S,
         "stall_s": STALL_S,
     }
-    command = [sys.executable, "-m", "restbench.stub", json.dumps(behaviour)]
+    command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(behaviour)]
     with subprocess.Popen(command) as stub:
         try:
             attached = service.attach("java", f"http://127.0.0.1:{behaviour['port']}")

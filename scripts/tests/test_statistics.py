@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from restbench import statistics
+from restbench.experiment import statistics
 
 SERIES = [101, 103, 102, 104, 106, 105, 103, 101, 99, 98, 97, 99, 100, 102, 103, 101, 100, 98, 99]
 SERIES = [*SERIES, 101]

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from restbench import audit, steady
-from restbench.flags import FLAGS
+from restbench.analyse import audit, steady
+from restbench.analyse.flags import FLAGS
 
 BINS, LOADS = 60, 400
 START_MS = 1_795_225_867_000

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from fixture_run import cell
 
-from restbench import process, quiet
-from restbench.cell import Shape
-from restbench.measures import Measurement, Row
-from restbench.records import Window
-from restbench.stopping import imprecise, largest_half_width, verdict
+from restbench.analyse.measures import Measurement, Row
+from restbench.drive import quiet
+from restbench.experiment.cell import Shape
+from restbench.experiment.records import Window
+from restbench.machine import process
+from restbench.schedule.stopping import imprecise, largest_half_width, verdict
 
 WINDOW = Window(start_ms=0, end_ms=1_000, ended="enough")
 

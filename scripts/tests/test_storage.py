@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 from stub_bench import PATIENCE_S, Bench
 
-from restbench import guardian, storage, watch
 from restbench.failures import StorageProblem
+from restbench.machine import guardian, storage, watch
 
 MIB = 1 << 20
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from restbench import guardian, storage
+from restbench.machine import guardian, storage
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 folder = Path(sys.argv[1])
 with (folder / "samples.jtl").open("wb", buffering=0) as jtl:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from restbench import pidstat, sysstat
+from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
-from restbench.records import Window
+from restbench.observe import pidstat, sysstat
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SAR, PIDSTAT = FIXTURES / "sar.json", FIXTURES / "pidstat.txt"

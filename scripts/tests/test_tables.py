@@ -12,8 +12,11 @@ from fixture_run import PROOFS, START, Made, build, cell, steady_load
 from jtl_lines import error, wrong_answer
 from rich.console import Console
 
-from restbench import columns, measures, study, tables
-from restbench.store import EXPERIMENTS, Run
+from restbench.analyse import measures
+from restbench.experiment import columns
+from restbench.judge import study
+from restbench.show import tables
+from restbench.store.store import EXPERIMENTS, Run
 
 LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
 

@@ -9,21 +9,22 @@ import pytest
 from jtl_lines import Sample, jtl
 from stub_bench import Bench
 
-from restbench import attempts, taking_turns
-from restbench.attempts import Group
-from restbench.cell_folder import CellFolder
+from restbench.analyse.measurement import NOTHING
+from restbench.analyse.measures import measurement
 from restbench.commands import ordering
-from restbench.cutting import Course
+from restbench.deploy.service import Service
+from restbench.drive import taking_turns
+from restbench.drive.cutting import Course
+from restbench.drive.measure import Task
+from restbench.drive.taking_turns import LONGEST_STRETCH, Taken
+from restbench.drive.turns import Mark, Turn
+from restbench.experiment.records import Disturbance
 from restbench.failures import EnvironmentProblem
-from restbench.measure import Task
-from restbench.measurement import NOTHING
-from restbench.measures import measurement
-from restbench.placement import Cores
-from restbench.records import Disturbance
-from restbench.service import Service
-from restbench.store import Run
-from restbench.taking_turns import LONGEST_STRETCH, Taken
-from restbench.turns import Mark, Turn
+from restbench.machine.placement import Cores
+from restbench.schedule import attempts
+from restbench.schedule.attempts import Group
+from restbench.store.cell_folder import CellFolder
+from restbench.store.store import Run
 
 STRATEGIES = ["serial", "adaptive"]
 TURN_S, MEASURED_S = 0.2, 0.3
@@ -65,9 +66,9 @@ def rounds(
     tasks: list[Task], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[Turn], list[tuple[float, float]]]:
     told: list[tuple[float, float]] = []
-    monkeypatch.setattr("restbench.taking_turns.time.monotonic", lambda: clock.now_s)
-    monkeypatch.setattr("restbench.taking_turns.time.time", lambda: 0.0)
-    monkeypatch.setattr("restbench.taking_turns.turns.read", clock.read)
+    monkeypatch.setattr("restbench.drive.taking_turns.time.monotonic", lambda: clock.now_s)
+    monkeypatch.setattr("restbench.drive.taking_turns.time.time", lambda: 0.0)
+    monkeypatch.setattr("restbench.drive.taking_turns.turns.read", clock.read)
     course, folder = cast("Course", clock), CellFolder(Path())
     found = taking_turns._rounds(course, tasks, folder, lambda *now: told.append(now))
     return found, told

@@ -7,9 +7,9 @@ import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error
 
-from restbench import counted, timeline
-from restbench.measures import measurement
-from restbench.timeline import Timeline
+from restbench.analyse import counted, timeline
+from restbench.analyse.measures import measurement
+from restbench.analyse.timeline import Timeline
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from jtl_lines import Sample, jtl
 
-from restbench import jtl as reader
-from restbench import turns
+from restbench.analyse import jtl as reader
+from restbench.drive import turns
+from restbench.drive.turns import Mark, Turn
+from restbench.experiment.records import Window
 from restbench.failures import EnvironmentProblem
-from restbench.records import Window
-from restbench.turns import Mark, Turn
 
 LINES = """serial,1000,50,10,1200,240,30
 adaptive,1300,250,40,1500,430,60

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from test_experiment import MINIMAL, loaded, thesis
 
-from restbench.cell import Cell
-from restbench.experiment import Experiment
+from restbench.experiment.cell import Cell
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.plan import plan
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
-from restbench.plan import plan
-from restbench.selection import Where
 
 TURNS = """
 turns = [

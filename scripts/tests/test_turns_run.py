@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench, Ran
 
-from restbench import measures, turns
-from restbench.cell_folder import CellFolder
-from restbench.measures import Row
-from restbench.records import CellRun
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
+from restbench.drive import turns
+from restbench.experiment.records import CellRun
+from restbench.store.cell_folder import CellFolder
 
 pytestmark = pytest.mark.live
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from restbench import experiment, plan, store, volume
-from restbench.selection import Where
+from restbench.experiment import experiment, plan
+from restbench.experiment.selection import Where
+from restbench.schedule import volume
+from restbench.store import store
 
 #: Answers per second of the smallest request on two cores, shared with who asks: to JMeter (the
 #: Java service, results/reference), and to wrk, which takes less of them (the Python service).

@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench import attempts, preparation, session, warming
-from restbench.attempts import Group, measure_cell
 from restbench.commands import ordering
+from restbench.deploy.service import Service
+from restbench.drive import session, warming
+from restbench.drive.measure import Task
+from restbench.drive.session import Session
+from restbench.experiment.records import CellRun, Proof
 from restbench.failures import EnvironmentProblem
-from restbench.measure import Task
-from restbench.placement import Cores
-from restbench.preparation import prepare
-from restbench.records import CellRun, Proof
-from restbench.service import Service
-from restbench.session import Session
-from restbench.store import Run
+from restbench.machine.placement import Cores
+from restbench.schedule import attempts, preparation
+from restbench.schedule.attempts import Group, measure_cell
+from restbench.schedule.preparation import prepare
+from restbench.store.store import Run
 
 
 @pytest.fixture

@@ -13,10 +13,12 @@ import pytest
 from harness_at_work import Harness, at_work, await_true, gone
 from stub_bench import Bench
 
-from restbench import resuming, store, watch
 from restbench.commands import ordering, running
-from restbench.store import Run
-from restbench.writing import write_text
+from restbench.machine import watch
+from restbench.schedule import resuming
+from restbench.store import store
+from restbench.store.store import Run
+from restbench.store.writing import write_text
 
 
 @pytest.fixture

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from restbench.cell import Cell
-from restbench.estimate import Estimator, expected_seconds, total_seconds
-from restbench.experiment import load
-from restbench.placement import Cores, core_list, place
-from restbench.plan import plan
-from restbench.profile import Profile
-from restbench.progress import duration
-from restbench.records import PlannedCell
-from restbench.selection import Where
-from restbench.store import experiment_file
-from restbench.window import window_over
+from restbench.drive.window import window_over
+from restbench.experiment.cell import Cell
+from restbench.experiment.experiment import load
+from restbench.experiment.plan import plan
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
+from restbench.machine.placement import Cores, core_list, place
+from restbench.schedule.estimate import Estimator, expected_seconds, total_seconds
+from restbench.show.progress import duration
+from restbench.store.store import experiment_file
 
 PROFILE = Profile(
     blocks=1,

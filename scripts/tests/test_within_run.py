@@ -1,6 +1,6 @@
 import pytest
 
-from restbench import within_run
+from restbench.analyse import within_run
 
 #: The method's series, with its own batches of five.
 SERIES = [101, 103, 102, 104, 106, 105, 103, 101, 99, 98, 97, 99, 100, 102, 103, 101, 100, 98, 99]

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from restbench.cell import ServiceName
+from restbench.experiment.cell import ServiceName
 from restbench.failures import BadConfiguration, Failure
 
 from .flood import Force, overloaded

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from restbench.cell import Shape
-from restbench.payload import make_payload
+from restbench.drive.payload import make_payload
+from restbench.experiment.cell import Shape
 
 SEED = 2019
 LOW = Shape(rows=30, inner=20, columns=20)

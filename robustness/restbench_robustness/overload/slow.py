@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from restbench.cell import Shape
+from restbench.experiment.cell import Shape
 from restbench.failures import EnvironmentProblem
 
 from .exchange import Verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from restbench.cell import Shape
+from restbench.experiment.cell import Shape
 
 from .exchange import Verdict
 from .mix import valid

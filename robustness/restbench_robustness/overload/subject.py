@@ -15,10 +15,11 @@ from typing import Any
 
 import psutil
 
-from restbench import process, service
-from restbench.cell import ServiceName
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.service import Service
+from restbench.machine import process
 
 from .exchange import Connection, Judged, Verdict
 from .load import Outcome

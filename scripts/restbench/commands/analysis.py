@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from restbench import analysis_bench, machine, machine_lock, watch
-from restbench.analysis_bench import Timed
-from restbench.cell_folder import CellFolder
 from restbench.commands.options import console
+from restbench.machine import machine, machine_lock, watch
+from restbench.store.cell_folder import CellFolder
+from restbench.tools import analysis_bench
+from restbench.tools.analysis_bench import Timed
 
 
 def bench_analysis(

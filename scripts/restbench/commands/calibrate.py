@@ -6,11 +6,11 @@ import time
 
 from rich.table import Table
 
-from restbench.calibrate import calibrate
-from restbench.calibration import keep
+from restbench.calibrate.calibrate import calibrate
 from restbench.commands.options import console
-from restbench.progress import duration
-from restbench.records import Calibration
+from restbench.experiment.records import Calibration
+from restbench.show.progress import duration
+from restbench.store.calibration import keep
 
 
 def calibrate_machine() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from restbench import store, toml_file
+from restbench.experiment import toml_file
 from restbench.failures import BadConfiguration
+from restbench.store import store
 
 
 def closed_run(name: str) -> store.Run:

@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.claim_parts import ratio_text
-from restbench.columns import HEADINGS, readable
 from restbench.commands.choosing import closed_run
 from restbench.commands.options import console
-from restbench.compare import METRICS, Compared, Line, compare
+from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
+from restbench.judge.claim_parts import ratio_text
+from restbench.judge.compare import METRICS, Compared, Line, compare
 
 _RUN = "A run's name, its path, or 'latest'."
 

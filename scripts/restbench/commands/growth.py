@@ -11,14 +11,15 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from restbench import growth, machine
-from restbench.audit import FOREIGN_LIMIT_PCT
+from restbench.analyse.audit import FOREIGN_LIMIT_PCT
 from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
 from restbench.failures import CellsFailed, GrowsTooFast
-from restbench.growth import Growth
-from restbench.growth_fit import TOLERANCE, Fit
-from restbench.growth_plan import plan_of
-from restbench.progress import duration
+from restbench.machine import machine
+from restbench.show.progress import duration
+from restbench.tools import growth
+from restbench.tools.growth import Growth
+from restbench.tools.growth_fit import TOLERANCE, Fit
+from restbench.tools.growth_plan import plan_of
 
 READING = (
     "Over: the sizes that were fitted, without those too fast for the clock. First, last: the "

@@ -10,21 +10,15 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import (
-    experiment,
-    limit_bench,
-    limit_servers,
-    machine,
-    machine_lock,
-    placement,
-    store,
-    watch,
-)
 from restbench.commands.options import console
+from restbench.drive.payload import payload_of
+from restbench.experiment import experiment
 from restbench.failures import EnvironmentProblem, LimitMissed
-from restbench.limit_bench import Standing
-from restbench.payload import payload_of
-from restbench.writing import write_json
+from restbench.machine import machine, machine_lock, placement, watch
+from restbench.store import store
+from restbench.store.writing import write_json
+from restbench.tools import limit_bench, limit_servers
+from restbench.tools.limit_bench import Standing
 
 COMPLEXITIES = ("low", "medium", "high")
 

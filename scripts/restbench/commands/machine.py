@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from restbench import doctor
 from restbench.commands.options import console
+from restbench.machine import doctor
 
 
 def examine_machine() -> None:

@@ -7,17 +7,6 @@ from typing import Annotated
 
 import typer
 
-from restbench import (
-    clock,
-    environment,
-    estimate,
-    outcome,
-    phases,
-    runner,
-    spending,
-    store,
-    volume,
-)
 from restbench.commands import npb_bench, open_load, planning, results, running
 from restbench.commands.options import (
     CellsOption,
@@ -29,12 +18,15 @@ from restbench.commands.options import (
 from restbench.commands.ordering import order_for
 from restbench.commands.planning import PilotOption, PrecisionOption
 from restbench.commands.results import Presented
+from restbench.experiment.npb_experiment import is_npb
+from restbench.experiment.open_experiment import is_open_load
+from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
-from restbench.npb_experiment import is_npb
-from restbench.open_experiment import is_open_load
-from restbench.order import Order
-from restbench.phases import Account
-from restbench.progress import ProgressView, duration
+from restbench.machine import clock, phases
+from restbench.machine.phases import Account
+from restbench.schedule import environment, estimate, outcome, runner, volume
+from restbench.show.progress import ProgressView, duration
+from restbench.store import spending, store
 
 DEFAULT_PROFILE = "quick"
 

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from restbench import microbench
 from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
-from restbench.microbench_plan import PROFILES, plan_of
-from restbench.microbench_tables import terminal
-from restbench.progress import duration
+from restbench.show.progress import duration
+from restbench.tools import microbench
+from restbench.tools.microbench_plan import PROFILES, plan_of
+from restbench.tools.microbench_tables import terminal
 
 
 def measure_parts(

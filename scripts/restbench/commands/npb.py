@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import machine_lock, npb_direct, watch
-from restbench.cell import STRATEGIES, ServiceName
 from restbench.commands.options import console
+from restbench.drive import npb_direct
+from restbench.drive.npb_direct import Program
+from restbench.experiment.cell import STRATEGIES, ServiceName
+from restbench.experiment.npb_work import CLASSES, Work
 from restbench.failures import BadConfiguration
-from restbench.npb_direct import Program
-from restbench.npb_records import KernelRun
-from restbench.npb_work import CLASSES, Work
+from restbench.machine import machine_lock, watch
+from restbench.store.npb_records import KernelRun
 
 RUN_MAX_S = 3600.0
 

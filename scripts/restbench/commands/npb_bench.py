@@ -5,28 +5,20 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from restbench import (
-    environment,
-    npb_experiment,
-    npb_figure,
-    npb_plan,
-    npb_report,
-    npb_results,
-    npb_run,
-    npb_terminal,
-    outcome,
-    store,
-    volume,
-)
+from restbench.analyse import npb_results
 from restbench.commands import running
 from restbench.commands.options import console
 from restbench.commands.ordering import command_line
+from restbench.experiment import npb_experiment, npb_plan
+from restbench.experiment.npb_plan import NpbOrder
+from restbench.experiment.npb_work import work_of
+from restbench.experiment.plan import parse_filter
 from restbench.failures import BadConfiguration
-from restbench.npb_plan import NpbOrder
-from restbench.npb_work import work_of
-from restbench.plan import parse_filter
-from restbench.progress import duration
-from restbench.store import Run
+from restbench.schedule import environment, npb_run, outcome, volume
+from restbench.show import npb_figure, npb_report, npb_terminal
+from restbench.show.progress import duration
+from restbench.store import store
+from restbench.store.store import Run
 
 
 def show_plan(path: Path, profile: str, cells: str) -> None:

@@ -5,25 +5,19 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from restbench import (
-    environment,
-    open_experiment,
-    open_figure,
-    open_load,
-    open_report,
-    open_results,
-    outcome,
-    volume,
-)
-from restbench.cell import Cell
+from restbench.analyse import open_results
 from restbench.commands import running
 from restbench.commands.options import console
 from restbench.commands.ordering import attached, command_line
+from restbench.experiment import open_experiment
+from restbench.experiment.cell import Cell
+from restbench.experiment.open_experiment import OpenOrder
+from restbench.experiment.plan import parse_filter
 from restbench.failures import BadConfiguration
-from restbench.open_experiment import OpenOrder
-from restbench.plan import parse_filter
-from restbench.progress import duration
-from restbench.store import Run
+from restbench.schedule import environment, open_load, outcome, volume
+from restbench.show import open_figure, open_report
+from restbench.show.progress import duration
+from restbench.store.store import Run
 
 
 def show_plan(path: Path, profile: str, cells: str) -> None:

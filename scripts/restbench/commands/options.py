@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from restbench.cell import FACTORS
+from restbench.experiment.cell import FACTORS
 
 #: Where there is no terminal to ask, the tables' own width.
 PLAIN_WIDTH = 100

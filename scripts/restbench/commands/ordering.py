@@ -7,12 +7,13 @@ import shlex
 import sys
 from pathlib import Path
 
-from restbench import claim_file, experiment, plan, store
-from restbench.cell import STRATEGIES, ServiceName
 from restbench.commands.options import RESUME
-from restbench.experiment import Experiment
+from restbench.experiment import claim_file, experiment, plan
+from restbench.experiment.cell import STRATEGIES, ServiceName
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
-from restbench.order import Order
+from restbench.store import store
 
 #: What can be attached to: JMeter is given host and port, so there is nothing behind them.
 ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")

@@ -9,13 +9,16 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench import costs, experiment, machine, pilot, precision, store
 from restbench.commands.options import console
+from restbench.experiment import experiment
+from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
-from restbench.order import Order
-from restbench.pilot import Pilot
-from restbench.precision import LEAST_BLOCKS, MOST_BLOCKS, Need
-from restbench.progress import duration
+from restbench.machine import machine
+from restbench.schedule import costs, pilot, precision
+from restbench.schedule.pilot import Pilot
+from restbench.schedule.precision import LEAST_BLOCKS, MOST_BLOCKS, Need
+from restbench.show.progress import duration
+from restbench.store import store
 
 PrecisionOption = Annotated[
     str,

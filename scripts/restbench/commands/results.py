@@ -8,27 +8,19 @@ from typing import Annotated
 
 import typer
 
-from restbench import (
-    calibration,
-    dashboards,
-    figures,
-    keep,
-    machine_findings,
-    measures,
-    npb_results,
-    phases,
-    report,
-    store,
-    study,
-    tables,
-)
+from restbench.analyse import measures, npb_results
 from restbench.commands import npb_bench, open_load
 from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import RunArgument, console
+from restbench.drive import dashboards
+from restbench.experiment.npb_experiment import is_npb
+from restbench.experiment.open_experiment import is_open_load
 from restbench.failures import BadConfiguration, Failure
-from restbench.microbench_records import Microbench
-from restbench.npb_experiment import is_npb
-from restbench.open_experiment import is_open_load
+from restbench.judge import study
+from restbench.machine import phases
+from restbench.show import figures, keep, report, tables
+from restbench.store import calibration, machine_findings, store
+from restbench.store.microbench_records import Microbench
 
 
 def build_report(name: RunArgument = "latest") -> None:

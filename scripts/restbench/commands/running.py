@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from restbench import clock, resuming, run_lock, storage, store, watch
-from restbench.begin import Ordered
 from restbench.commands.options import console
+from restbench.experiment.records import PlannedCell
 from restbench.failures import Interrupted, NotAsBegun, StorageProblem
-from restbench.folders import BEGUN
-from restbench.records import PlannedCell
-from restbench.store import Run
+from restbench.machine import clock, storage, watch
+from restbench.schedule import resuming
+from restbench.schedule.begin import Ordered
+from restbench.store import run_lock, store
+from restbench.store.folders import BEGUN
+from restbench.store.store import Run
 
 
 def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run | None:

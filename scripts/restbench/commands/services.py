@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from restbench import jvm, serve
-from restbench.cell import Front
 from restbench.commands.options import console
+from restbench.deploy import serve
+from restbench.experiment.cell import Front
+from restbench.machine import jvm
 
 
 def serve_services(

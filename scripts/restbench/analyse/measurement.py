@@ -1,0 +1,79 @@
+"""One measurement of one cell as numbers, and what it is judged by beside its own files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from restbench.analyse.timeline import Timeline
+from restbench.analyse.within_run import WithinRun
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import Window
+from restbench.observe.service_metrics import ServiceMetrics
+from restbench.observe.sysstat import MachineUse
+
+
+@dataclass(frozen=True)
+class KindMeasurement:
+    """One kind of request of a mix, in the same window: correct responses alone."""
+
+    samples: int
+    throughput_per_s: float
+    mean_ms: float | None
+    p50_ms: float | None
+    p95_ms: float | None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One measurement of one cell as numbers, named as the table's columns are (`columns`).
+
+    `None`: unknown, or more than the number of completions supports. Its numbers are there even if
+    a wrong answer voids them; Row does not show them.
+    """
+
+    block: int
+    flags: tuple[str, ...]
+    reason: str | None = None
+    window: Window | None = None
+    throughput_per_s: float | None = None
+    mean_ms: float | None = None
+    p50_ms: float | None = None
+    p90_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    samples: int | None = None
+    errors: int | None = None
+    wrong_answers: int | None = None
+    cpu_ms_per_request: float | None = None
+    service_cpu_pct: float | None = None
+    load_cpu_pct: float | None = None
+    machine_cpu_pct: float | None = None
+    memory_mib: float | None = None
+    queue_ms: float | None = None
+    parse_ms: float | None = None
+    compute_ms: float | None = None
+    serialize_ms: float | None = None
+    network_ms: float | None = None
+    littles_mean_ms: float | None = None
+    batch_half_width_pct: float | None = None
+    """Of `within_run`: how this run went, no interval over runs."""
+    within_run: WithinRun | None = None
+    timeline: Timeline | None = None
+    """From the same scan of the samples."""
+    kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
+    """Of a mix: each kind of its requests, by name."""
+    machine: MachineUse | None = None
+    service_metrics: ServiceMetrics | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a run beside a cell's own raw files; it is judged by."""
+
+    profile: Profile | None = None
+    ceiling_per_s: float | None = None
+    """Requests per second of the load generator on this machine (calibration)."""
+
+
+NOTHING = Known()

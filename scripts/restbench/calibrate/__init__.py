@@ -1,0 +1,1 @@
+"""Whether the measuring chain is right."""

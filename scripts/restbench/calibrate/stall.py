@@ -1,0 +1,141 @@
+"""Stall: what does the chain show of a service that stops for seconds?
+
+A closed load sees only what its users wait for: each of N users meets the stall once, however long
+it is, and sends nothing meanwhile. So its percentiles hide the stall, and are labelled "closed
+loop"; only the slowest response tells.
+
+An open load's requests come on. One that is to be sent t seconds into a stall of S waits S - t. At
+an even rate over a window of T, the share (T - S)/T of all waits only the delay D, and the rest
+D + 0 to D + S, evenly: the percentile q above that share is D + S - (1 - q) T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import isfinite
+
+from restbench.calibrate.probe import Probe, cell_of, window_of
+from restbench.calibrate.stub import Behaviour
+from restbench.experiment.arrivals import Phases
+from restbench.experiment.records import CalibrationCheck
+
+USERS = 10
+#: Of the open load: so few that what has waited is answered in no time once the stall is over, and
+#: users enough that every request is on its way by then.
+RATE_PER_S = 50.0
+OPEN_USERS = 120
+SLOWEST = 100.0
+PERCENTS = (90.0, 99.0, SLOWEST)
+DELAY_MS = 20.0
+WARMUP_S = 1.0
+#: Everything may be off by this share of the stall.
+TOLERANCE = 0.1
+
+
+@dataclass(frozen=True)
+class Stall:
+    """A stub that stops for `stall_s` in the middle of a window."""
+
+    stall_s: float = 2.0
+    window_s: float = 8.0
+
+    @property
+    def behaviour(self) -> Behaviour:
+        """The stub that does so."""
+        after_s = WARMUP_S + self.window_s / 3
+        return Behaviour(delay_ms=DELAY_MS, stall_after_s=after_s, stall_s=self.stall_s)
+
+    def expected_ms(self, percent: float) -> float:
+        """The percentile that an open load must show; DELAY_MS where the stall does not reach."""
+        seconds = self.stall_s - (1 - percent / 100) * self.window_s
+        return DELAY_MS + 1000 * max(0.0, seconds)
+
+
+@dataclass(frozen=True)
+class Closed:
+    """What a closed load showed of it."""
+
+    p99_ms: float
+    slowest_ms: float
+    touched: int
+    """Responses that took longer than half the stall."""
+
+
+def closed(probe: Probe, tell: Callable[[str], None], stall: Stall | None = None) -> Closed:
+    """Load a stub that stops once, with users that wait for their answers."""
+    stall = stall or Stall()
+    tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
+    with probe.stub(stall.behaviour) as stub:
+        profile = window_of(stall.window_s, WARMUP_S)
+        elapsed_ms = probe.measure(stub, cell_of(USERS), profile).correct_ms()
+    return Closed(
+        p99_ms=elapsed_ms.percentile(99),
+        slowest_ms=elapsed_ms.percentile(100),
+        touched=int(elapsed_ms.counts[elapsed_ms.values > 500 * stall.stall_s].sum()),
+    )
+
+
+def judge_closed(found: Closed, stall: Stall | None = None) -> CalibrationCheck:
+    """The check's record: a closed load is as blind as it is said to be, and no blinder."""
+    stall_ms = 1000 * (stall or Stall()).stall_s
+    saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
+    hidden = abs(found.p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
+    return CalibrationCheck(
+        name="stall, closed load",
+        question="What does a closed load show of a service that stops?",
+        measured=(
+            f"a stall of {stall_ms:.0f} ms: the slowest response took {found.slowest_ms:.0f} ms, "
+            f"p99 {found.p99_ms:.0f} ms; {found.touched} responses of {USERS} users met it. "
+            "So closed-loop percentiles hide stalls"
+        ),
+        limit=(
+            f"slowest within {TOLERANCE * stall_ms:.0f} ms of the stall, at most one response a "
+            f"user; p99 within it of the delay ({DELAY_MS:.0f} ms)"
+        ),
+        passed=saw_size and hidden and 0 < found.touched <= USERS,
+        values={
+            "stall_ms": stall_ms,
+            "slowest_ms": found.slowest_ms,
+            "p99_ms": found.p99_ms,
+            "touched": found.touched,
+        },
+    )
+
+
+def opened(
+    probe: Probe, tell: Callable[[str], None], stall: Stall | None = None
+) -> dict[float, float]:
+    """The percentiles (PERCENTS, milliseconds) that an open load shows of a stub that stops once;
+    a request without a correct answer is slower than any."""
+    stall = stall or Stall()
+    tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
+    phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
+    with probe.stub(stall.behaviour) as stub:
+        answered = probe.offer(stub, OPEN_USERS, RATE_PER_S, phases)
+    return {percent: answered.latency_ms.percentile(percent) for percent in PERCENTS}
+
+
+def judge_opened(found: Mapping[float, float], stall: Stall | None = None) -> CalibrationCheck:
+    """The check's record: an open load shows the stall at its analytic size."""
+    stall = stall or Stall()
+    expected = {percent: stall.expected_ms(percent) for percent in found}
+    limit_ms = TOLERANCE * 1000 * stall.stall_s
+    return CalibrationCheck(
+        name="stall, open load",
+        question="Does an open load show a service that stops, at its size?",
+        measured=f"a stall of {1000 * stall.stall_s:.0f} ms: "
+        + ", ".join(
+            f"{_name(percent)} {value:.0f} ms (expected {expected[percent]:.0f})"
+            for percent, value in found.items()
+        ),
+        limit=f"each within {limit_ms:.0f} ms of what the schedule says",
+        passed=all(abs(found[percent] - expected[percent]) <= limit_ms for percent in found),
+        values={
+            f"{_name(percent)}_ms": value for percent, value in found.items() if isfinite(value)
+        },
+    )
+
+
+def _name(percent: float) -> str:
+    return "slowest" if percent == SLOWEST else f"p{percent:g}"

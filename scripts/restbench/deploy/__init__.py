@@ -1,0 +1,1 @@
+"""Services, their programs and the proxies before them: up, ready, ask, down."""

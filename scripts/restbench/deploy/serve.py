@@ -1,0 +1,130 @@
+"""`make serve` and `make stop`: both services in the background, and lines to paste."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import shlex
+import shutil
+import signal
+from pathlib import Path
+
+import psutil
+
+from restbench.deploy import service
+from restbench.experiment.cell import Front, ServiceName
+from restbench.failures import EnvironmentProblem
+from restbench.machine import ports
+from restbench.store.store import serve_folder
+from restbench.store.writing import write_json
+
+STOP_TIMEOUT_S = 20.0
+#: A process's time of birth is told from the clock, which may be set a little meanwhile.
+CLOCK_STEP_S = 2.0
+NAMES: tuple[ServiceName, ...] = ("java", "python")
+EXAMPLE = {
+    "requestId": 1,
+    "matrixOne": {"columnCount": 3, "rows": [{"value": "1,2,3"}, {"value": "4,5,6"}]},
+    "matrixTwo": {
+        "columnCount": 2,
+        "rows": [{"value": "7,8"}, {"value": "9,10"}, {"value": "11,12"}],
+    },
+}
+
+
+def start_all(front: Front = "none") -> list[service.Service]:
+    """Start both services on 127.0.0.1, each behind a front of its own if one is wanted; they go on
+    when this process ends, until `stop_all`."""
+    if running():
+        raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
+    for name in NAMES:
+        ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+    started: list[service.Service] = []
+    try:
+        for name in NAMES:
+            started.append(_start(name, front))
+            _note(started)
+    except BaseException:
+        for each in started:
+            each.stop()
+        _state().unlink(missing_ok=True)
+        raise
+    return started
+
+
+def stop_all() -> list[str]:
+    """End the services that `start_all` left running, and the fronts before them; returns the
+    services' names."""
+    stopped = running()
+    for pids in stopped.values():
+        for pid in reversed(pids):
+            _end(pid)
+    _state().unlink(missing_ok=True)
+    return list(stopped)
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        children = process.children(recursive=True)
+        is_nginx = process.name() == "nginx"
+        title = " ".join(process.cmdline())
+        # What TERM cuts off nginx finishes on QUIT.
+        process.send_signal(signal.SIGQUIT if is_nginx else signal.SIGTERM)
+        _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
+        for each in left:
+            each.kill()
+        if is_nginx and (folder := re.search(r"-p (\S+) -c", title)):
+            shutil.rmtree(folder[1], ignore_errors=True)
+
+
+def running() -> dict[str, list[int]]:
+    """What `start_all` left running: the name of each service, the ids of its process and of the
+    front's."""
+    if not _state().exists():
+        return {}
+    noted = json.loads(_state().read_text(encoding="utf-8"))
+    ours = {
+        name: [pid for pid, born_s in processes if _is_the_one(pid, born_s)]
+        for name, processes in noted.items()
+    }
+    return {name: pids for name, pids in ours.items() if pids}
+
+
+def curl_lines(target: service.Service) -> list[str]:
+    """One line a strategy that works when pasted into a shell."""
+    body = shlex.quote(json.dumps(EXAMPLE, separators=(",", ":")))
+    header = "-H 'Content-Type: application/json'"
+    return [
+        f"curl -sS {header} {target.base_url}/matrix/{strategy} -d {body}"
+        for strategy in target.strategies()
+    ]
+
+
+def _note(started: list[service.Service]) -> None:
+    """With its time of birth: after a restart of the machine the number may be anybody's."""
+    pids = {each.name: [process.pid for process in each.processes] for each in started}
+    noted = {name: [(pid, _born_s(pid)) for pid in each] for name, each in pids.items()}
+    write_json(_state(), noted)
+
+
+def _is_the_one(pid: int, born_s: float) -> bool:
+    now = _born_s(pid)
+    return now is not None and abs(now - born_s) < CLOCK_STEP_S
+
+
+def _born_s(pid: int) -> float | None:
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _start(name: ServiceName, front: Front) -> service.Service:
+    folder = serve_folder() / name
+    return service.start(name, front, None, folder, outlives_us=True, protected=True)
+
+
+def _state() -> Path:
+    return serve_folder() / "processes.json"

@@ -1,0 +1,1 @@
+"""What sends load, and what is sent."""

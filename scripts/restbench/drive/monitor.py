@@ -1,0 +1,182 @@
+"""What runs beside a cell: sar, pidstat and the service's own metrics."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shlex
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from restbench.deploy.service import Service
+from restbench.machine import process
+from restbench.store.cell_folder import CellFolder
+
+INTERVAL_S = 1
+METRICS_TIMEOUT_S = 5.0
+STOP_TIMEOUT_S = 3.0
+
+#: The service's own metrics that are kept: requests, JVM heap, GC pauses, threads by state.
+KEPT = (
+    "restbench_",
+    "jvm_memory_used_bytes",
+    "jvm_gc_pause_seconds",
+    "jvm_threads_states_threads",
+    "process_resident_memory_bytes",
+    "process_cpu",
+)
+#: What `sadf -j` is asked for: CPU per core, run queue, memory, context switches.
+SADF_SELECTION = ["-u", "ALL", "-P", "ALL", "-q", "-r", "-w"]
+
+
+@dataclass
+class Monitors:
+    """What was started beside a cell; `flags` names what could not be."""
+
+    commands: dict[str, str] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    sar_binary: Path | None = None
+    """Where sar writes, once it was started."""
+
+    def sampled_bytes(self) -> int | None:
+        """What sar has written so far: it grows with each sample. None where nothing samples."""
+        if self.sar_binary is None or not self.sar_binary.exists():
+            return None
+        return self.sar_binary.stat().st_size
+
+    def ended(self) -> list[str]:
+        """Those that should run and do not."""
+        return [name for name, each in self.running.items() if each.poll() is not None]
+
+
+def missing_tools() -> list[str]:
+    """The collectors that are not installed."""
+    return [tool for tool in ("sar", "sadf", "pidstat") if shutil.which(tool) is None]
+
+
+@contextmanager
+def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Monitors]:
+    """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
+    came after sar's last sample is not in it."""
+    monitors = Monitors()
+    with _sampled_metrics(service, folder.metrics):
+        if missing_tools():
+            monitors.flags.append("no-sar")
+            yield monitors
+            return
+        try:
+            _start_collectors(monitors, service, load_pid, folder)
+            yield monitors
+        finally:
+            for each in monitors.running.values():
+                # The whole group: sar alone would wait for the next sample of its collector.
+                process.stop(each, signal.SIGINT, STOP_TIMEOUT_S, to_group=True)
+            _convert(folder)
+
+
+def _start_collectors(
+    monitors: Monitors, service: Service, load_pid: int | None, folder: CellFolder
+) -> None:
+    pids = [*service.pids(), *([load_pid] if load_pid else [])]
+    sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
+    selection = ",".join(map(str, pids))
+    pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
+    pidstat += ["-p", selection, str(INTERVAL_S)]
+    monitors.commands = {"sar": shlex.join(sar), "pidstat": shlex.join(pidstat)}
+    monitors.running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
+    monitors.sar_binary = folder.sar_binary
+    if pids:
+        line = process.bound_to_us(pidstat)
+        monitors.running["pidstat"] = process.start(line, folder.pidstat)
+
+
+def _convert(folder: CellFolder) -> None:
+    command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
+    with folder.sar_json.open("wb") as output:
+        # A file that sadf cannot read has no samples: the cell's flag `no-sar` tells it.
+        subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
+
+
+@contextmanager
+def _sampled_metrics(service: Service, path: Path) -> Iterator[None]:
+    stopped = threading.Event()
+    lost: list[OSError] = []
+
+    def sample() -> None:
+        with _told_later(lost), path.open("w", encoding="utf-8") as output:
+            while not stopped.is_set():
+                values = _scrape(service)
+                if values:
+                    line = {"t_ms": round(time.time() * 1000), "values": values}
+                    output.write(json.dumps(line) + "\n")
+                stopped.wait(INTERVAL_S)
+
+    sampler = threading.Thread(target=sample, daemon=True)
+    sampler.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        sampler.join()
+    if lost:
+        raise lost[0]
+
+
+@contextmanager
+def _told_later(lost: list[OSError]) -> Iterator[None]:
+    """A thread's error is its own: who waits for the thread has to raise it."""
+    try:
+        yield
+    except OSError as error:
+        lost.append(error)
+
+
+def _scrape(service: Service) -> dict[str, float]:
+    # A service under overload may not answer in time; a gap in the series is the truth then.
+    with contextlib.suppress(httpx.HTTPError):
+        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+        return parse_metrics(answer.raise_for_status().text)
+    return {}
+
+
+def parse_metrics(
+    text: str, wanted: Callable[[str], bool] = lambda n: n.startswith(KEPT)
+) -> dict[str, float]:
+    """Prometheus text format to `name{labels}` → value, only the wanted names."""
+    values: dict[str, float] = {}
+    for line in text.splitlines():
+        name, _, value = line.rpartition(" ")
+        if name and not line.startswith("#") and wanted(name):
+            values[name] = float(value)
+    return values
+
+
+def answered_requests(service: Service, strategy: str) -> float | None:
+    """How many requests of a strategy the service says it has answered; None if it does not say."""
+    return _metric(service, "restbench_requests_total", f'strategy="{strategy}"')
+
+
+def requests_in_flight(service: Service) -> float | None:
+    """How many requests the service says are in flight; None if it does not say."""
+    return _metric(service, "restbench_requests_in_flight", "")
+
+
+def _metric(service: Service, name: str, label: str) -> float | None:
+    with contextlib.suppress(httpx.HTTPError):
+        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+        found = parse_metrics(
+            answer.raise_for_status().text, lambda each: each.startswith(name) and label in each
+        )
+        # No such line is not a count of nothing: a service that counts has answered the check.
+        return sum(found.values()) if found else None
+    return None

@@ -1,0 +1,62 @@
+"""Calls of a service for a kernel, one after the other: what it answers, and when."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+import httpx
+
+from restbench.deploy.service import Service
+from restbench.drive import npb_direct
+from restbench.experiment.cell import Cell
+from restbench.experiment.npb_work import Work
+from restbench.failures import EnvironmentProblem, NotOffered
+from restbench.store.npb_records import ServedRun
+
+_TOO_LARGE = httpx.codes.REQUEST_ENTITY_TOO_LARGE
+
+
+class Refused(EnvironmentProblem):
+    """The class needs more memory than the service may take (error 010); the message is its own."""
+
+
+def body(work: Work) -> bytes:
+    """The request: the input is built for each, as a client gets it who says nothing of it."""
+    asked = {"requestId": 1, "class": work.npb_class, "generate": True}
+    return json.dumps(asked, separators=(",", ":")).encode()
+
+
+def calls(
+    service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
+) -> Iterator[ServedRun]:
+    """The answers to so many calls on one kept connection, none before the last one is there.
+
+    Refused, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
+    """
+    url = f"{service.base_url}/npb-{work.kernel.lower()}/{cell.strategy}"
+    request = service.client.build_request(
+        "POST",
+        url,
+        content=body(work),
+        headers={"Content-Type": "application/json"},
+        timeout=run_max_s,
+    )
+    for _ in range(runs):
+        began = time.perf_counter()
+        answer = service.client.send(request)
+        seconds = time.perf_counter() - began
+        _require_success(answer, cell)
+        yield ServedRun(answer=npb_direct.read_answer(answer.content, work), client_seconds=seconds)
+
+
+def _require_success(answer: httpx.Response, cell: Cell) -> None:
+    if answer.status_code == httpx.codes.OK:
+        return
+    told = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
+    if answer.status_code == _TOO_LARGE:
+        raise Refused(told)
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise NotOffered(told)
+    raise EnvironmentProblem(told)

@@ -1,0 +1,134 @@
+"""A kernel without HTTP: the services' own programs, one process for a given number of runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from restbench.deploy import programs
+from restbench.experiment.cell import ServiceName
+from restbench.experiment.npb_work import Work
+from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
+from restbench.machine import jvm, process
+from restbench.store.npb_records import KernelRun
+
+#: What both programs end with when they cannot do what was asked for.
+NOT_POSSIBLE = 2
+#: For the start of the process, beside its runs.
+START_S = 60.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """One process: what it runs, how often, where."""
+
+    service: ServiceName
+    strategy: str
+    work: Work
+    runs: int
+    cores: str | None = None
+    """As `taskset -c` takes them."""
+    generate: bool = True
+    """Whether each run builds its own input, as a request does by default."""
+
+    @property
+    def arguments(self) -> list[str]:
+        """What both programs take."""
+        cached = [] if self.generate else ["--cached-input"]
+        asked = ["--strategy", self.strategy, "--repetitions", str(self.runs), *cached]
+        return [self.work.kernel, self.work.npb_class, *asked]
+
+
+def java_program() -> list[str]:
+    """Of the Java service's archive, in the same JVM with the same flags."""
+    if not programs.JAR.exists():
+        raise EnvironmentProblem(f"{programs.JAR} is missing: run 'make setup'")
+    return [*jvm.command(), "-jar", str(programs.JAR), "npb"]
+
+
+def python_program() -> list[str]:
+    """Of the Python service, in this virtual environment."""
+    path = f"PYTHONPATH={programs.PYTHON_SERVICE}"
+    return ["env", path, sys.executable, "-m", "restbench_service.direct"]
+
+
+PROGRAMS: dict[ServiceName, Callable[[], list[str]]] = {
+    "java": java_program,
+    "python": python_program,
+}
+
+
+def command(program: Program) -> list[str]:
+    """The command line, bound to our own life."""
+    line = [*PROGRAMS[program.service](), *program.arguments]
+    return process.bound_to_us(line, program.cores)
+
+
+def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
+    """Start the process, wait for its end, and read its answers, which `log` keeps.
+
+    WrongAnswers where one is not verified; EnvironmentProblem where the process fails, or takes
+    longer than `run_max_s` a run; BadConfiguration where it cannot do what it was asked for.
+    """
+    log.unlink(missing_ok=True)
+    started = process.start(command(program), log)
+    code: int | None = None
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            code = started.wait(START_S + program.runs * run_max_s)
+    finally:
+        process.stop(started)
+    # However it ended: a second attempt must not hide a wrong answer of this one.
+    answers = tuple(
+        read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')
+    )
+    if code is None:
+        raise EnvironmentProblem(
+            f"{_name(program)}: not done after {program.runs} times {run_max_s:g} s"
+        )
+    _require_done(program, code, len(answers), log)
+    return answers
+
+
+def read_answer(text: str | bytes, work: Work) -> KernelRun:
+    """An answer of the contract's form, to what was asked; WrongAnswers where it is anything else
+    or not verified."""
+    try:
+        answer = KernelRun.model_validate_json(text)
+    except ValidationError as error:
+        raise WrongAnswers(f"{work.level}: no answer of a kernel: {text[:100]!r}") from error
+    if (answer.kernel, answer.npb_class) != (work.kernel, work.npb_class):
+        raise WrongAnswers(f"{work.level}: the answer is of {answer.kernel}-{answer.npb_class}")
+    if not answer.verified:
+        raise WrongAnswers(
+            f"{work.level}: not verified: {answer.value}, the reference is {answer.reference}"
+        )
+    return answer
+
+
+def _require_done(program: Program, code: int, answers: int, log: Path) -> None:
+    if code == 0 and answers == program.runs:
+        return
+    told = process.tail(log)
+    if code == NOT_POSSIBLE:
+        raise BadConfiguration(f"{_name(program)}: {told.splitlines()[-1] if told else code}")
+    raise EnvironmentProblem(
+        f"{_name(program)}: ended with {code} after {answers} of {program.runs} runs; "
+        f"its log ends:\n{told}"
+    )
+
+
+def _lines(log: Path) -> list[str]:
+    """The whole ones: the last is cut off where the process was stopped while it wrote."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    return [line for line in lines if line.endswith("\n")]
+
+
+def _name(program: Program) -> str:
+    return f"{program.service} {program.strategy} {program.work.level} without HTTP"

@@ -1,0 +1,150 @@
+"""Seeded request bodies and the exact answers that must come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from restbench.experiment import mix
+from restbench.experiment.cell import Kind, Shape
+from restbench.store.writing import write_text
+
+BODY_REST = "body-rest.json"
+ROWS = "rows.json"
+#: The kinds of a mix in the order of sending, a line a request.
+ORDER = "order.txt"
+
+
+@dataclass(frozen=True)
+class Payload:
+    """One request body without its id, and the `rows` of its answer, as JSON text."""
+
+    shape: Shape
+    body_rest: str
+    rows: str
+
+    def body(self, request_id: int | str) -> bytes:
+        """The whole request body (UTF-8)."""
+        return f'{{"requestId":{_quoted(request_id)},{self.body_rest}'.encode()
+
+    def answer(self, request_id: int | str) -> bytes:
+        """The only right answer to that body, byte for byte."""
+        return f'{{"requestId":"{request_id}","rows":{self.rows}}}'.encode()
+
+    def files(self, folder: Path) -> dict[Path, str]:
+        """Both texts, where the JMeter plan reads them."""
+        return {folder / BODY_REST: self.body_rest, folder / ROWS: self.rows}
+
+    def write(self, folder: Path) -> None:
+        """Put both texts there."""
+        for path, text in self.files(folder).items():
+            write_text(path, text)
+
+
+class Drawn(Protocol):
+    """What an experiment of any kind says of its operands."""
+
+    @property
+    def seed(self) -> int:
+        """Where the operands come from."""
+
+    @property
+    def element_min(self) -> int:
+        """The smallest element."""
+
+    @property
+    def element_max(self) -> int:
+        """The largest element."""
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a level of one size."""
+
+    def mix(self, complexity: str) -> tuple[Kind, ...]:
+        """The kinds of request of a level; none for a level of one size."""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """What a level of complexity sends: one payload, or one for each kind of its mix."""
+
+    payloads: Mapping[str, Payload]
+    """By the level of one size that each is."""
+    mix: tuple[Kind, ...] = ()
+
+    @property
+    def shape(self) -> Shape | None:
+        """The size of all of them; None where they are of several."""
+        return None if self.mix else next(iter(self.payloads.values())).shape
+
+
+def requests_of(experiment: Drawn, complexity: str) -> Requests:
+    """What one of the experiment's levels of complexity sends."""
+    kinds = experiment.mix(complexity)
+    names = [kind.name for kind in kinds] or [complexity]
+    return Requests({name: payload_of(experiment, name) for name in names}, kinds)
+
+
+def files_of(experiment: Drawn, complexity: str, folders: Callable[[str], Path]) -> dict[Path, str]:
+    """The text of each file that the JMeter plan reads; `folders` gives a level's folder."""
+    found: dict[Path, str] = {}
+    for name, payload in requests_of(experiment, complexity).payloads.items():
+        found |= payload.files(folders(name))
+    if kinds := experiment.mix(complexity):
+        shares = {kind.name: kind.share for kind in kinds}
+        order = mix.order(shares, f"{experiment.seed} {complexity}")
+        found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
+    return found
+
+
+def payload_of(experiment: Drawn, complexity: str) -> Payload:
+    """The payload of one of the experiment's levels of one size."""
+    return make_payload(
+        experiment.shape(complexity),
+        experiment.seed,
+        experiment.element_min,
+        experiment.element_max,
+    )
+
+
+@lru_cache(maxsize=32)
+def make_payload(shape: Shape, seed: int, element_min: int, element_max: int) -> Payload:
+    """Uniform random integers in [element_min, element_max]; same seed and shape, same bytes."""
+    generator = np.random.default_rng([seed, shape.rows, shape.inner, shape.columns])
+    left = _operand(generator, shape.rows, shape.inner, element_min, element_max)
+    right = _operand(generator, shape.inner, shape.columns, element_min, element_max)
+    product = _product(left, right).tolist()
+    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
+    rest = f'"matrixOne":{_matrix(left)},"matrixTwo":{_matrix(right)}}}'
+    return Payload(shape=shape, body_rest=rest, rows=f"[{rows}]")
+
+
+def _product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:
+    """Exact whatever the elements are: in Python's own integers where 64 bits might not hold every
+    partial sum. (Not in floating point: services may take that way, and this is what they are held
+    against.)"""
+    largest = left.shape[1] * int(np.abs(left).max()) * int(np.abs(right).max())
+    if largest <= np.iinfo(np.int64).max:
+        return left @ right
+    product: NDArray[Any] = left.astype(object) @ right.astype(object)
+    return product
+
+
+def _operand(
+    generator: np.random.Generator, rows: int, columns: int, low: int, high: int
+) -> NDArray[np.int64]:
+    return generator.integers(low, high, size=(rows, columns), dtype=np.int64, endpoint=True)
+
+
+def _matrix(matrix: NDArray[np.int64]) -> str:
+    rows = ",".join('{"value":"' + ",".join(map(str, row)) + '"}' for row in matrix.tolist())
+    return f'{{"columnCount":{matrix.shape[1]},"rows":[{rows}]}}'
+
+
+def _quoted(request_id: int | str) -> str:
+    return str(request_id) if isinstance(request_id, int) else f'"{request_id}"'

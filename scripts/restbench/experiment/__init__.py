@@ -1,0 +1,1 @@
+"""TOML files to factors, cells, plans and claims."""

@@ -1,0 +1,97 @@
+"""A cell: one combination of the factors' levels, the unit that a run measures."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from restbench.machine.placement import Placement
+
+ServiceName = Literal["java", "python"]
+Front = Literal["none", "apache", "nginx"]
+Kernel = Literal["loops", "native"]
+#: What sends the requests of a closed load: JMeter's own HTTP sampler, as in the study, or ours,
+#: which copies neither bodies nor answers and can send a mix (jmeter-plans/README.md).
+Client = Literal["http-sampler", "streaming"]
+
+#: The techniques each service offers (design.md, "Strategies") with the study's key, if it has one.
+STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
+    "java": {
+        "serial": "S",
+        "thread-pool": "M",
+        "pinned": "AF",
+        "pipeline": "PL",
+        "thread-per-element": None,
+        "shared-pool": None,
+        "fork-join": None,
+        "virtual-threads": None,
+        "adaptive": "F1",
+    },
+    "python": {
+        "serial": "PS",
+        "process-per-element": "PE",
+        "process-per-request": "PR",
+        "executor-per-element": None,
+        "executor-per-request": None,
+        "adaptive": "F1",
+    },
+}
+
+#: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
+OPTIONAL = frozenset({("java", "virtual-threads")})
+
+FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel")
+
+
+class Shape(BaseModel):
+    """Operand sizes: matrixOne is rows x inner, matrixTwo is inner x columns."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    rows: int
+    inner: int
+    columns: int
+
+    @property
+    def products(self) -> int:
+        """How many products of two elements are summed up."""
+        return self.rows * self.inner * self.columns
+
+
+class Kind(BaseModel):
+    """One kind of request of a mix: a level of one size, and how many of all requests are of it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    share: float
+    shape: Shape
+
+
+class Cell(BaseModel):
+    """One combination of factor levels. Hashable; its `id` names its folders and its JTL label."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    service: ServiceName
+    strategy: str
+    complexity: str
+    users: int
+    placement: Placement = "unbound"
+    front: Front = "none"
+    kernel: Kernel = "loops"
+
+    @property
+    def id(self) -> str:
+        """A name such as `java-pinned-unbound-low-30u`; default front and kernel are left out."""
+        parts = [self.service, self.strategy, self.placement, self.complexity, f"{self.users}u"]
+        parts += [level for level in (self.front, self.kernel) if level not in ("none", "loops")]
+        return "-".join(parts)
+
+    @property
+    def key(self) -> str:
+        """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
+        return STRATEGIES[self.service].get(self.strategy) or self.strategy
+
+
+def users_text(users: int) -> str:
+    """Such as `1 user` and `10 users`."""
+    return "1 user" if users == 1 else f"{users} users"

@@ -1,0 +1,192 @@
+"""A claim of the study as data: the ratios that decide it, and what is expected of them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, ServiceName
+from restbench.experiment.selection import Positive, Strict, Where
+from restbench.machine.placement import Placement
+
+Expectation = Literal["greater", "less", "same", "not greater", "not less"]
+Metric = Literal["throughput_per_s", "mean_ms", "p95_ms", "cpu_ms_per_request"]
+Margin = Annotated[float, Field(gt=0, le=1)]
+
+
+class Levels(Strict):
+    """One level for some of the factors; those left out are given elsewhere."""
+
+    service: ServiceName | None = None
+    strategy: str | None = None
+    placement: Placement | None = None
+    front: Front | None = None
+    complexity: str | None = None
+    users: Positive | None = None
+    kernel: Kernel | None = None
+
+
+@dataclass(frozen=True)
+class Term:
+    """One side of a ratio: a cell's metric, less another cell's (`minus`), or divided by it
+    (`per`). Of several candidates the best one stands for all."""
+
+    candidates: tuple[Cell, ...]
+    minus: Cell | None = None
+    per: Cell | None = None
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell that the term needs."""
+        return tuple(each for each in (*self.candidates, self.minus, self.per) if each)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One ratio that a part asks for."""
+
+    numerator: Term
+    denominator: Term
+
+
+class Part(Strict):
+    """One sentence of a claim: what is expected of the ratio numerator/denominator.
+
+    It asks one question for each combination of `each`, and for each of `steps` against the step
+    before. A cell's factors are those of `cells`, then of the side, then of the combination.
+    """
+
+    metric: Metric
+    kind: str = ""
+    """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
+    no other. Empty: all requests."""
+    expect: Expectation
+    """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin."""
+    cells: Levels = Levels()
+    """What both sides have in common."""
+    numerator: Levels = Levels()
+    denominator: Levels = Levels()
+    each: Where = Where()
+    steps: Where = Where()
+    """One factor with its levels in order: the numerator is a level, the denominator the one
+    before it."""
+    numerator_best: Where = Where()
+    """The levels of which the best one is taken."""
+    denominator_best: Where = Where()
+    minus: Levels | None = None
+    """What of a side's own cell to change for the cell whose metric is taken away from it."""
+    per: Levels | None = None
+    """The same for the cell whose metric it is divided by."""
+    margin: Margin | None = None
+    """The claim's own, where it says more than a difference."""
+    study_value: Annotated[float, Field(gt=0)] | None = None
+    """The ratio in the study, where it is published as a number."""
+    decides: bool = True
+    """False: shown beside the claim, which stands or falls without it."""
+
+    @model_validator(mode="after")
+    def _names_cells(self) -> Self:
+        if self.minus and self.per:
+            raise ValueError("minus and per exclude each other")
+        self.questions()
+        return self
+
+    def questions(self) -> list[Question]:
+        """The ratios to look at, each of two sides that name their cells fully."""
+        return [
+            Question(
+                self._term(self.numerator, self.numerator_best, combination | later),
+                self._term(self.denominator, self.denominator_best, combination | earlier),
+            )
+            for combination in _combinations(self.each)
+            for earlier, later in _steps(self.steps)
+        ]
+
+    def _term(self, side: Levels, best: Where, levels: dict[str, Any]) -> Term:
+        known = _given(self.cells) | _given(side) | levels
+        candidates = tuple(_cell(known | each) for each in _combinations(best))
+        if len(candidates) > 1 and (self.minus or self.per):
+            raise ValueError("the best of several cannot go with minus or per")
+        return Term(
+            candidates,
+            minus=_cell(known | _given(self.minus)) if self.minus else None,
+            per=_cell(known | _given(self.per)) if self.per else None,
+        )
+
+
+class Claim(Strict):
+    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
+    yet (`awaits`)."""
+
+    id: str
+    text: str
+    """The study's words."""
+    reading: str
+    """How it is tested, in plain words, and what the words left open."""
+    parts: tuple[Part, ...] = ()
+    proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
+    """Strategies a service whose proofs decide, instead of parts."""
+    experiment: str | None = None
+    """The experiment whose claims decide it, in this one's place."""
+    awaits: str | None = None
+    """What has to be built before it can be measured."""
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """Every cell that a part names, each once."""
+        sides = [
+            side
+            for part in self.parts
+            for question in part.questions()
+            for side in (question.numerator, question.denominator)
+        ]
+        return tuple(dict.fromkeys(cell for side in sides for cell in side.cells))
+
+    @model_validator(mode="after")
+    def _is_decided_one_way(self) -> Self:
+        if sum(map(bool, (self.parts, self.proofs, self.experiment, self.awaits))) != 1:
+            raise ValueError("needs exactly one of parts, proofs, experiment, awaits")
+        if self.parts and not any(part.decides for part in self.parts):
+            raise ValueError("needs a part that decides")
+        for service, strategies in self.proofs.items():
+            for strategy in strategies:
+                _check_strategy(service, strategy)
+        return self
+
+
+def _given(levels: Levels | None) -> dict[str, Any]:
+    return levels.model_dump(exclude_none=True) if levels else {}
+
+
+def _combinations(where: Where) -> list[dict[str, Any]]:
+    levels = where.model_dump(exclude_none=True)
+    return [
+        dict(zip(levels, chosen, strict=True)) for chosen in itertools.product(*levels.values())
+    ]
+
+
+def _steps(where: Where) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    if not where.model_dump(exclude_none=True):
+        return [({}, {})]
+    levels = _combinations(where)
+    if len(where.model_fields_set) != 1 or len(levels) < 2:
+        raise ValueError("steps: needs one factor with two or more levels")
+    return list(itertools.pairwise(levels))
+
+
+def _cell(levels: dict[str, Any]) -> Cell:
+    for factor in FACTORS:
+        field = Cell.model_fields[factor]
+        if field.is_required() and factor not in levels:
+            raise ValueError(f"a side names no {factor}: it must be one cell")
+    _check_strategy(levels["service"], levels["strategy"])
+    return Cell(**levels)
+
+
+def _check_strategy(service: ServiceName, strategy: str) -> None:
+    if strategy not in STRATEGIES[service]:
+        known = ", ".join(STRATEGIES[service])
+        raise ValueError(f"strategy: '{strategy}' is not one of the {service} service's: {known}")

@@ -1,0 +1,218 @@
+"""An experiment file (TOML) and its expansion into cells: the only place with experiment values."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+from pydantic import ValidationError as PydanticError
+
+from restbench.experiment.cell import (
+    FACTORS,
+    STRATEGIES,
+    Cell,
+    Client,
+    Front,
+    Kernel,
+    Kind,
+    ServiceName,
+    Shape,
+)
+from restbench.experiment.mix import Shares, require_known
+from restbench.experiment.profile import Profile
+from restbench.experiment.selection import Many, Positive, Strict, Where
+from restbench.failures import BadConfiguration
+from restbench.machine.placement import Placement
+
+
+class ShapeEntry(Strict):
+    """One level of the complexity factor: rows x inner times inner x columns."""
+
+    rows: Positive
+    inner: Positive
+    columns: Positive
+
+
+class CellGroup(Strict):
+    """A full factorial: every combination of the listed levels is a cell."""
+
+    name: str
+    service: ServiceName
+    strategy: Annotated[list[str], Many]
+    complexity: Annotated[list[str], Many]
+    users: Annotated[list[Positive], Many]
+    placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
+    front: Annotated[list[Front], Many] = Field(default=["none"])
+    kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
+
+    @model_validator(mode="after")
+    def _strategies_exist(self) -> Self:
+        allowed = STRATEGIES[self.service]
+        for strategy in self.strategy:
+            if strategy not in allowed:
+                raise ValueError(
+                    f"strategy: '{strategy}' is not one of the {self.service} service's: "
+                    + ", ".join(allowed)
+                )
+        return self
+
+    def cells(self) -> list[Cell]:
+        """The group's cells in the order of the file."""
+        levels = [
+            [self.service] if factor == "service" else getattr(self, factor) for factor in FACTORS
+        ]
+        return [
+            Cell(**dict(zip(FACTORS, combination, strict=True)))
+            for combination in itertools.product(*levels)
+        ]
+
+
+class TestId(Strict):
+    """A row of the study's test matrix: its id and the cells that it names."""
+
+    id: str
+    where: Where
+
+
+class Figure(Strict):
+    """One figure of the study, as data: what is on its axes and which cells it shows."""
+
+    number: Positive
+    title: str
+    caption: str
+    x: Literal["users", "rows"]
+    metrics: Annotated[list[Literal["throughput_per_s", "mean_ms"]], Many]
+    series: Literal["strategy", "users", "placement"]
+    panels: Literal["users"] | None = None
+    best_of: Literal["strategy"] | None = None
+    """Show only the strategy with the highest throughput (geometric mean over its cells)."""
+    where: Where
+
+
+class Experiment(Strict):
+    """A whole experiment file."""
+
+    name: str
+    title: str
+    seed: int
+    element_min: int = 0
+    element_max: int = 50
+    complexities: dict[str, ShapeEntry]
+    mixes: dict[str, Shares] = Field(default_factory=dict)
+    """Further levels of complexity, each of several of the others with their shares."""
+    client: Client = "http-sampler"
+    settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
+    """Variables of a service's environment, beside its defaults."""
+    profiles: dict[str, Profile]
+    cells: Annotated[list[CellGroup], Field(min_length=1)]
+    tests: list[TestId] = Field(default_factory=list)
+    figures: list[Figure] = Field(default_factory=list)
+    claims: str | None = None
+    """Path, from this file, of the claims that a run is held against."""
+
+    @model_validator(mode="after")
+    def _complexities_are_defined(self) -> Self:
+        require_known(self.mixes, self.complexities)
+        for group in self.cells:
+            for level in group.complexity:
+                if level not in self.levels:
+                    raise ValueError(
+                        f"cells '{group.name}': complexity: '{level}' is not defined; "
+                        f"defined are {', '.join(self.levels)}"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _turns_can_be_taken(self) -> Self:
+        for name, profile in self.profiles.items():
+            if profile.turns and self.client != "streaming":
+                raise ValueError(f'profiles.{name}.turns: only client = "streaming" takes turns')
+            for cell in self.all_cells() if profile.turns else ():
+                if profile.measures(cell) and profile.turns_of(cell) is None:
+                    raise ValueError(f"profiles.{name}.turns: none of them selects {cell.id}")
+        return self
+
+    @model_validator(mode="after")
+    def _mixes_can_be_sent_and_drawn(self) -> Self:
+        if self.mixes and self.client != "streaming":
+            raise ValueError('mixes: only client = "streaming" sends them')
+        for figure in self.figures:
+            cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
+            if figure.x == "rows" and any(cell.complexity in self.mixes for cell in cells):
+                raise ValueError(f"figure {figure.number}: a mix has no number of rows")
+        return self
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """Every level of complexity: those of one size, then the mixes."""
+        return (*self.complexities, *self.mixes)
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a level of one size."""
+        return Shape(**self.complexities[complexity].model_dump())
+
+    def mix(self, complexity: str) -> tuple[Kind, ...]:
+        """The kinds of request of a level; none for a level of one size."""
+        shares = self.mixes.get(complexity, {})
+        return tuple(
+            Kind(name=name, share=share, shape=self.shape(name)) for name, share in shares.items()
+        )
+
+    def all_cells(self) -> list[Cell]:
+        """Every cell once, in the order of the file."""
+        return list(dict.fromkeys(cell for group in self.cells for cell in group.cells()))
+
+    def test_ids(self, cell: Cell) -> tuple[str, ...]:
+        """The ids of the study's tests that this cell answers."""
+        return tuple(test.id for test in self.tests if test.where.matches(cell))
+
+    def profile(self, name: str) -> Profile:
+        """The profile of that name, or BadConfiguration with the names there are."""
+        if name not in self.profiles:
+            raise BadConfiguration(
+                f"experiment '{self.name}' has no profile '{name}'; it has "
+                + ", ".join(self.profiles)
+            )
+        return self.profiles[name]
+
+
+def load(path: Path) -> Experiment:
+    """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
+    try:
+        return Experiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadConfiguration(f"{path}: not TOML: {error}") from error
+    except PydanticError as error:
+        raise BadConfiguration(f"{path}: {_first_problem(error)}") from error
+
+
+def _first_problem(error: PydanticError) -> str:
+    # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
+    problems = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    problem = problems[0]
+    key = ".".join(str(part) for part in problem["loc"]) or "file"
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key; allowed here are {', '.join(_allowed_keys(problem['loc']))}"
+    message = problem["msg"].removeprefix("Value error, ")
+    given = problem.get("input")
+    shown = f" (got {given!r})" if isinstance(given, str | int | float) else ""
+    return f"{key}: {message}{shown}"
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
+    parts: dict[str, type[BaseModel]] = {
+        "profiles": Profile,
+        "cells": CellGroup,
+        "complexities": ShapeEntry,
+        "tests": TestId,
+        "figures": Figure,
+    }
+    nested = (
+        Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
+    )
+    return list((Experiment if len(location) == 1 else nested).model_fields)

@@ -1,0 +1,109 @@
+"""Which cells of an experiment are measured, and in which order."""
+
+from __future__ import annotations
+
+import random
+from typing import Protocol
+
+from restbench.experiment.cell import FACTORS, Cell
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
+from restbench.failures import BadConfiguration
+
+
+class HasCells(Protocol):
+    """An experiment of any kind."""
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+
+    def all_cells(self) -> list[Cell]:
+        """Every cell once."""
+
+
+def parse_filter(text: str, experiment: HasCells) -> Where:
+    """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
+    wanted: dict[str, list[str]] = {}
+    for term in text.split():
+        factor, separator, levels = term.partition("=")
+        if not separator or factor not in FACTORS:
+            raise BadConfiguration(
+                f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
+            )
+        wanted[factor] = levels.split(",")
+    _check_levels(wanted, experiment)
+    return Where.model_validate(wanted)
+
+
+def _check_levels(wanted: dict[str, list[str]], experiment: HasCells) -> None:
+    cells = experiment.all_cells()
+    for factor, levels in wanted.items():
+        known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
+        for level in levels:
+            if level not in known:
+                raise BadConfiguration(
+                    f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
+                    f"it has {', '.join(known)}"
+                )
+
+
+def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:
+    """As many blocks as the profile can ask for, of its cells in measuring order.
+
+    Groups that share a service process are kept together; groups and cells within a group are
+    shuffled from the experiment's seed (method, rule 2).
+    """
+    chosen = [
+        cell
+        for cell in experiment.all_cells()
+        if profile.measures(cell) and selection.matches(cell)
+    ]
+    if not chosen:
+        raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
+    shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
+    planned: list[PlannedCell] = []
+    for block in range(1, profile.most_blocks + 1):
+        for cell in _in_turn(_shuffled(chosen, shuffler), profile):
+            planned.append(
+                PlannedCell(
+                    cell=cell,
+                    block=block,
+                    order=len(planned) + 1,
+                    test_ids=experiment.test_ids(cell),
+                )
+            )
+    return tuple(planned)
+
+
+def contest(cell: Cell) -> Cell:
+    """What cells have in common that take turns: all but their strategy."""
+    return cell.model_copy(update={"strategy": ""})
+
+
+def _in_turn(cells: list[Cell], profile: Profile) -> list[Cell]:
+    """The same with those together that take turns, at the place of the first of them."""
+    if not profile.turns:
+        return cells
+    places: dict[Cell, int] = {}
+    for cell in cells:
+        places.setdefault(contest(cell), len(places))
+    return sorted(cells, key=lambda cell: places[contest(cell)])
+
+
+def service_group(cell: Cell) -> tuple[str, str, str]:
+    """What needs a service process of its own: service, placement, front."""
+    return cell.service, cell.placement, cell.front
+
+
+def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
+    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(service_group(cell), []).append(cell)
+    order = list(groups.values())
+    shuffler.shuffle(order)
+    for group in order:
+        shuffler.shuffle(group)
+    return [cell for group in order for cell in group]

@@ -1,0 +1,226 @@
+"""What a run leaves on disk, as models: the raw facts that analysis reads and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from restbench.experiment.cell import Cell, Client, Kind, Shape
+
+#: The form of every record (`forms` says what each was, and which are read).
+SCHEMA_VERSION = 6
+
+
+class Record(BaseModel):
+    """A strict, immutable model that is stored as one JSON file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Window(Record):
+    """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
+
+    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4), and
+    where strategies took turns in one of this one's.
+    """
+
+    start_ms: int
+    end_ms: int
+    ended: Literal["enough", "capped"]
+    """`enough`: the completions asked for were reached; `capped`: time ran out first."""
+    turns: tuple[tuple[int, int], ...] = ()
+    """Where strategies took turns at one load: from when to when this one was measured, in order.
+    Empty where the load was its own."""
+    load_start_ms: int | None = None
+    """When such a load began, which may have been with another strategy's turn. None where the load
+    was its own: the first of its samples tells."""
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """The intervals that are measured, each half open: the turns, or the whole."""
+        return self.turns or ((self.start_ms, self.end_ms),)
+
+    @property
+    def seconds(self) -> float:
+        """How long was measured."""
+        return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
+
+
+class Disturbance(Record):
+    """What others did to the machine meanwhile (method, rule 12), percent of its CPU time."""
+
+    foreign_pct: float
+    """What went to neither the service nor ourselves."""
+    steal_pct: float
+    """What the hypervisor took away."""
+
+
+class Usage(Record):
+    """CPU time in milliseconds, user + system, that process trees consumed inside the window.
+
+    `None` where it could not be read (a service that was only attached to).
+    """
+
+    service_cpu_ms: float | None
+    load_cpu_ms: float | None
+    service_requests: float | None
+    """How many requests of the strategy the service itself counted as answered over the WHOLE load
+    (warm-up included): to be held against all lines of the JTL, not only the window's."""
+    compilers_cpu_ms: float | None = None
+    """That part of the service's which a JVM's compilers took; 0 where nothing is compiled."""
+    beside: Disturbance | None = None
+    """Where strategies took turns, and no collector ran: what else there was, over all turns."""
+
+
+class Before(Record):
+    """The machine just before a cell's load, when nothing of ours should be at work (rule 12)."""
+
+    foreign_pct: float
+    """CPU time of everything but the service and ourselves, percent of the machine."""
+    load1: float
+    """The load average over the minute before, which our own last cell is part of."""
+
+
+class CellRun(Record):
+    """One measurement of one cell: `cell.json`. The raw files lie beside it."""
+
+    schema_version: int = SCHEMA_VERSION
+    cell: Cell
+    shape: Shape | None
+    """None where the requests are of several sizes: those of `mix`."""
+    mix: tuple[Kind, ...] = ()
+    test_ids: tuple[str, ...]
+    block: int
+    order: int
+    status: Literal["measured", "failed"]
+    reason: str | None = None
+    """Why a failed cell failed, in words, with the tail of the log that tells."""
+    first_failure: str | None = None
+    """The same of the first attempt, where there was a second: whatever came of that is here."""
+    before: Before | None = None
+    window: Window | None = None
+    warmup_s: float
+    usage: Usage | None = None
+    service_cores: tuple[int, ...]
+    load_cores: tuple[int, ...]
+    service_pids: tuple[int, ...] = ()
+    load_pid: int | None = None
+    payload_seed: int
+    commands: dict[str, str] = Field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    """What was noticed while measuring, e.g. `shared-cores`, `capped`, `attached`, `no-sar`."""
+
+
+class Proof(Record):
+    """What the operating system saw while a strategy served requests, before the benchmark."""
+
+    service: str
+    strategy: str
+    placement: str
+    does: bool | None
+    """None where the process cannot be looked at (an attached service)."""
+    claim: str
+    evidence: str
+
+
+class PlannedCell(Record):
+    """One line of the manifest: what is to be measured, in the order of measuring."""
+
+    cell: Cell
+    block: int
+    order: int
+    test_ids: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What makes it unique in a run."""
+        return self.block, self.cell.id
+
+
+class Manifest(Record):
+    """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
+
+    schema_version: int = SCHEMA_VERSION
+    run: str
+    experiment: str
+    profile: str
+    title: str
+    seed: int
+    started: str
+    finished: str | None = None
+    status: Literal["running", "complete", "interrupted"]
+    git_commit: str
+    git_dirty: bool
+    command: str
+    plan: tuple[PlannedCell, ...]
+    """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
+    claims_sha256: str | None = None
+    """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
+    stopped: str | None = None
+    """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
+    attached: dict[str, str] = Field(default_factory=dict)
+    """The services that others ran, with their addresses."""
+
+    def identity(self) -> dict[str, Any]:
+        """What is the same for every run of one order by one checkout, interrupted or not: all but
+        its name and times, and the verdict of the stop rule, which tells what was measured."""
+        return self.model_dump(exclude={"run", "started", "finished", "stopped"})
+
+
+class Interruption(Record):
+    """A run that had ended before its last cell, and went on: a line of `interruptions.jsonl`."""
+
+    how: Literal["interrupted", "killed"]
+    """`interrupted`: it ended in order (Ctrl-C, a full disk); `killed`: it had no time to."""
+    ended: str
+    """When, ISO 8601; of a killed one, when it last wrote something."""
+    resumed: str
+    kept: int
+    """How many measurements were kept."""
+    lost: tuple[str, ...]
+    """Those in flight, which are measured anew, by their folders' names in the run."""
+    git_commit: str
+    """Of the harness that goes on."""
+    git_dirty: bool
+
+
+class Spent(Record):
+    """What the time of one process that worked on a run went to: a line of `phases.jsonl`."""
+
+    ended: str
+    """When it was noted, ISO 8601."""
+    seconds: dict[str, float]
+    """By phase (`phases`), the process' start included; they add up to the time it had run."""
+
+
+class CalibrationCheck(Record):
+    """One check of the measuring chain against something known."""
+
+    name: str
+    question: str
+    measured: str
+    """What came out, in words, with its unit."""
+    limit: str
+    passed: bool
+    values: dict[str, float]
+
+
+class Calibration(Record):
+    """What makes this machine's numbers believable: `results/calibrations/<stamp>.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    made: str
+    """When, ISO 8601."""
+    machine: dict[str, str | int]
+    """What identifies the machine (`machine.identity`)."""
+    git_commit: str
+    checks: tuple[CalibrationCheck, ...]
+    ceiling_per_s: float | None
+    """Requests per second of JMeter's own sampler against a stub that answers at once."""
+    streaming_ceiling_per_s: float | None = None
+    """The same of the streaming sampler; None in calibrations of a time when nobody looked."""
+
+    def ceiling_of(self, client: Client) -> float | None:
+        """Of what sends the requests of a run: of another sampler it says nothing."""
+        return self.ceiling_per_s if client == "http-sampler" else self.streaming_ceiling_per_s

@@ -1,0 +1,44 @@
+"""What the data files of experiments and claims are made of: strict parts, cells selected."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from restbench.experiment.cell import FACTORS, Cell, Front, Kernel, ServiceName
+from restbench.machine.placement import Placement
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+Many = BeforeValidator(_as_list)
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Strict(BaseModel):
+    """A part of an experiment file: unknown keys are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class Where(Strict):
+    """A selection of cells: a cell matches when each named factor has one of the given levels."""
+
+    service: Annotated[list[ServiceName], Many] | None = None
+    strategy: Annotated[list[str], Many] | None = None
+    placement: Annotated[list[Placement], Many] | None = None
+    front: Annotated[list[Front], Many] | None = None
+    complexity: Annotated[list[str], Many] | None = None
+    users: Annotated[list[Positive], Many] | None = None
+    kernel: Annotated[list[Kernel], Many] | None = None
+
+    def matches(self, cell: Cell) -> bool:
+        """Whether the cell is in the selection."""
+        return all(
+            wanted is None or getattr(cell, factor) in wanted
+            for factor in FACTORS
+            for wanted in [getattr(self, factor)]
+        )

@@ -1,0 +1,167 @@
+"""Two runs beside each other: for each cell that both measured the ratio of a metric, with its
+interval, and whether the second run is really worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from restbench.analyse import measures
+from restbench.analyse.comparison import Comparison, judged, series, unpaired
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell
+from restbench.failures import BadConfiguration
+from restbench.machine import machine
+from restbench.store.store import Run
+
+#: What can be compared, and whether more of it is better. A share of the CPU is neither.
+METRICS: dict[str, bool] = {
+    "throughput_per_s": True,
+    "mean_ms": False,
+    "p50_ms": False,
+    "p90_ms": False,
+    "p95_ms": False,
+    "p99_ms": False,
+    "cpu_ms_per_request": False,
+    "memory_mib": False,
+    "queue_ms": False,
+    "parse_ms": False,
+    "compute_ms": False,
+    "serialize_ms": False,
+}
+#: What of a machine's description may differ between two runs of it, and is then said.
+VERSIONS = (
+    "kernel",
+    "system",
+    "governor",
+    "scheduler_autogroup",
+    "java",
+    "python",
+    "jmeter",
+    "sysstat",
+    "packages",
+)
+
+Change: TypeAlias = Literal["better", "worse", "none", "unknown"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cell that both runs planned: `comparison` is of second/first."""
+
+    cell: Cell
+    first: float | None
+    second: float | None
+    comparison: Comparison
+    change: Change
+
+
+@dataclass(frozen=True)
+class Compared:
+    """All common cells, what stands in one run only, and what else differs."""
+
+    metric: str
+    lines: tuple[Line, ...]
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def regressions(self) -> tuple[Line, ...]:
+        """The cells that are really worse in the second run."""
+        return tuple(line for line in self.lines if line.change == "worse")
+
+
+def compare(
+    first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
+) -> Compared:
+    """Compare two runs of one machine (of any, where told so); else BadConfiguration.
+
+    The intervals are log-Welch over the blocks of each run: they hold what differs from block to
+    block, and not what differs between two days. Holm counts all cells of the table.
+    """
+    if metric not in METRICS:
+        raise BadConfiguration(f"--metric {metric}: choose one of {', '.join(METRICS)}")
+    notes = _differences(_machine(first), _machine(second), any_machine)
+    rows = [{row.cell: row for row in measures.rows(run)} for run in (first, second)]
+    common = [cell for cell in rows[0] if cell in rows[1]]
+    lines = _lines([(rows[0][cell], rows[1][cell]) for cell in common], metric, margin)
+    if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
+        raise BadConfiguration(
+            f"{first.name} and {second.name}: no cell has {metric} in both; a run that was kept "
+            "without its raw data cannot be compared"
+        )
+    return Compared(
+        metric,
+        tuple(lines),
+        tuple(cell.id for cell in rows[0] if cell not in rows[1]),
+        tuple(cell.id for cell in rows[1] if cell not in rows[0]),
+        (*notes, *_commits(first, second)),
+    )
+
+
+def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list[Line]:
+    found = judged([_ratio(one, two, metric, margin) for one, two in pairs])
+    return [
+        Line(one.cell, one.value(metric), two.value(metric), each, _change(one, two, metric, each))
+        for (one, two), each in zip(pairs, found, strict=True)
+    ]
+
+
+def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
+    if (one.shape, one.mix) != (two.shape, two.mix):
+        return Comparison("not measured", lack=f"'{one.cell.complexity}' has another size")
+    return unpaired(series(two, metric), series(one, metric), margin)
+
+
+def _change(one: Row, two: Row, metric: str, found: Comparison) -> Change:
+    """An answer that has become wrong is worse, whatever its speed; so is a cell that fails now, or
+    answers nothing but errors."""
+    answers_nothing = any(each.throughput_per_s == 0 for each in two.measured)
+    if (one.value("throughput_per_s") or 0) > 0 and answers_nothing:
+        return "worse"
+    if one.value(metric) is not None and not two.measured and "failed" in two.flags:
+        return "worse"
+    if found.verdict == "void":
+        turned_wrong = "wrong-answers" in two.flags and "wrong-answers" not in one.flags
+        return "worse" if turned_wrong else "unknown"
+    if found.verdict != "different" or found.estimate is None:
+        return "none" if found.verdict == "no detectable difference" else "unknown"
+    return "better" if (found.estimate > 1) == METRICS[metric] else "worse"
+
+
+def _machine(run: Run) -> dict[str, Any]:
+    if not run.machine_file.exists():
+        raise BadConfiguration(f"{run.machine_file}: is missing: the run's machine is not known")
+    return run.machine()
+
+
+def _differences(
+    first: Mapping[str, Any], second: Mapping[str, Any], any_machine: bool
+) -> list[str]:
+    one, two = (machine.identity(dict(each)) for each in (first, second))
+    other = [f"{name} {one[name]} and {two[name]}" for name in machine.others(one, two)]
+    if other and not any_machine:
+        raise BadConfiguration(
+            f"the runs are of different machines ({'; '.join(other)}): their ratio says nothing of "
+            "the code; --any-machine compares them all the same"
+        )
+    versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
+    return [
+        *(f"another machine: {each}" for each in other),
+        *(f"another {name}: {first.get(name)} and {second.get(name)}" for name in versions),
+    ]
+
+
+def _commits(first: Run, second: Run) -> list[str]:
+    one, two = (run.manifest() for run in (first, second))
+    return [
+        f"another {name}: {ours} and {theirs}"
+        for name, ours, theirs in (
+            ("commit", one.git_commit[:12], two.git_commit[:12]),
+            ("experiment", one.experiment, two.experiment),
+            ("profile", one.profile, two.profile),
+        )
+        if ours != theirs
+    ]

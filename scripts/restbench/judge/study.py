@@ -1,0 +1,196 @@
+"""The study's tables: which rows stand in which, and what is said beside them wherever they are
+printed (Markdown, terminal, page)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from restbench.analyse import audit
+from restbench.analyse.measures import COUNTS, Row
+from restbench.experiment import claim_file, columns
+from restbench.experiment.cell import Cell
+from restbench.experiment.columns import readable
+from restbench.experiment.records import Manifest, Proof
+from restbench.experiment.statistics import Interval
+from restbench.judge import claims
+from restbench.judge.claims import Decision
+from restbench.machine import machine
+from restbench.store.store import Run
+
+#: What a table of the study shows; the rest of the row is in the whole matrix.
+STUDY_COLUMNS = (
+    "throughput_per_s",
+    "mean_ms",
+    "p50_ms",
+    "p90_ms",
+    "p95_ms",
+    "p99_ms",
+    "cpu_ms_per_request",
+    "service_cpu_pct",
+    "load_cpu_pct",
+    "machine_cpu_pct",
+    "memory_mib",
+)
+_PERCENTILES = ("p50_ms", "p90_ms", "p95_ms", "p99_ms")
+_TIMES = "\N{MULTIPLICATION SIGN}"
+_VERDICTS = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of the study: its rows, each with the test id under which it stands there."""
+
+    title: str
+    rows: tuple[tuple[str, Row], ...]
+    in_study: bool
+
+    @property
+    def complexities(self) -> tuple[str, ...]:
+        """The levels that occur, in their order."""
+        return tuple(dict.fromkeys(row.cell.complexity for _, row in self.rows))
+
+
+def sections(rows: Sequence[Row]) -> list[Section]:
+    """The rows as the study groups them (T-A, T-B, ...), then all cells outside its tables.
+
+    A cell with two test ids stands in two tables: measured once, reported twice.
+    """
+    groups: dict[str, list[tuple[str, Row]]] = {}
+    for row in rows:
+        for test_id in row.test_ids:
+            groups.setdefault(re.sub(r"\d+$", "", test_id), []).append((test_id, row))
+    named = [
+        Section(_title(name, group), tuple(sorted(group, key=lambda entry: entry[0])), True)
+        for name, group in sorted(groups.items())
+    ]
+    rest = tuple(("", row) for row in rows if not row.test_ids)
+    title = "Cells outside the study's tables" if named else "All cells"
+    return [*named, *([Section(title, rest, False)] if rest else [])]
+
+
+def _title(name: str, group: list[tuple[str, Row]]) -> str:
+    sizes = {row.cell.complexity: row.shape for _, row in group}
+    ((complexity, shape), *others) = sizes.items()
+    if others or shape is None:
+        return f"{name}: {', '.join(sizes)}"
+    operands = (f"{shape.rows}{_TIMES}{shape.inner}", f"{shape.inner}{_TIMES}{shape.columns}")
+    return f"{name}: {complexity} ({' · '.join(operands)})"
+
+
+def technique(cell: Cell) -> str:
+    """The technique's name for people: `S serial`, `PR process-per-request @core0`."""
+    parts = [cell.strategy] if cell.key == cell.strategy else [cell.key, cell.strategy]
+    parts += [f"@{cell.placement}"] if cell.placement != "unbound" else []
+    parts += [f"+{level}" for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    return " ".join(parts)
+
+
+def shown(row: Row, metric: str, *, interval: bool = True) -> str:
+    """A value for people, with its half-width where there are several blocks; a percentile in the
+    whole milliseconds that JMeter counts."""
+    value = row.value(metric)
+    if value is None:
+        return ""
+    text = f"{value:.0f}" if metric in _PERCENTILES else readable(value)
+    known = row.interval(metric) if interval and metric not in COUNTS else None
+    return f"{text} ± {_half_width(known, text)}" if known else text
+
+
+def _half_width(known: Interval, text: str) -> str:
+    """In the decimals of the value; with one more where that would say 0."""
+    decimals = len(text.partition(".")[2])
+    rounded = f"{known.half_width:.{decimals}f}"
+    return rounded if float(rounded) else f"{known.half_width:.{decimals + 1}f}"
+
+
+def verdict(proof: Proof) -> str:
+    """DOES, DOES NOT or NOT PROVEN."""
+    return _VERDICTS[proof.does]
+
+
+def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
+    """What to know before reading any number."""
+    measured = sum(bool(row.measured) for row in rows)
+    return {
+        "Run": f"{manifest.run}: experiment {manifest.experiment}, profile {manifest.profile}, "
+        f"{manifest.status}; {measured} of {len(rows)} cells measured",
+        "Machine": machine_line(run),
+        "Blocks": _blocks_line(manifest, rows),
+        **_turns_fact(rows),
+        "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
+        "that number of users and hide what requests at a fixed rate would wait",
+    }
+
+
+def _turns_fact(rows: Sequence[Row]) -> dict[str, str]:
+    """What to know of a run whose strategies took turns; nothing of another."""
+    windows = [each.window for row in rows for each in row.measured]
+    if not any(window.turns for window in windows if window):
+        return {}
+    text = (
+        "the strategies of a cell took turns at one load, for a moment each and in random order: "
+        "what disturbed the machine for longer disturbed them alike. No collector ran beside them, "
+        "and nothing is shown over time"
+    )
+    return {"Turns": text}
+
+
+def failures(rows: Iterable[Row]) -> list[str]:
+    """Each block without a result, with the first line of the reason: the rest is in its record."""
+    return [
+        f"{row.cell.id}, block {each.block}: {each.reason.partition(chr(10))[0]}"
+        for row in rows
+        for each in row.measurements
+        if each.reason
+    ]
+
+
+def machine_line(run: Run) -> str:
+    """The machine in one line."""
+    if not run.machine_file.exists():
+        return "not recorded"
+    return machine.one_line(run.machine())
+
+
+def _blocks_line(manifest: Manifest, rows: Sequence[Row]) -> str:
+    planned = max((each.block for each in manifest.plan), default=0)
+    measured = max((len(row.measured) for row in rows), default=0)
+    of_planned = f" of {planned} planned" if measured < planned else ""
+    if measured > 1:
+        return f"{measured}{of_planned}; ± is the 95 % t interval over them"
+    if measured == 0:
+        return f"none{of_planned}: nothing was measured"
+    return (
+        f"one{of_planned}: every cell was measured once, so no number has an interval over runs, "
+        "and a difference between two cells is what one run showed"
+    )
+
+
+def marks(row: Row) -> dict[str, str]:
+    """A row's flags for people: `steal`, or `steal 2/5` where two of five blocks have it."""
+    blocks = len(row.measurements)
+    counts = {flag: row.blocks_with(flag) for flag in row.flags}
+    return {
+        flag: flag if count in (0, blocks) else f"{flag} {count}/{blocks}"
+        for flag, count in counts.items()
+    }
+
+
+def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
+    """What the run says about each claim of its claims file; nothing where it has none."""
+    if not run.claims_file.exists():
+        return []
+    return claims.decide(claim_file.load(run.claims_file), rows, run.proofs())
+
+
+def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:
+    """The flags of these rows, each with its sentence."""
+    seen = dict.fromkeys(flag for row in rows for flag in row.flags)
+    return {flag: audit.explain(flag) for flag in seen}
+
+
+def column_meanings() -> dict[str, str]:
+    """Each column's heading with its sentence."""
+    return {column.heading: column.meaning for column in columns.COLUMNS}

@@ -1,0 +1,1 @@
+"""The machine: cores, clock, locks, identity, doctor, processes that end with us."""

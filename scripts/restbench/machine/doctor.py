@@ -1,0 +1,183 @@
+"""What on this machine makes numbers worse, why, and what mends it; reads files, needs no root."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from restbench.machine.placement import CORES_FOR_OWN_LOAD_CORES, allowed_cores
+
+State = Literal["good", "worse", "unknown"]
+
+#: How long steal and other load are watched.
+WATCH_S = 1.5
+#: More makes a cell marked (method, rule 12).
+STEAL_LIMIT = 0.01
+LOAD_LIMIT = 0.05
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `effect` and `mend` are sentences for when it is worse."""
+
+    name: str
+    value: str
+    state: State
+    effect: str = ""
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where to look: the real machine, or a folder that stands for it in a test."""
+
+    root: Path = Path("/")
+    cores: tuple[int, ...] = field(default_factory=allowed_cores)
+    pause: Callable[[float], None] = time.sleep
+
+    def read(self, path: str) -> str | None:
+        """A file's text without its end of line, None where it is not there or not for us."""
+        try:
+            return (self.root / path).read_text(encoding="utf-8").strip()
+        except OSError:
+            return None
+
+
+def examine(machine: Machine) -> list[Finding]:
+    """Every finding, in the order of what matters most."""
+    return [*_watched(machine), *(check(machine) for check in CHECKS)]
+
+
+def _cores(machine: Machine) -> Finding:
+    number = len(machine.cores)
+    return Finding(
+        "cores we may use",
+        str(number),
+        "good" if number >= CORES_FOR_OWN_LOAD_CORES else "worse",
+        "JMeter shares the cores with the service: throughput differences shrink",
+        f"{CORES_FOR_OWN_LOAD_CORES} cores or more; until then compare CPU time per request",
+    )
+
+
+def _governor(machine: Machine) -> Finding:
+    value = machine.read(f"sys/devices/system/cpu/cpu{machine.cores[0]}/cpufreq/scaling_governor")
+    return _wanted(
+        "frequency governor",
+        value,
+        ("performance",),
+        "the clock rises and falls with the load: slow starts, differences that are not there",
+        "sudo cpupower frequency-set -g performance",
+    )
+
+
+def _turbo(machine: Machine) -> Finding:
+    effect = "one busy core runs faster than two: parallel techniques look worse than they are"
+    intel = machine.read("sys/devices/system/cpu/intel_pstate/no_turbo")
+    if intel is not None:
+        mend = "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+        return Finding(
+            "turbo",
+            "off" if intel == "1" else "on",
+            "good" if intel == "1" else "worse",
+            effect,
+            mend,
+        )
+    boost = machine.read("sys/devices/system/cpu/cpufreq/boost")
+    mend = "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"
+    shown = None if boost is None else "off" if boost == "0" else "on"
+    return _wanted("turbo", shown, ("off",), effect, mend)
+
+
+def _huge_pages(machine: Machine) -> Finding:
+    text = machine.read("sys/kernel/mm/transparent_hugepage/enabled")
+    value = None if text is None else text.partition("[")[2].partition("]")[0]
+    return _wanted(
+        "transparent huge pages",
+        value,
+        ("madvise", "never"),
+        "the kernel joins pages when it likes: pauses, and a new thread's stack may cost megabytes",
+        "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+    )
+
+
+def _clock(machine: Machine) -> Finding:
+    return _wanted(
+        "clock source",
+        machine.read("sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        ("tsc", "kvm-clock", "arm_arch_sys_counter", "hyperv_clocksource_tsc_page"),
+        "reading the time needs a system call: every measured stage gets longer",
+        "boot with clocksource=tsc where the processor allows it",
+    )
+
+
+def _swap(machine: Machine) -> Finding:
+    text = machine.read("proc/meminfo")
+    if text is None:
+        return Finding("swap in use", "not visible", "unknown")
+    sizes = dict(line.split(":") for line in text.splitlines())
+    used_mib = (_kib(sizes["SwapTotal"]) - _kib(sizes["SwapFree"])) // 1024
+    return Finding(
+        "swap in use",
+        f"{used_mib} MiB",
+        "worse" if used_mib else "good",
+        "pages that come back from disk are latencies of milliseconds",
+        "end what fills the memory, then: sudo swapoff -a && sudo swapon -a",
+    )
+
+
+CHECKS: tuple[Callable[[Machine], Finding], ...] = (
+    _cores,
+    _governor,
+    _turbo,
+    _huge_pages,
+    _clock,
+    _swap,
+)
+
+
+def _watched(machine: Machine) -> list[Finding]:
+    """CPU steal and the load of others, over a short while in which we sleep."""
+    before = _cpu_ticks(machine)
+    machine.pause(WATCH_S)
+    after = _cpu_ticks(machine)
+    if before is None or after is None:
+        return [Finding("other load", "not visible", "unknown")]
+    spent = [b - a for a, b in zip(before, after, strict=True)]
+    total = sum(spent) or 1
+    idle, steal = (spent[3] + spent[4]) / total, spent[7] / total
+    busy = 1 - idle - steal
+    return [
+        Finding(
+            "CPU steal",
+            f"{steal:.1%}",
+            "worse" if steal > STEAL_LIMIT else "good",
+            "another virtual machine takes our time: cells are marked above 1 %",
+            "a machine of your own, or a quieter hour",
+        ),
+        Finding(
+            "other load",
+            f"{busy:.1%}",
+            "worse" if busy > LOAD_LIMIT else "good",
+            "what else runs takes time and caches: cells are marked above 5 %",
+            "end it; 'top' shows what it is",
+        ),
+    ]
+
+
+def _cpu_ticks(machine: Machine) -> list[int] | None:
+    """user nice system idle iowait irq softirq steal of all cores since the machine started."""
+    text = machine.read("proc/stat")
+    return None if text is None else [int(value) for value in text.split()[1:9]]
+
+
+def _wanted(name: str, value: str | None, good: tuple[str, ...], effect: str, mend: str) -> Finding:
+    if value is None:
+        return Finding(name, "not visible", "unknown", effect)
+    return Finding(name, value, "good" if value in good else "worse", effect, mend)
+
+
+def _kib(size: str) -> int:
+    return int(size.split(maxsplit=1)[0])

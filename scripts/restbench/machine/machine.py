@@ -1,0 +1,156 @@
+"""The machine and the versions a run was made with: facts, each with its own source."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from restbench import ROOT
+from restbench.machine import jvm, placement, watch
+
+PACKAGES = ("flask", "gunicorn", "numpy", "polars", "scipy", "matplotlib")
+
+
+def describe() -> dict[str, Any]:
+    """Processors, memory, kernel and the version of every tool that the numbers depend on."""
+    return {
+        "processor": _cpu_model(),
+        "cores_online": os.cpu_count(),
+        "cores_allowed": list(placement.allowed_cores()),
+        "memory_mib": _memory_mib(),
+        "kernel": platform.release(),
+        "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
+        "governor": _governor(),
+        "scheduler_autogroup": _autogroup(),
+        "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
+        "load_average_before": list(os.getloadavg()),
+        **jvm.described(),
+        "python": platform.python_version(),
+        "blas_kernel": _blas_kernel(),
+        "sysstat": _first_match(_output(["sar", "-V"]), r"version (\S+)"),
+        "packages": {name: _installed_version(name) for name in PACKAGES},
+    }
+
+
+#: What makes two runs' numbers comparable: another of these is another machine.
+IDENTITY = ("processor", "cores_online", "memory_mib", "virtualisation")
+#: Less than one core of a few, and what a kernel may take of the memory.
+SIZE_TOLERANCE = 0.02
+
+
+def identity(described: dict[str, Any]) -> dict[str, str | int]:
+    """The part of a description that names the machine; what was not recorded is `unknown`."""
+    return {name: described.get(name, "unknown") for name in IDENTITY}
+
+
+def same(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> bool:
+    """Whether two identities are of one machine."""
+    return not others(one, two)
+
+
+def others(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> list[str]:
+    """The names in which two identities differ."""
+    return [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
+
+
+#: What is described and is not the machine, but a moment of it.
+MOMENTARY = ("load_average_before",)
+
+
+def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """In what two descriptions differ, in words: `java: "17" is now "21"`."""
+    names = [name for name in {**then, **now} if name not in MOMENTARY]
+    return [
+        f"{name.replace('_', ' ')}: {then.get(name)} is now {now.get(name)}"
+        for name in names
+        if not _alike(then.get(name), now.get(name))
+    ]
+
+
+def _alike(here: object, there: object) -> bool:
+    """A kernel keeps a part of the memory to itself, another kernel another part."""
+    if isinstance(here, int) and isinstance(there, int):
+        return abs(here - there) <= SIZE_TOLERANCE * max(here, there)
+    return here == there
+
+
+def git_commit() -> tuple[str, bool]:
+    """The checkout's commit, and whether tracked files differ from it."""
+    commit = _output(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or "unknown"
+    changes = _output(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
+    return commit, bool(changes)
+
+
+def one_line(machine: dict[str, Any]) -> str:
+    """The machine in one line, for the head of a table."""
+    return (
+        f"{machine['processor']}, {machine['cores_online']} cores, "
+        f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
+        f"{machine['java']}, Python {machine['python']}"
+    )
+
+
+def _installed_version(package: str) -> str | None:
+    """None where a package is not here: attached services have theirs elsewhere."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _cpu_model() -> str:
+    listing = json.loads(_output(["lscpu", "-J"]) or '{"lscpu": []}')
+    fields = {entry["field"]: entry.get("data", "") for entry in listing["lscpu"]}
+    return fields.get("Model name:") or platform.processor() or "unknown processor"
+
+
+def _memory_mib() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
+def _governor() -> str:
+    path = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+    return path.read_text().strip() if path.exists() else "not visible"
+
+
+def _autogroup() -> str:
+    """`1` where the kernel shares cores between sessions first, and only then between threads: how
+    many threads a service has then changes nothing in what its load generator gets."""
+    path = Path("/proc/sys/kernel/sched_autogroup_enabled")
+    return path.read_text().strip() if path.exists() else "not visible"
+
+
+def _blas_kernel() -> str:
+    """Which of OpenBLAS' kernels numpy multiplies with on this processor, as in the Python service:
+    the library names it when it is loaded in an environment such as the service's."""
+    verbose = watch.environment() | {"OPENBLAS_VERBOSE": "2"}
+    told = _output([sys.executable, "-c", "import numpy"], verbose)
+    return _first_match(told, r"Core: (\S+)")
+
+
+def _first_match(text: str, pattern: str) -> str:
+    found = re.search(pattern, text)
+    return found.group(1) if found else "unknown"
+
+
+def _output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
+    """Standard output and error of a command; empty where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+        env=environment,
+    ).stdout.strip()

@@ -1,0 +1,73 @@
+"""One benchmark at a time on a machine: two at once make the numbers of both wrong.
+
+The lock is the name of an abstract Unix socket: the kernel gives it to one process of all users,
+and takes it back when that process ends, however it ends. Nothing lies on a disk, nothing is left.
+
+It does not see a benchmark in another network namespace (a container without `--network host`), on
+another virtual machine of the same host, or one that is not restbench: those show as foreign load
+of the cells (`foreign-load-before`, `steal`).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import struct
+
+import psutil
+
+from restbench.failures import EnvironmentProblem
+from restbench.machine.watch import MACHINE
+
+VARIABLE = MACHINE
+DEFAULT_NAME = "restbench-benchmark"
+#: struct ucred of the other side: pid, uid, gid.
+_CREDENTIALS = struct.Struct("3i")
+
+_held: dict[str, socket.socket] = {}
+
+
+def take() -> None:
+    """Have the machine for this process, until it ends; EnvironmentProblem names who has it."""
+    name = os.environ.get(VARIABLE, DEFAULT_NAME)
+    if name in _held:
+        return
+    lock = socket.socket(socket.AF_UNIX)  # not inherited by what we start
+    try:
+        lock.bind(f"\0{name}")
+        lock.listen()
+    except OSError as error:
+        lock.close()
+        if error.errno != errno.EADDRINUSE:
+            raise EnvironmentProblem(f"{VARIABLE}={name}: no name for a lock: {error}") from error
+        raise EnvironmentProblem(
+            f"another benchmark runs on this machine{_owner(name)}: wait for its end or stop it; "
+            "two at once make the numbers of both wrong"
+        ) from error
+    _held[name] = lock
+
+
+def _owner(name: str) -> str:
+    """Who listens, as the kernel tells the other side of a connection; empty if it is gone now."""
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.setblocking(False)  # nobody accepts: behind many that asked before, it would wait
+        try:
+            asking.connect(f"\0{name}")
+        except OSError:
+            return ""
+        told = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(told)
+    if pid == 0:
+        return ", in another container"
+    return f" (pid {pid} of user {uid}: {_command(pid)})"
+
+
+def _command(pid: int) -> str:
+    """What it was called with, without the interpreter and where it lies."""
+    try:
+        words = psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return "its command line is not visible"
+    known = next((n for n, word in enumerate(words) if word.endswith("restbench")), None)
+    return " ".join(words if known is None else ["restbench", *words[known + 1 :]])

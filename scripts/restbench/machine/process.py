@@ -1,0 +1,156 @@
+"""Child processes that never outlive the harness, and what the kernel says of their trees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+
+from restbench.machine import watch
+
+STOP_TIMEOUT_S = 15.0
+CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+
+
+def start(
+    command: list[str],
+    log: Path,
+    environment: dict[str, str] | None = None,
+    *,
+    outlives_us: bool = False,
+    user: int | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start a command in a process group of its own, its output appended to `log`.
+
+    It ends with the harness at the latest, and all that it starts, unless it `outlives_us`. Root
+    may give it to another user, by number.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
+            env=(watch.unmarked() if outlives_us else surroundings()) | (environment or {}),
+        )
+
+
+def surroundings() -> dict[str, str]:
+    """The environment of what ends with us: our mark, and a place for temporary files that goes
+    when we do, for a process that is killed removes none of its own."""
+    folder = watch.begin()
+    # A JVM asks no TMPDIR, and keeps counters for `jstat` in a file of their own.
+    jvm = f"-Djava.io.tmpdir={folder} -XX:-UsePerfData"
+    given = os.environ.get("JDK_JAVA_OPTIONS", "")
+    return watch.environment() | {
+        "TMPDIR": str(folder),
+        "JDK_JAVA_OPTIONS": f"{jvm} {given}".strip(),
+    }
+
+
+def bound_to_us(command: list[str], cores: str | None = None) -> list[str]:
+    """The command so that it dies with the harness, and runs on `cores` only when they are given.
+
+    `setpriv --pdeathsig` makes the kernel kill it when the harness dies, however it dies. The
+    signal follows the THREAD that starts it: start such a command from the main thread only. What
+    it starts in turn is the guardian's (`watch`).
+    """
+    bound = ["taskset", "-c", cores] if cores else []
+    return ["setpriv", "--pdeathsig", "KILL", "--", *bound, *command]
+
+
+def stop(
+    process: subprocess.Popen[bytes],
+    first: signal.Signals = signal.SIGTERM,
+    timeout_s: float = STOP_TIMEOUT_S,
+    *,
+    to_group: bool = False,
+) -> None:
+    """Ask politely, wait, then kill whatever is left of the process group and its descendants.
+
+    It is asked alone, or its whole group at once (`to_group`), as a terminal asks. Returns when all
+    of them are gone: their ports are free then.
+    """
+    family = _family(process.pid)
+    if process.poll() is None:
+        if to_group:
+            os.killpg(process.pid, first)  # not reaped, so the number is still ours
+        else:
+            process.send_signal(first)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout_s)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for each in family:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            each.kill()
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while any(_runs(each) for each in family) and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
+def _runs(each: psutil.Process) -> bool:
+    """A zombie has let go of everything; when it disappears is its parent's affair."""
+    try:
+        return each.is_running() and each.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def tree(pid: int) -> tuple[int, ...]:
+    """The process and all its descendants, sorted; empty when it is gone."""
+    return tuple(sorted(each.pid for each in _family(pid)))
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    """The process and all its descendants; children that end meanwhile are left out."""
+    try:
+        root = psutil.Process(pid)
+        return [root, *root.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def cpu_ms(pids: tuple[int, ...]) -> float:
+    """User + system time the processes have used since they started, threads that ended included.
+
+    From `/proc/<pid>/stat`, so in steps of one clock tick (10 ms). Gone processes count as 0.
+    """
+    ticks = sum(_name_and_ticks(Path(f"/proc/{pid}/stat"))[1] for pid in pids)
+    return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
+    """The same of those threads of the processes whose name begins with one of `names`, but without
+    those that ended."""
+    stats = (stat for pid in pids for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
+    ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
+    return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def _name_and_ticks(stat: Path) -> tuple[str, int]:
+    """Of a process or a thread; a name may hold anything, brackets too."""
+    try:
+        start, _, rest = stat.read_text().rpartition(")")
+    except (FileNotFoundError, ProcessLookupError):
+        return "", 0
+    fields = rest.split()
+    return start.partition("(")[2], int(fields[11]) + int(fields[12])
+
+
+def tail(log: Path, lines: int = 12) -> str:
+    """The last lines of a log, for an error message."""
+    if not log.exists():
+        return "(no log)"
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

@@ -1,0 +1,224 @@
+"""Nothing outlives the harness: all that it starts carries its mark, and a guardian waits beside it
+to end what is left (`guardian`). What earlier harnesses left where theirs was killed too is found
+by its mark."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import tempfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from restbench.machine import guardian
+from restbench.machine.guardian import VARIABLE
+
+PREFIX = "restbench-"
+#: Another name is another machine: for tests, which measure nothing. It has its own lock
+#: (`machine_lock`), and leftovers of its own.
+MACHINE = "RESTBENCH_LOCK"
+#: The guardian's own variable, so that it is known for what it is.
+GUARDS = "RESTBENCH_GUARDS"
+#: Signals that ask for an end: meant for the harness.
+POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+END_TIMEOUT_S = guardian.GIVE_UP_S + 5
+#: One that is killed at its work has another in its place; who kills that too does it on purpose.
+GUARDIANS_AT_THE_END = 2
+
+
+@dataclass
+class Watch:
+    """A harness under guard: this process."""
+
+    mark: str
+    orders: list[str] = field(default_factory=list)
+    """What the guardian was told, and the next one is told should it be killed."""
+    process: subprocess.Popen[bytes] | None = None
+
+    def ensure(self) -> None:
+        """Have a guardian that lives."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        # It inherits the mask, from its first moment on: only our end ends it.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, POLITE)
+        try:
+            self.process = _guardian(self.mark)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for order in self.orders:
+            self._tell(order)
+
+    def order(self, order: str) -> None:
+        """Something to do once this process is gone."""
+        if order not in self.orders:
+            self.orders.append(order)
+            self.ensure()
+            self._tell(order)
+
+    def _tell(self, order: str) -> None:
+        # A guardian that was killed just now is replaced, and told, before anything is started; one
+        # that is still at its work when we end was told everything.
+        if self.process and self.process.stdin and not self.process.stdin.closed:
+            with contextlib.suppress(BrokenPipeError):
+                self.process.stdin.write(f"{order}\n".encode())
+                self.process.stdin.flush()
+
+    def end(self) -> None:
+        """Return when nothing carries the mark any more, and what was to be removed is."""
+        for _ in range(GUARDIANS_AT_THE_END):
+            self.ensure()
+            if self._release():
+                return
+
+    def _release(self) -> bool:
+        """Let the guardian do its work; whether it came to its end: it may be killed meanwhile."""
+        assert self.process is not None and self.process.stdin is not None  # noqa: S101 - ensured
+        with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+            self._tell(guardian.OVER)
+            self.process.stdin.close()
+            self.process.wait(END_TIMEOUT_S)
+        return self.process.returncode == 0
+
+
+def _guardian(mark: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", guardian.__file__, mark],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        # Without a mark: it must outlive a harness that was itself started by a harness.
+        env={GUARDS: mark},
+        cwd="/",
+    )
+
+
+_watches: dict[int, Watch] = {}
+"""Of this process, by its id: a fork begins without."""
+
+
+def begin() -> Path:
+    """Be under guard from here on; returns the folder for temporary files, which goes at the end.
+
+    To be called before anything is started, as often as one likes.
+    """
+    watch = _watches.get(os.getpid()) or _begin()
+    watch.ensure()
+    return _folder(watch.mark)
+
+
+def _begin() -> Watch:
+    watch = Watch(_new_mark())
+    _watches[os.getpid()] = watch
+    os.environ[VARIABLE] = watch.mark
+    watch.order(f"remove\t{_folder(watch.mark)}")
+    _folder(watch.mark).mkdir(mode=0o700)
+    atexit.register(watch.end)
+    return watch
+
+
+def remove(path: Path) -> None:
+    """A file or folder that goes when we end."""
+    _order("remove", path)
+
+
+def unless(folder: Path, *patterns: str) -> None:
+    """A folder that goes when we end, where nothing in it is called like one of these by then
+    (`manifest.json`, `raw/*/*/cell.json`)."""
+    _order("unless", folder, *patterns)
+
+
+def tidy(folder: Path) -> None:
+    """Files in this folder that are half-written when we end are removed."""
+    _order("tidy", folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove files in this folder that processes which are gone have left half-written, where their
+    guardian was killed as well. To be called by who alone works in it: another namespace's
+    processes look as if they were gone."""
+    for path in folder.rglob(".*.tmp"):
+        pid = path.name.split(".")[-2]
+        if pid.isdigit() and not _born(int(pid)):
+            guardian.remove(path)
+
+
+def _order(what: str, path: Path, *patterns: str) -> None:
+    begin()
+    _watches[os.getpid()].order("\t".join([what, str(path.absolute()), *patterns]))
+
+
+def environment() -> dict[str, str]:
+    """Ours, without what somebody chose for another program: which code and cache sizes OpenBLAS
+    takes is for it to find out (wrong ones cost half of its speed)."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
+
+
+def unmarked() -> dict[str, str]:
+    """The environment for what is meant to outlive us."""
+    return {name: value for name, value in environment().items() if name != VARIABLE}
+
+
+def _folder(mark: str) -> Path:
+    return Path(tempfile.gettempdir(), PREFIX + mark)
+
+
+def _new_mark() -> str:
+    """Who the harness is, for as long as the machine runs: `PID-BORN-NAMESPACE-RANDOM`."""
+    pid = os.getpid()
+    return f"{pid}-{_born(pid)}-{_namespace()}-{secrets.token_hex(4)}"
+
+
+def _born(pid: int) -> str:
+    """When a process began, in clock ticks since the machine did; empty when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] in "ZX" else fields[19]
+
+
+def _namespace() -> str:
+    """Process ids are told apart by it: a container has its own. So has a machine of a name."""
+    name = os.environ.get(MACHINE)
+    ours = "" if name is None else f".{zlib.crc32(name.encode()):08x}"
+    return f"{Path('/proc/self/ns/pid').stat().st_ino}{ours}"
+
+
+def _is_over(mark: str) -> bool:
+    """Whether a mark's harness is gone. Of another namespace's nothing can be said."""
+    parts = mark.split("-")
+    return len(parts) == 4 and parts[2] == _namespace() and _born(int(parts[0])) != parts[1]
+
+
+def end_leftovers() -> list[str]:
+    """End what harnesses that are gone have left running, and remove their temporary files.
+
+    Returns a line for each process: `sadc (pid 123)`, and what could not be ended.
+    """
+    lines = []
+    carried = guardian.marks()
+    for mark in {mark for mark in carried.values() if _is_over(mark)}:
+        names = {pid: _name(pid) for pid, each in carried.items() if each == mark}
+        left = guardian.end(mark)
+        lines += [
+            f"{name} (pid {pid})" + (" could not be ended" if pid in left else "")
+            for pid, name in names.items()
+        ]
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*-*-*"):
+        if _is_over(folder.name.removeprefix(PREFIX)):
+            guardian.remove(folder)
+    return lines
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return "a process"

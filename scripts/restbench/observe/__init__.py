@@ -1,0 +1,1 @@
+"""What the system says of a load: sar, pidstat, /proc, /metrics."""

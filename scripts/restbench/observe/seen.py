@@ -1,0 +1,77 @@
+"""What was seen of a service while it served a few requests, for a claim to be checked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from restbench.experiment.cell import Shape
+from restbench.observe import decisions
+from restbench.observe.decisions import Batches
+from restbench.observe.observe import Observation
+
+#: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
+REQUEST_THREADS = "http-"
+#: A process of a pool of Python's: of each strategy that has one.
+POOLS = ("PE-", "PR-", "EE-", "ER-", "F1-")
+WORKERS = {
+    "java": (
+        REQUEST_THREADS,
+        "thread-pool",
+        "pinned",
+        "pipe-",
+        "element",
+        "shared",
+        "fork-join",
+        "adapt-",
+        "ForkJoi",
+    ),
+    "python": (*decisions.WEB, *POOLS),
+}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was watched: one observation a request, and one of two requests at once."""
+
+    single: list[Observation]
+    double: Observation
+    service: str
+    cores: tuple[int, ...]
+    shape: Shape
+    batches: Batches | None = None
+    """Of the strategy that chooses."""
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        """The families that can do a request's work in this service."""
+        return WORKERS[self.service]
+
+    def share(self, observation: Observation, prefix: str) -> float:
+        """The family's part of all workers' CPU time."""
+        return observation.share(prefix, self.workers)
+
+    def least_share(self, prefix: str) -> float:
+        """The smallest such part over the single requests."""
+        return min(self.share(each, prefix) for each in self.single)
+
+
+Verdict = tuple[bool, str]
+"""Whether a technique does what its name says, and what that was seen by."""
+Check = Callable[[Seen], Verdict]
+Claim = tuple[str, Check]
+"""What a technique's name says, in words, and how that is seen."""
+
+
+def _chooses(seen: Seen) -> Verdict:
+    if seen.batches is None:
+        raise ValueError("no batches were sent")
+    return decisions.judge(seen.service, seen.batches, seen.workers, len(seen.cores))
+
+
+#: The same for both services.
+ADAPTIVE: Claim = (
+    "small requests stay with their caller, a large one leaves it, and of many some do, as its own "
+    "count says",
+    _chooses,
+)

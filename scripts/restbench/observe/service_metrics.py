@@ -1,0 +1,75 @@
+"""The service's own metrics in the window: JVM heap, garbage collection, threads by state."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench.experiment.records import Window
+
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+_MIB = 2**20
+
+
+@dataclass(frozen=True)
+class ServiceMetrics:
+    """What the service said of itself; `None` or empty where it has no such thing (Python)."""
+
+    heap_peak_mib: float | None
+    gc_pause_ms: float | None
+    """Garbage collection pauses between the first and the last sample of the window, summed."""
+    threads_by_state: dict[str, float]
+    """Mean number of JVM threads in each state, by its name."""
+
+
+def read(path: Path, window: Window) -> ServiceMetrics | None:
+    """The metrics sampled in the window; None when there is no sample of it."""
+    samples = [values for t_ms, values in _samples(path) if window.start_ms <= t_ms < window.end_ms]
+    if not samples:
+        return None
+    heap = [_total(values, "jvm_memory_used_bytes", {"area": "heap"}) for values in samples]
+    known = [value for value in heap if value is not None]
+    return ServiceMetrics(
+        heap_peak_mib=max(known) / _MIB if known else None,
+        gc_pause_ms=_gc_pause_ms(samples) if known else None,
+        threads_by_state=_threads(samples),
+    )
+
+
+def _samples(path: Path) -> Iterator[tuple[int, dict[str, float]]]:
+    """Every whole line; the last one may be cut off when the sampler was stopped."""
+    if not path.exists():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.endswith("\n"):
+            entry = json.loads(line)
+            yield entry["t_ms"], entry["values"]
+
+
+def _gc_pause_ms(samples: list[dict[str, float]]) -> float:
+    """A JVM that has not collected yet has no such metric: that is no pause."""
+    totals = [_total(values, "jvm_gc_pause_seconds_sum", {}) or 0.0 for values in samples]
+    return (totals[-1] - totals[0]) * 1000
+
+
+def _threads(samples: list[dict[str, float]]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for values in samples:
+        for labels, value in _series(values, "jvm_threads_states_threads"):
+            state = labels.get("state", "unknown")
+            sums[state] = sums.get(state, 0) + value
+    return {state: total / len(samples) for state, total in sorted(sums.items())}
+
+
+def _total(values: dict[str, float], name: str, wanted: dict[str, str]) -> float | None:
+    found = [value for labels, value in _series(values, name) if wanted.items() <= labels.items()]
+    return sum(found) if found else None
+
+
+def _series(values: dict[str, float], name: str) -> Iterator[tuple[dict[str, str], float]]:
+    for key, value in values.items():
+        if key == name or key.startswith(f"{name}{{"):
+            yield dict(_LABEL.findall(key)), value

@@ -1,0 +1,129 @@
+"""Does a strategy do what its name says? Decided from what the kernel saw while it served.
+
+Each claim (`java_techniques`, `python_techniques`) is a sentence and a check over observations of
+single requests, and of two at once.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+
+from restbench.deploy.service import Service
+from restbench.drive.payload import Payload, make_payload
+from restbench.experiment.cell import Shape
+from restbench.experiment.records import Proof
+from restbench.machine.placement import Placement
+from restbench.observe import decisions
+from restbench.observe.decisions import Batch, Batches
+from restbench.observe.observe import Observation, Watch
+from restbench.observe.seen import WORKERS, Check, Seen, Verdict
+from restbench.prove import java_techniques, python_techniques
+
+#: Requests one after the other, each watched on its own.
+REQUESTS = 3
+#: What the strategy that chooses has seen at once it expects again for two seconds.
+FORGOTTEN_S = 2.1
+#: How often a denial is looked at again.
+SECOND_LOOKS = 2
+
+#: Mostly multiplication, enough of it to be seen, little enough for a proof in seconds.
+SHAPES = {
+    "java": Shape(rows=400, inner=400, columns=400),
+    "python": Shape(rows=60, inner=100, columns=50),
+}
+#: A line of the service's metrics; its labels are in alphabetical order, or as they were given.
+DECISIONS = re.compile(
+    r'^restbench_decisions_total\{.*?decision="([^"]+)".*\} (\S+)$', re.MULTILINE
+)
+#: A thread an element: fewer elements, each with more to do.
+OTHER_SHAPES = {("java", "thread-per-element"): Shape(rows=20, inner=2000, columns=20)}
+CLAIMS = {"java": java_techniques.CLAIMS, "python": python_techniques.CLAIMS}
+
+
+def prove(service: Service, strategy: str, placement: Placement, cores: tuple[int, ...]) -> Proof:
+    """Send a few requests, watch the kernel's view, and say whether the name is deserved."""
+    claim, check = CLAIMS[service.name][strategy]
+    if service.attached:
+        does, evidence = None, "an attached service's processes cannot be looked at"
+    else:
+        does, evidence = _look(service, strategy, cores, check)
+    return Proof(
+        service=service.name,
+        strategy=strategy,
+        placement=placement,
+        does=does,
+        claim=claim,
+        evidence=evidence,
+    )
+
+
+def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check) -> Verdict:
+    """A denial is looked at again: what else runs on the machine can hide what a strategy does,
+    but a strategy that does not do it has nothing to show, however often one looks."""
+    try:
+        verdict = check(_watch(service, strategy, cores))
+        for _ in range(SECOND_LOOKS):
+            if not verdict[0]:
+                verdict = check(_watch(service, strategy, cores))
+        return verdict
+    except httpx.HTTPError as error:
+        return False, f"it gave no answer to look at: {error}"
+
+
+def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
+    shape = OTHER_SHAPES.get((service.name, strategy), SHAPES[service.name])
+    payload = make_payload(shape, seed=0, element_min=0, element_max=9)
+    families = WORKERS[service.name]
+
+    def observed(at_once: int) -> Observation:
+        with Watch(service.pids, families) as watch, ThreadPoolExecutor(at_once) as clients:
+            list(clients.map(lambda n: _send(service, strategy, payload, n), range(at_once)))
+        return watch.seen
+
+    observed(1)  # the first request pays for class loading and lazily made pools
+    return Seen(
+        single=[observed(1) for _ in range(REQUESTS)],
+        double=observed(2),
+        service=service.name,
+        cores=cores,
+        shape=shape,
+        batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
+    )
+
+
+def _batches(service: Service, cores: int) -> Batches:
+    large, crowd = decisions.LARGE[service.name], 2 * cores + 1
+    small = _batch(service, decisions.SMALL, decisions.SMALL_REQUESTS)
+    time.sleep(FORGOTTEN_S)
+    return Batches(
+        small=small,
+        large=[_batch(service, large, 1) for _ in range(REQUESTS)],
+        crowd=_batch(service, large, crowd, at_once=crowd),
+    )
+
+
+def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> Batch:
+    payload = make_payload(shape, seed=0, element_min=0, element_max=9)
+    before = _decisions(service)
+    with (
+        Watch(service.pids, WORKERS[service.name]) as watch,
+        ThreadPoolExecutor(at_once) as clients,
+    ):
+        strategy = decisions.STRATEGY
+        list(clients.map(lambda n: _send(service, strategy, payload, n), range(requests)))
+    chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
+    return Batch(requests=requests, seen=watch.seen, chosen=chosen)
+
+
+def _decisions(service: Service) -> dict[str, float]:
+    """How often the service says that its strategy decided for what."""
+    text = service.get("/metrics").text
+    return {decision: float(count) for decision, count in DECISIONS.findall(text)}
+
+
+def _send(service: Service, strategy: str, payload: Payload, number: int) -> None:
+    service.post(strategy, "loops", payload.body(number)).raise_for_status()

@@ -1,0 +1,1 @@
+"""The order in which things are measured, and when that ends."""

@@ -1,0 +1,186 @@
+"""Going on with a run that ended too early: which one, whether it may, what is kept of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from restbench.experiment.records import CellRun, Interruption, Manifest, PlannedCell
+from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
+from restbench.machine import clock, machine
+from restbench.schedule import sources
+from restbench.schedule.begin import Ordered, sha256, surroundings
+from restbench.store.npb_records import NpbRun
+from restbench.store.open_records import Walk
+from restbench.store.store import Run, point_latest_to, read_model
+from restbench.store.writing import remove, write_model, write_text
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A run of the same experiment and profile that ended too early."""
+
+    run: Run
+    manifest: Manifest
+    differences: tuple[str, ...]
+    """In what it was ordered otherwise; none for one that can go on."""
+
+
+def unfinished(
+    order: Ordered, claims_text: str | None, runs: Sequence[Run], tell: Callable[[str], None]
+) -> list[Unfinished]:
+    """The unfinished runs of the same experiment and profile, the newest first.
+
+    One that cannot be read is told, and left out: nobody can know what was ordered.
+    """
+    found = []
+    for run in runs:
+        try:
+            each = _unfinished(order, claims_text, run) if run.can_go_on else None
+        except Unreadable as error:
+            tell(f"left out: {error}")
+        else:
+            found += [each] if each else []
+    return sorted(found, key=lambda each: each.manifest.started, reverse=True)
+
+
+def _unfinished(order: Ordered, claims_text: str | None, run: Run) -> Unfinished | None:
+    manifest = run.manifest()
+    same = (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name)
+    if not same or run.is_over:
+        return None
+    return Unfinished(run, manifest, _differences(order, claims_text, run, manifest))
+
+
+def _differences(
+    order: Ordered, claims_text: str | None, run: Run, manifest: Manifest
+) -> tuple[str, ...]:
+    # Of a complete one only the blocks that the stop rule asked for are in the plan.
+    plan = tuple(order.plan)
+    planned = plan[: len(manifest.plan)] if manifest.status == "complete" else plan
+    differs = {
+        "the experiment's file": _text(run.experiment_file) != order.experiment_text,
+        "the claims' file": manifest.claims_sha256 != sha256(claims_text),
+        "the cells": manifest.plan != planned,
+        "what is attached": manifest.attached != dict(order.attached),
+    }
+    return tuple(name for name, is_other in differs.items() if is_other)
+
+
+def _text(path: Path) -> str | None:
+    """None where there is no such text."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def require_as_begun(run: Run) -> None:
+    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
+    built or edited them meanwhile. Costs milliseconds."""
+    then = run.machine().get("measured")
+    changed = machine.changed(then, sources.fingerprints()) if then else []
+    if changed:
+        raise NotAsBegun(
+            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
+            "run goes on, or begin a new one"
+        )
+
+
+def require_same_surroundings(run: Run) -> None:
+    """EnvironmentProblem where the machine, a tool or what is measured is not as it was: half of
+    the numbers would be of one thing, half of another."""
+    then = run.machine()
+    # What was written and read again has lists where there were tuples.
+    now = json.loads(json.dumps(surroundings()))
+    if changed := machine.changed(then, now):
+        raise EnvironmentProblem(
+            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
+            "run (without --resume, RESUME=)"
+        )
+
+
+def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
+    """Unreadable where what is sent does not lie in the run as it was written: every cell that is
+    left would fail, or measure something else."""
+    for path, text in sent.items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            raise Unreadable(
+                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
+                "run (without --resume, RESUME=)"
+            )
+
+
+def go_on(run: Run, plan: Sequence[PlannedCell], halves: Sequence[Path] = ()) -> Manifest:
+    """Keep what is measured, take away what was in flight and the given folders of what was
+    measured by halves, and note the interruption.
+
+    Returns the manifest: it goes on with the whole plan, of which a complete run has only the
+    blocks that it needed, and without the last file of its presentation, which would pass for one
+    of the finished run. Unreadable, before anything is taken away, where a record cannot be read.
+    """
+    manifest = run.manifest()
+    _require_readable(run, manifest)
+    lost = sorted({*run.unrecorded(), *halves})
+    noted = _interruption(run, manifest, lost)
+    for folder in lost:
+        remove(folder)
+    lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
+    write_text(run.interruptions_file, "\n".join(lines) + "\n")
+    for last in run.presented_last:
+        last.unlink(missing_ok=True)
+    again = {"status": "running", "finished": None, "plan": tuple(plan)}
+    going_on = manifest.model_copy(update=again)
+    write_model(run.manifest_file, going_on)
+    point_latest_to(run)
+    return going_on
+
+
+def _require_readable(run: Run, manifest: Manifest) -> None:
+    """Records are written whole: one that cannot be read was damaged later, and what is left of the
+    measurement is for its owner to judge."""
+    run.proofs()
+    for planned in manifest.plan:
+        folder = run.cell(planned.block, planned.cell.id)
+        known: dict[Path, type[CellRun | NpbRun | Walk]] = {
+            folder.record: CellRun,
+            folder.npb_record: NpbRun,
+            run.walk_record(planned.cell.id): Walk,
+        }
+        for path, kind in known.items():
+            if path.exists():
+                read_model(path, kind)
+
+
+def told(run: Run) -> str:
+    """What the last interruption came to, in a line."""
+    last = run.interruptions()[-1]
+    anew = f"; in flight then and measured anew: {', '.join(last.lost)}" if last.lost else ""
+    return (
+        f"going on with {run.name}, {last.how} at {last.ended}: {last.kept} of "
+        f"{len(run.manifest().plan)} are measured{anew}"
+    )
+
+
+def _interruption(run: Run, manifest: Manifest, lost: Sequence[Path]) -> Interruption:
+    commit, dirty = machine.git_commit()
+    return Interruption(
+        how="interrupted" if manifest.status == "interrupted" else "killed",
+        ended=manifest.finished or _last_written(run),
+        resumed=clock.now_text(),
+        kept=sum(
+            run.has_record(each) and run.cell(each.block, each.cell.id).path not in lost
+            for each in manifest.plan
+        ),
+        lost=tuple(folder.relative_to(run.path).as_posix() for folder in lost),
+        git_commit=commit,
+        git_dirty=dirty,
+    )
+
+
+def _last_written(run: Run) -> str:
+    newest_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
+    return datetime.fromtimestamp(newest_s).astimezone().isoformat(timespec="seconds")

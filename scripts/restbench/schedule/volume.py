@@ -1,0 +1,124 @@
+"""How much a plan writes: a bound of its raw data, before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from restbench.experiment.cell import Cell, Kind, Shape
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.open_experiment import OpenExperiment, OpenProfile
+from restbench.experiment.plan import contest
+from restbench.experiment.profile import Profile
+from restbench.experiment.records import PlannedCell
+from restbench.machine.placement import allowed_cores
+from restbench.schedule.costs import window_seconds
+
+# Sizes of the files of measured cells, on two cores.
+#: One line of a JTL with the longest names; a failed sample's is longer, but comes slower.
+SAMPLE_BYTES = 300
+#: A second of sar's file, its JSON, pidstat's and the service's metrics together.
+SECOND_BYTES = 20_000
+#: What a cell writes whatever its length: JMeter's log, its record, its part of the report.
+CELL_BYTES = 64_000
+#: A dashboard, beside a copy of the window's samples that it is made from.
+DASHBOARD_BYTES = 2_000_000
+#: The record of an NPB measurement with a hundred answers, beside what its process printed.
+KERNEL_BYTES = 256_000
+#: The fastest strategies took so long a request on two cores (Java's of results/reference, Python's
+#: asked by wrk with the vectorised kernel): a constant, and a part for each multiplication of two
+#: elements; a vectorised kernel comes near to what two cores can multiply and add at all.
+FASTEST_MS = {"java": 0.27, "python": 0.4}
+FASTEST_MS_A_PRODUCT = {"loops": 2.2e-6, "native": 2e-8}
+CORES_OF_FASTEST = 2
+#: Another machine's cores may be faster.
+FASTER = 2.0
+
+
+class Sized(Protocol):
+    """What an experiment of any kind says of its operands."""
+
+    def shape(self, complexity: str) -> Shape:
+        """The operand sizes of a level of one size."""
+
+    def mix(self, complexity: str) -> tuple[Kind, ...]:
+        """The kinds of request of a level; none for a level of one size."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Bytes on disk."""
+
+    whole: float
+    largest_file: float
+
+
+def of(
+    plan: Sequence[PlannedCell],
+    experiment: Experiment,
+    profile: Profile,
+    to_go: Sequence[PlannedCell] | None = None,
+) -> Volume:
+    """What a plan of closed loads writes on a machine like this; rather more than less. `to_go` is
+    what of it is not measured yet, all unless told otherwise; it is presented as a whole."""
+    measured = plan if to_go is None else to_go
+    samples = {each.key: _closed_bytes(each.cell, experiment, profile) for each in measured}
+    shown = {
+        each.cell: _closed_bytes(each.cell, experiment, profile) for each in plan if each.test_ids
+    }
+    beside = CELL_BYTES + SECOND_BYTES * (profile.warmup_s + profile.window_max_s)
+    whole = sum(samples.values()) + len(measured) * beside
+    whole += sum(shown.values()) + len(shown) * DASHBOARD_BYTES
+    if not profile.turns:
+        return Volume(whole, max(samples.values(), default=0.0))
+    common = _common_logs(measured, samples)
+    return Volume(whole + max(common, default=0.0), max(common, default=0.0))
+
+
+def _common_logs(
+    plan: Sequence[PlannedCell], samples: Mapping[tuple[int, str], float]
+) -> list[float]:
+    """Of each load that cells take turns at, whose log is there until it has been divided."""
+    found: dict[tuple[int, Cell], float] = {}
+    for each in plan:
+        key = each.block, contest(each.cell)
+        found[key] = found.get(key, 0.0) + samples[each.key]
+    return list(found.values())
+
+
+def of_walks(
+    plan: Sequence[PlannedCell], experiment: OpenExperiment, profile: OpenProfile
+) -> Volume:
+    """The same of walks: most of their steps are near the highest rate there is."""
+    samples = [
+        SAMPLE_BYTES * profile.walk_max_s * _fastest_per_s(each.cell, experiment) for each in plan
+    ]
+    beside = CELL_BYTES + SECOND_BYTES * profile.walk_max_s
+    return Volume(sum(samples) + len(plan) * beside, max(samples, default=0.0))
+
+
+def of_kernels(plan: Sequence[PlannedCell]) -> Volume:
+    """The same of kernels: their answers are short, and there are few."""
+    return Volume(len(plan) * KERNEL_BYTES, KERNEL_BYTES)
+
+
+def _closed_bytes(cell: Cell, experiment: Experiment, profile: Profile) -> float:
+    per_s = _fastest_per_s(cell, experiment)
+    return SAMPLE_BYTES * per_s * (profile.warmup_s + window_seconds(per_s, profile))
+
+
+def _fastest_per_s(cell: Cell, experiment: Sized) -> float:
+    """Requests per second that no strategy is expected to exceed here."""
+    mix = experiment.mix(cell.complexity)
+    products = (
+        sum(kind.share * kind.shape.products for kind in mix)
+        or experiment.shape(cell.complexity).products
+    )
+    cores = max(1.0, len(allowed_cores()) / CORES_OF_FASTEST)
+    return (
+        FASTER
+        * cores
+        * 1000
+        / (FASTEST_MS[cell.service] + FASTEST_MS_A_PRODUCT[cell.kernel] * products)
+    )

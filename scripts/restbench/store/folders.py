@@ -1,0 +1,207 @@
+"""The layout of a run on disk (results/README.md): where each file lies, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench.store.cell_folder import CellFolder
+
+#: What a run that began has one of: its manifest, or the record of a measurement.
+BEGUN = ("manifest.json", "raw/*/*/cell.json", "raw/*/*/npb.json", "raw/*/*/walk.json")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run: `results/<run>/`."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The run's name, its folder's."""
+        return self.path.name
+
+    @property
+    def manifest_file(self) -> Path:
+        """`manifest.json`: a Manifest."""
+        return self.path / "manifest.json"
+
+    @property
+    def experiment_file(self) -> Path:
+        """The experiment as it was when the run started."""
+        return self.path / "experiment.toml"
+
+    @property
+    def claims_file(self) -> Path:
+        """`claims.toml`: the claims and their tests as they were before the first cell."""
+        return self.path / "claims.toml"
+
+    @property
+    def calibration_file(self) -> Path:
+        """`calibration.json`: a copy of the newest calibration of the run's machine."""
+        return self.path / "calibration.json"
+
+    @property
+    def microbench_file(self) -> Path:
+        """`microbench.json`: a copy of the newest microbenchmark of the run's machine."""
+        return self.path / "microbench.json"
+
+    @property
+    def machine_file(self) -> Path:
+        """`machine.json`: processors, memory, kernel, versions of every tool."""
+        return self.path / "machine.json"
+
+    @property
+    def proofs_file(self) -> Path:
+        """`proofs.json`: one Proof a strategy and placement."""
+        return self.path / "proofs.json"
+
+    @property
+    def interruptions_file(self) -> Path:
+        """`interruptions.jsonl`: an Interruption a line; absent where there was none."""
+        return self.path / "interruptions.jsonl"
+
+    @property
+    def phases_file(self) -> Path:
+        """`phases.jsonl`: a Spent a line, one for each process that measured."""
+        return self.path / "phases.jsonl"
+
+    def identity_files(self) -> tuple[Path, ...]:
+        """What says which run this is, and what its numbers are judged by."""
+        return (
+            self.manifest_file,
+            self.experiment_file,
+            self.claims_file,
+            self.published_file,
+            self.machine_file,
+            self.calibration_file,
+            self.microbench_file,
+            self.proofs_file,
+            self.interruptions_file,
+            self.phases_file,
+        )
+
+    @property
+    def test_matrix_csv(self) -> Path:
+        """The table of the study, a row a cell."""
+        return self.path / "tables" / "test-matrix.csv"
+
+    @property
+    def test_matrix_markdown(self) -> Path:
+        """The same for reading."""
+        return self.path / "tables" / "test-matrix.md"
+
+    @property
+    def report(self) -> Path:
+        """The page that shows everything and links to the rest."""
+        return self.path / "report.html"
+
+    @property
+    def figures(self) -> Path:
+        """The folder of all figures."""
+        return self.path / "figures"
+
+    def figure(self, number: int) -> Path:
+        """`figures/figure-14.svg` …"""
+        return self.figures / f"figure-{number}.svg"
+
+    def named_figure(self, name: str) -> Path:
+        """`figures/regret-throughput.svg` …: those that are none of the study's."""
+        return self.figures / f"{name}.svg"
+
+    @property
+    def regret_csv(self) -> Path:
+        """The strategy that chooses against the best fixed one: a row a cell and metric."""
+        return self.path / "tables" / "regret.csv"
+
+    @property
+    def regret_markdown(self) -> Path:
+        """The same for reading."""
+        return self.path / "tables" / "regret.md"
+
+    @property
+    def dashboards(self) -> Path:
+        """The folder of all JMeter dashboards that were made."""
+        return self.path / "dashboards"
+
+    def dashboard(self, cell_id: str) -> Path:
+        """The folder of a JMeter dashboard; its page is `index.html`."""
+        return self.dashboards / cell_id
+
+    def payload(self, complexity: str) -> Path:
+        """The folder with `body-rest.json` and `rows.json` of a complexity level."""
+        return self.path / "payloads" / complexity
+
+    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+        """The folder of one service process: its command, log and health."""
+        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+
+    def cell(self, block: int, cell_id: str) -> CellFolder:
+        """The raw files of one measurement."""
+        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+
+    def walk_record(self, cell_id: str) -> Path:
+        """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""
+        return self.path / "raw" / "open-load" / cell_id / "walk.json"
+
+    def walk_warmup(self, cell_id: str) -> CellFolder:
+        """The raw files of the closed load before a walk."""
+        return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
+
+    @property
+    def presented_last(self) -> tuple[Path, ...]:
+        """Of each kind of run the file that is made last, when all others are there."""
+        return (self.report, self.open_load_steps_csv, self.npb_csv)
+
+    def walk_samples(self, cell_id: str) -> list[Path]:
+        """The sample log of every load of a walk that was begun."""
+        folder = self.walk_record(cell_id).parent
+        return sorted(CellFolder(each).samples for each in folder.glob("*/"))
+
+    def walk_step(self, cell_id: str, number: int) -> CellFolder:
+        """The raw files of one step of a walk, from 1."""
+        return CellFolder(self.walk_record(cell_id).with_name(f"step-{number:02d}"))
+
+    @property
+    def open_load_markdown(self) -> Path:
+        """Each cell's highest rate, and every step that was taken to find it."""
+        return self.path / "tables" / "open-load.md"
+
+    @property
+    def open_load_figure(self) -> Path:
+        """Latency against the offered rate, for every step."""
+        return self.figures / "open-load.svg"
+
+    @property
+    def open_load_csv(self) -> Path:
+        """The same for programs: a row a cell."""
+        return self.path / "tables" / "open-load.csv"
+
+    @property
+    def open_load_steps_csv(self) -> Path:
+        """A row a step."""
+        return self.path / "tables" / "open-load-steps.csv"
+
+    def npb_body(self, level: str) -> Path:
+        """The request that a kernel's class is asked for with."""
+        return self.payload(level) / "body.json"
+
+    @property
+    def published_file(self) -> Path:
+        """`published.toml`: the study's own table, as it was before the first cell."""
+        return self.path / "published.toml"
+
+    @property
+    def npb_markdown(self) -> Path:
+        """The claim, the four times of each kernel, and what makes them differ."""
+        return self.path / "tables" / "npb.md"
+
+    @property
+    def npb_csv(self) -> Path:
+        """The same for programs: a row a cell."""
+        return self.path / "tables" / "npb.csv"
+
+    def npb_figure(self, name: str) -> Path:
+        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
+        return self.figures / f"npb-{name}.svg"

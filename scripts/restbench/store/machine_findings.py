@@ -1,0 +1,60 @@
+"""What was found of a machine, to be quoted by the runs that are made on it: the newest holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TypeVar
+
+from restbench.experiment.records import Calibration
+from restbench.failures import Unreadable
+from restbench.machine import machine
+from restbench.store import store, writing
+from restbench.store.microbench_records import Microbench
+from restbench.store.store import Run
+
+Finding = TypeVar("Finding", Calibration, Microbench)
+Note = Callable[[str], None]
+"""Is told what was left out, and why."""
+
+
+def newest_for(
+    kind: type[Finding], identity: Mapping[str, str | int], folder: Path, note: Note
+) -> Finding | None:
+    """The newest of its kind of the machine with this identity (`machine.identity`), if any.
+
+    A file in the folder that cannot be read is left out: it has nothing to do with the run that
+    asks, whose measurements are not to be lost for it.
+    """
+    made = _readable(kind, folder, note)
+    fitting = [each for each in made if machine.same(each.machine, identity)]
+    return max(fitting, key=lambda each: datetime.fromisoformat(each.made), default=None)
+
+
+def _readable(kind: type[Finding], folder: Path, note: Note) -> Iterator[Finding]:
+    for path in sorted(folder.glob("*.json")):
+        try:
+            yield store.read_model(path, kind)
+        except Unreadable as error:
+            note(f"left out: {error}")
+
+
+def adopt(kind: type[Finding], run: Run, beside: Path, folder: Path, note: Note) -> None:
+    """Put a copy of the newest one of the run's machine beside the run.
+
+    The copy stays as it is where the folder has none for that machine: a run that was carried to
+    another one keeps its own.
+    """
+    if not run.machine_file.exists():
+        return
+    newest = newest_for(kind, machine.identity(run.machine()), folder, note)
+    if newest is not None:
+        writing.write_model(beside, newest)
+
+
+def keep(found: Calibration | Microbench, folder: Path) -> Path:
+    """Write one under the time it was made at; returns the file."""
+    path = folder / f"{found.made[:19].replace(':', '-')}.json"
+    writing.write_model(path, found)
+    return path

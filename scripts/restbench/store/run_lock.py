@@ -1,0 +1,42 @@
+"""One process at a time measures a run: the kernel lets go of it when that process ends."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from restbench.failures import EnvironmentProblem
+from restbench.store.store import Run
+
+#: What a file system answers that knows no locks of folders (NFS).
+_NO_LOCKS = (errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS)
+
+
+@contextmanager
+def held(run: Run) -> Iterator[bool]:
+    """Nobody else goes on with this run meanwhile.
+
+    EnvironmentProblem where another process has it; False where the file system has no locks.
+    """
+    folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield _lock(folder, run)
+    finally:
+        os.close(folder)
+
+
+def _lock(folder: int, run: Run) -> bool:
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise EnvironmentProblem(
+            f"{run.path}: another process is measuring this run: wait until it ends"
+        ) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return False
+    return True

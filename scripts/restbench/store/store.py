@@ -1,0 +1,243 @@
+"""What lies in the folders of runs, and which runs there are. With `folders`, which knows where
+each file lies, the only module that builds paths."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from restbench import ROOT
+from restbench.experiment.records import (
+    Calibration,
+    CellRun,
+    Interruption,
+    Manifest,
+    PlannedCell,
+    Proof,
+    Spent,
+)
+from restbench.failures import BadConfiguration, Unreadable
+from restbench.machine import storage
+from restbench.store import forms
+from restbench.store.cell_folder import CellFolder
+from restbench.store.folders import RunFolder
+from restbench.store.microbench_records import Microbench
+from restbench.store.npb_records import NpbRun
+from restbench.store.open_records import Walk
+
+M = TypeVar("M", bound=BaseModel)
+
+RESULTS = ROOT / "results"
+CALIBRATIONS = RESULTS / "calibrations"
+MICROBENCHES = RESULTS / "microbench"
+LIMIT = RESULTS / "limit.json"
+EXPERIMENTS = ROOT / "scripts" / "experiments"
+
+
+def serve_folder() -> Path:
+    """Where `make serve` keeps its logs and notes what it started."""
+    return ROOT / ".cache" / "serve"
+
+
+#: What to do about a file that cannot be read, by what it should have been.
+_MENDS: dict[type[BaseModel], str] = {
+    Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
+    CellRun: "remove its folder; --resume measures it again",
+    Walk: "remove its folder; --resume walks again",
+    NpbRun: "remove its folder; --resume measures it again",
+    Calibration: "remove it, and make another with 'restbench calibrate'",
+    Microbench: "remove it, and make another with 'make microbench'",
+}
+_MEND = "restore it from a copy, or measure again"
+
+
+def read_model(path: Path, kind: type[M]) -> M:
+    """Read one record; Unreadable where the file is missing, cut off or of another form."""
+    return forms.read_record(path, kind, _MENDS.get(kind, _MEND))
+
+
+class Run(RunFolder):
+    """What lies in the folder of one run."""
+
+    @property
+    def has_raw_data(self) -> bool:
+        """Whether its measurements lie here: a kept copy has none."""
+        return (self.path / "raw").is_dir()
+
+    def manifest(self) -> Manifest:
+        """The run's identity and plan."""
+        return read_model(self.manifest_file, Manifest)
+
+    def cell_runs(self) -> Iterator[tuple[CellRun, CellFolder]]:
+        """The finished measurements, in the order of the plan."""
+        for planned, found in self._records():
+            if isinstance(found, CellRun):
+                yield found, self.cell(planned.block, planned.cell.id)
+
+    def unreadable(self) -> Iterator[tuple[PlannedCell, str]]:
+        """The measurements whose record is none, with the reason: they are no results."""
+        for planned, found in self._records():
+            if isinstance(found, Unreadable):
+                yield planned, str(found)
+
+    def _records(self) -> Iterator[tuple[PlannedCell, CellRun | Unreadable]]:
+        for planned in self.manifest().plan:
+            path = self.cell(planned.block, planned.cell.id).record
+            if path.exists():
+                yield planned, _record_of(planned, path)
+
+    def machine(self) -> dict[str, Any]:
+        """What is known of the machine; Unreadable where the file is missing or broken."""
+        return forms.read_object(self.machine_file, _MEND)
+
+    def has_record(self, planned: PlannedCell) -> bool:
+        """Whether a measurement, or the walk of an open load, is finished."""
+        cell = self.cell(planned.block, planned.cell.id)
+        walk = self.walk_record(planned.cell.id)
+        return any(each.exists() for each in (cell.record, cell.npb_record, walk))
+
+    def unrecorded(self) -> list[Path]:
+        """The folders of measurements and walks that have begun and were never finished."""
+        begun = [*self.path.glob("raw/block-*/*/"), *self.path.glob("raw/open-load/*/")]
+        return sorted(
+            folder
+            for folder in begun
+            if not any((folder / name).exists() for name in ("cell.json", "npb.json", "walk.json"))
+        )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything is measured and presented: the page, or the last table, is written
+        last."""
+        presented = any(each.exists() for each in self.presented_last)
+        return presented and self.manifest().status == "complete"
+
+    @property
+    def can_go_on(self) -> bool:
+        """Whether what it sends lies here: a kept copy has none of it."""
+        return (self.path / "payloads").is_dir()
+
+    def interruptions(self) -> list[Interruption]:
+        """Each time the run had ended too early and went on."""
+        return _lines_of(self.interruptions_file, Interruption)
+
+    def spent(self) -> list[Spent]:
+        """What the time went to of each process that measured; none of one that was killed."""
+        return _lines_of(self.phases_file, Spent)
+
+    def calibration(self) -> Calibration | None:
+        """The calibration beside the run, if there is one."""
+        path = self.calibration_file
+        return read_model(path, Calibration) if path.exists() else None
+
+    def microbench(self) -> Microbench | None:
+        """The microbenchmark beside the run, if there is one."""
+        path = self.microbench_file
+        return read_model(path, Microbench) if path.exists() else None
+
+    def proofs(self) -> list[Proof]:
+        """The proofs made before the benchmark; none for a run that made none."""
+        if not self.proofs_file.exists():
+            return []
+        told = forms.read_json(self.proofs_file, _MEND)
+        try:
+            return [Proof.model_validate(entry) for entry in told]
+        except (TypeError, ValueError) as error:
+            raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
+
+
+def _lines_of(path: Path, kind: type[M]) -> list[M]:
+    """A record a line; none where there is no such file."""
+    if not path.exists():
+        return []
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        return [kind.model_validate_json(line) for line in lines]
+    except ValueError as error:
+        raise Unreadable(f"{path}: not its lines: {_MEND}") from error
+
+
+def _record_of(planned: PlannedCell, path: Path) -> CellRun | Unreadable:
+    try:
+        record = read_model(path, CellRun)
+    except Unreadable as error:
+        return error
+    if (record.block, record.cell) != (planned.block, planned.cell):
+        return Unreadable(f"{path}: the record of another cell: {_MENDS[CellRun]}")
+    return record
+
+
+def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:
+    """StorageProblem where the folder of all runs cannot be written to, or has no room for so much.
+
+    `largest_bytes` is the size of the largest single file.
+    """
+    with storage.writing(results):
+        results.mkdir(parents=True, exist_ok=True)
+    storage.require_written(results)
+    storage.require_room(results, wanted_bytes, largest_bytes)
+
+
+def create_run(name: str, results: Path = RESULTS) -> Run:
+    """A new, empty run folder; a name that is taken gets a number behind it.
+
+    StorageProblem where none can be made.
+    """
+    with storage.writing(results):
+        results.mkdir(parents=True, exist_ok=True)
+    for candidate in (name, *(f"{name}-{number}" for number in range(2, 100))):
+        with storage.writing(results), contextlib.suppress(FileExistsError):
+            (results / candidate).mkdir()
+            return Run(results / candidate)
+    raise BadConfiguration(f"{results}: too many runs are called {name}")
+
+
+def latest(run: Run) -> Path:
+    """The link to the newest run."""
+    return run.path.with_name("latest")
+
+
+def point_latest_to(run: Run) -> None:
+    """Make `results/latest` a link to this run."""
+    link = storage.temporary(latest(run))
+    with storage.writing(link):
+        link.unlink(missing_ok=True)
+        link.symlink_to(run.name)
+        link.replace(latest(run))
+
+
+def open_run(name: str, results: Path = RESULTS) -> Run:
+    """An existing run by its name, its path or `latest`."""
+    for candidate in (results / name, Path(name)):
+        run = Run(candidate.resolve())
+        if run.manifest_file.exists():
+            return run
+    known = sorted(path.parent.name for path in results.glob("*/manifest.json"))
+    raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
+
+
+def runs(results: Path = RESULTS) -> list[Run]:
+    """Every run that has begun, by name; the link `latest` is not another one."""
+    folders = sorted(path.parent for path in results.glob("*/manifest.json"))
+    return [Run(folder) for folder in folders if not folder.is_symlink()]
+
+
+def beside(path: Path, name: str) -> Path:
+    """A file that an experiment's file names, from where it lies."""
+    found = path.parent / name
+    if not found.exists():
+        raise BadConfiguration(f"{path}: names '{name}', which is not there")
+    return found
+
+
+def experiment_file(name: str) -> Path:
+    """The TOML file of a named experiment, or the path itself when it is one."""
+    path = Path(name) if name.endswith(".toml") else EXPERIMENTS / f"{name}.toml"
+    if not path.exists():
+        known = ", ".join(sorted(file.stem for file in EXPERIMENTS.glob("*.toml")))
+        raise BadConfiguration(f"no experiment '{name}'; there are: {known}")
+    return path

@@ -1,0 +1,68 @@
+"""Whole files or none: a temporary name first, on the disk itself, then a rename."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from restbench.machine import storage
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a whole file or none: readers never see half of it. StorageProblem where it cannot."""
+    unnamed = storage.temporary(path)
+    with storage.writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with unnamed.open("w", encoding="utf-8") as output:
+                output.write(text)
+                output.flush()
+                # A name that outlives a power cut must not stand for an empty file.
+                os.fsync(output.fileno())
+            unnamed.replace(path)
+            _settle(path.parent)
+        except BaseException:
+            unnamed.unlink(missing_ok=True)
+            raise
+
+
+def _settle(path: Path) -> None:
+    """Return when a file, or the names in a folder, are on the disk itself."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def remove(folder: Path) -> None:
+    """Take away a folder with all that is in it, if it is there."""
+    with storage.writing(folder), contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON document, indented, atomically."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_model(path: Path, model: BaseModel) -> None:
+    """Write one record, atomically."""
+    write_text(path, model.model_dump_json(indent=1) + "\n")
+
+
+def write_record(path: Path, record: BaseModel) -> None:
+    """Write a measurement's record, atomically, when the raw files beside it are on the disk: it
+    says that they are whole. What is left to the kernel would be written in the next window."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with storage.writing(path):
+        for raw in path.parent.iterdir():
+            if raw.is_file():
+                _settle(raw)
+    write_model(path, record)

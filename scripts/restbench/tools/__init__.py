@@ -1,0 +1,1 @@
+"""Measuring programs for those who work on the suite."""

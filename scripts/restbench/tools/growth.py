@@ -1,0 +1,148 @@
+"""Does anything grow faster than it should? Both services, asked with sizes that double."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.drive import quiet
+from restbench.experiment.cell import ServiceName
+from restbench.failures import CellsFailed
+from restbench.machine import machine_lock, placement, watch
+from restbench.tools import growth_stages, growth_users, limit_bench
+from restbench.tools.growth_fit import Fit, Series, fit
+from restbench.tools.growth_plan import Plan
+from restbench.tools.limit_bench import Client
+from restbench.tools.limit_servers import Server
+
+#: `Server-Timing` tells microseconds: below so many of its steps a time is no number to divide by.
+SMALLEST_MS = 0.02
+
+Tell = Callable[[str], None]
+Measured = TypeVar("Measured")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What was found."""
+
+    fits: tuple[Fit, ...]
+    failures: tuple[str, ...] = ()
+    """What could not be measured, with the reason: the others were."""
+    foreign_pct: float = 0.0
+    """What others used of the machine, percent: the median of a look before each strategy."""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A measurement on its way."""
+
+    plan: Plan
+    folder: Path
+    tell: Tell
+    foreign_pct: list[float] = field(default_factory=list)
+
+    def look(self, running: Service) -> None:
+        """See what others do while nothing of ours should be at work."""
+        self.foreign_pct.append(quiet.look(running.pids()).foreign_pct)
+
+    def tried(self, measured: Callable[[], Measured]) -> Measured | CellsFailed:
+        """What was measured, or why it could not be: the other parts have their turn."""
+        try:
+            return measured()
+        except CellsFailed as failure:
+            self.tell(f"FAILED  {failure}")
+            return failure
+
+
+def measure(plan: Plan, tell: Tell) -> Growth:
+    """Every series of the plan with its exponent; `tell` gets a line for each step.
+
+    No process is left. WrongAnswers, EnvironmentProblem.
+    """
+    machine_lock.take()
+    limit_bench.require_client()
+    watch.end_leftovers()
+    with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
+        work = _Work(plan, Path(name), tell)
+        found = list(_parts(work))
+    series = [each for part in found if not isinstance(part, CellsFailed) for each in part]
+    return Growth(
+        tuple(fit(each, SMALLEST_MS if each.over != "users" else 0.0) for each in series),
+        tuple(str(each) for each in found if isinstance(each, CellsFailed)),
+        median(work.foreign_pct),
+    )
+
+
+def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
+    for name in plan.choice.services:
+        with _started(name, work.folder / name) as running:
+            for sweep in plan.sweeps[name]:
+                work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
+                asked = _server(running, "serial", sweep.kernel)
+                yield work.tried(partial(growth_stages.measure, asked, sweep, plan.rounds))
+            for strategy in plan.choice.of(running.strategies()):
+                work.look(running)
+                yield from _strategy(work, running, strategy)
+    if "python" in plan.choice.services:
+        yield from _processes(work)
+
+
+def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Series] | CellsFailed]:
+    plan = work.plan
+    asked = _server(running, strategy, plan.dispatched.kernel)
+    tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
+    work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
+    yield work.tried(partial(growth_stages.measure, asked, plan.dispatched, plan.rounds))
+    client = Client(work.folder / "users.json", placement.allowed_cores()[-1], work.folder)
+    yield work.tried(partial(growth_users.measure, asked, client, plan))
+
+
+def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
+    """The pools of the Python service, with more and more processes in them."""
+    plan = work.plan
+    work.tell(f"python  pools of {_listed(plan.processes)} processes")
+    by_strategy: dict[str, list[list[float] | CellsFailed]] = {}
+    for count in plan.processes:
+        place = work.folder / f"processes-{count}"
+        with _started("python", place, {"RESTBENCH_PROCESSES": str(count)}) as running:
+            for strategy in plan.choice.of(running.strategies()):
+                asked = _server(running, strategy, plan.dispatched.kernel)
+                shape = plan.dispatched.shapes[-1]
+                dispatch_ms = partial(growth_stages.dispatch_ms, asked, shape, plan.rounds)
+                by_strategy.setdefault(strategy, []).append(work.tried(dispatch_ms))
+    for name, by_count in by_strategy.items():
+        failures = [each for each in by_count if isinstance(each, CellsFailed)]
+        taken_ms = [each for each in by_count if not isinstance(each, CellsFailed)]
+        yield from failures
+        if not failures:
+            yield [growth_stages.over_processes(f"python {name}", plan.processes, taken_ms)]
+
+
+@contextmanager
+def _started(
+    name: ServiceName, folder: Path, settings: dict[str, str] | None = None
+) -> Iterator[Service]:
+    started = service.start(name, "none", None, folder, settings=settings)
+    try:
+        yield started
+    finally:
+        started.stop()
+
+
+def _server(running: Service, strategy: str, kernel: str) -> Server:
+    url = f"{running.base_url}/matrix/{strategy}?kernel={kernel}"
+    return Server(f"{running.name} {strategy}", url, running.processes[0])
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, sizes))

@@ -1,0 +1,93 @@
+"""How a strategy bears more users: their latency and the throughput.
+
+Not the memory: a JVM of a fixed heap and a Python that keeps what it has freed give nothing back,
+so that after the first load of the most users every later one sees the same.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from restbench.drive.payload import payload_of
+from restbench.experiment import experiment
+from restbench.failures import CellsFailed
+from restbench.store import store
+from restbench.tools.growth_fit import Series
+from restbench.tools.growth_plan import Plan
+from restbench.tools.limit_bench import Client, answered
+from restbench.tools.limit_servers import REQUEST_ID, Server
+
+COMPLEXITY = "low"
+#: A mean of fewer is none.
+ANSWERS_A_USER = 3
+LONGEST_S = 16.0
+_UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4}
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a load of so many users saw."""
+
+    latency_ms: float
+    """Mean."""
+    per_request_ms: float
+    """Of the wall clock: one over the throughput."""
+
+
+#: The largest exponent of each that is right, over the users of a closed loop: latency in
+#: proportion to them, the throughput flat.
+EXPECTED = {"latency_ms": 1.0, "per_request_ms": 0.0}
+WORDS = {
+    "latency_ms": "latency",
+    "per_request_ms": "1/throughput",
+}
+
+
+def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
+    """A series of each quantity. CellsFailed where a request is not answered."""
+    study = experiment.load(store.experiment_file("thesis"))
+    client.body.write_bytes(payload_of(study, COMPLEXITY).body(REQUEST_ID))
+    looked = [
+        [_look(server, replace(client, connections=each), plan.user_s) for each in plan.users]
+        for _ in range(1 + plan.user_rounds)
+    ]
+    counted = looked[1:]  # the first round warms up
+    return [
+        Series(
+            server=server.name,
+            what=f"{words}, {COMPLEXITY}",
+            over="users",
+            expected=EXPECTED[name],
+            sizes=plan.users,
+            rounds=tuple(tuple(getattr(each, name) for each in values) for values in counted),
+        )
+        for name, words in WORDS.items()
+    ]
+
+
+def _look(server: Server, client: Client, seconds: float) -> Looked:
+    """A load, and a longer one where too few were answered in it: what is slow takes its time."""
+    told = client.told(server, seconds)
+    while requests_in(told) < ANSWERS_A_USER * client.connections and seconds < LONGEST_S:
+        seconds *= 2
+        told = client.told(server, seconds)
+    per_request_ms = told_ms("requests in", told) / answered(server.name, told)
+    return Looked(told_ms("Latency", told), per_request_ms)
+
+
+def requests_in(told: str) -> int:
+    """How many were answered, in wrk's own words."""
+    found = re.search(r"(\d+) requests in", told)
+    return int(found[1]) if found else 0
+
+
+def told_ms(words: str, told: str) -> float:
+    """The time behind these words of wrk's: `Latency   635.91us ...`, `99 requests in 1.01s`.
+
+    CellsFailed without it.
+    """
+    found = re.search(rf"{words}\s+([0-9.]+)(us|ms|s|m)\b", told)
+    if not found:
+        raise CellsFailed(f"no {words} was told: {told.strip()[:200]}")
+    return float(found[1]) * _UNITS_MS[found[2]]

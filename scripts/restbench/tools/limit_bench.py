@@ -1,0 +1,188 @@
+"""CPU time a request of the services over that of a server without a framework that does the same
+work, side by side: one core for whichever is asked, another for the client, turn by turn."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench.drive.payload import Payload
+from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
+from restbench.failures import CellsFailed, EnvironmentProblem
+from restbench.machine import process
+from restbench.tools import limit_servers
+from restbench.tools.limit_servers import REQUEST_ID, Server, require_right
+
+#: What a request may cost of what it costs the limit, `serial`, kernel `native`.
+BARS: Mapping[str, Mapping[str, float]] = {
+    "servlet": {"low": 2.3, "medium": 1.1, "high": 1.2},
+    "tomcat": {"low": 3.2, "medium": 1.2, "high": 1.2},
+    "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
+}
+CONNECTIONS = 4
+#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
+PATIENCE = "60s"
+#: A JVM compiles what it runs often, on one core beside its work: until then it is measured as what
+#: it will not be. So each server is warmed up until its cost a request falls no more.
+WARMUP_SLICE_S = 4.0
+FEWEST_WARMUP_SLICES = 3
+MOST_WARMUP_SLICES = 15
+#: A slice that costs less than this part of the cheapest before it: warm-up goes on.
+STILL_FALLING = 0.97
+#: What the client sends, the way it takes it: a method, a type and a file as the body.
+SCRIPT = """\
+local file = io.open(os.getenv("RESTBENCH_BODY"), "rb")
+wrk.method = "POST"
+wrk.body = file:read("*a")
+wrk.headers["Content-Type"] = "application/json"
+file:close()
+"""
+#: CPU time a request, milliseconds: the limit's and, in the turn next to it, the service's.
+Turn = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A service in one framework at one complexity, over all turns."""
+
+    framework: str
+    complexity: str
+    cpu_ms: float
+    """Of a request, parsing and writing of HTTP included; as `limit_cpu_ms` a geometric mean."""
+    limit_cpu_ms: float
+    ratio: Ratio
+    """Geometric mean over all turns, each paired with the limit's; the t interval is over turns."""
+    of_each_service: tuple[float, ...]
+    """The same of each fresh service: how far processes differ."""
+    bar: float
+
+    @property
+    def verdict(self) -> str:
+        """Missed only where the whole interval is above the bar."""
+        return "missed" if self.ratio.low > self.bar else "held"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How often, how long and from where."""
+
+    services: int
+    """Fresh ones of each framework."""
+    turns: int
+    """Of each service, and of the limit beside it."""
+    turn_s: float
+    core: int
+    client_core: int
+    folder: Path
+    """For logs, bodies and the client's script."""
+
+
+def require_client() -> None:
+    """EnvironmentProblem without wrk."""
+    if shutil.which("wrk") is None:
+        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
+
+
+def measure(
+    program: Path, payloads: Mapping[str, Payload], plan: Plan, tell: Callable[[str], None]
+) -> list[Standing]:
+    """Every framework at each complexity. WrongAnswers, CellsFailed."""
+    turns: dict[tuple[str, str], list[list[Turn]]] = {}
+    for number in range(plan.services):
+        for framework in BARS:
+            with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
+                for complexity, payload in payloads.items():
+                    tell(f"{framework} {complexity}: service {number + 1} of {plan.services}")
+                    found = _turns(servers, payload, plan)
+                    turns.setdefault((framework, complexity), []).append(found)
+    return [standing(*place, turns[place]) for place in turns]
+
+
+def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
+    body = plan.folder / "body.json"
+    body.write_bytes(payload.body(REQUEST_ID))
+    client = Client(body, plan.client_core, plan.folder)
+    for server in servers:
+        require_right(server, payload)
+        client.warm_up(server)
+    found = []
+    for turn in range(plan.turns):
+        # each turn in the other order: what drifts does so for both alike
+        order = servers if turn % 2 else servers[::-1]
+        costs = {each.name: client.cpu_ms(each, plan.turn_s) for each in order}
+        found.append((costs[servers[0].name], costs[servers[1].name]))
+    return found
+
+
+def standing(framework: str, complexity: str, of_services: Sequence[Sequence[Turn]]) -> Standing:
+    """What the turns of all fresh services say together."""
+    limit_ms, cpu_ms = zip(*(turn for each in of_services for turn in each), strict=True)
+    return Standing(
+        framework,
+        complexity,
+        geometric_mean(cpu_ms),
+        geometric_mean(limit_ms),
+        paired_ratio(cpu_ms, limit_ms),
+        tuple(geometric_mean([own / limit for limit, own in each]) for each in of_services),
+        BARS[framework][complexity],
+    )
+
+
+@dataclass(frozen=True)
+class Client:
+    """wrk with one body, on a core of its own."""
+
+    body: Path
+    core: int
+    folder: Path
+    connections: int = CONNECTIONS
+
+    def cpu_ms(self, server: Server, seconds: float) -> float:
+        """The server's CPU time a request under load for so many seconds."""
+        before_ms = server.cpu_ms()
+        requests = answered(server.name, self.told(server, seconds))
+        return (server.cpu_ms() - before_ms) / requests
+
+    def warm_up(self, server: Server) -> None:
+        """Load until a request costs no less."""
+        costs: list[float] = []
+        while not warmed_up(costs):
+            costs.append(self.cpu_ms(server, WARMUP_SLICE_S))
+
+    def told(self, server: Server, seconds: float) -> str:
+        """What wrk prints of a load for so many seconds, of one at least."""
+        script = self.folder / "post.lua"
+        script.write_text(SCRIPT, encoding="utf-8")
+        duration = f"{max(1, round(seconds))}s"
+        command = ["wrk", "-t1", f"-c{self.connections}", "-d", duration, "-s", str(script)]
+        command += ["--timeout", PATIENCE]
+        done = subprocess.run(
+            process.bound_to_us([*command, server.url], str(self.core)),
+            env={**os.environ, "RESTBENCH_BODY": str(self.body)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout + done.stderr
+
+
+def warmed_up(costs: Sequence[float]) -> bool:
+    """Whether neither of the last two slices was cheaper than all before it, beyond noise."""
+    if len(costs) < FEWEST_WARMUP_SLICES:
+        return False
+    falling = (costs[i] < STILL_FALLING * min(costs[:i]) for i in (-2, -1))
+    return len(costs) >= MOST_WARMUP_SLICES or not any(falling)
+
+
+def answered(server: str, told: str) -> int:
+    """The number of requests in wrk's own words. CellsFailed where it tells of errors."""
+    wrong = re.search(r"Non-2xx.*|Socket errors.*", told)
+    found = re.search(r"(\d+) requests in", told)
+    if wrong or not found or not int(found[1]):
+        raise CellsFailed(f"{server}: {wrong[0] if wrong else told.strip()[:200]}")
+    return int(found[1])

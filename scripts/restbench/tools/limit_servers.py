@@ -1,0 +1,131 @@
+"""Servers that do the same work: the practical limit (one thread, no framework), and a service with
+the kernel `native` under `serial`; both on one core."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from restbench import ROOT
+from restbench.deploy import service
+from restbench.drive.payload import Payload
+from restbench.experiment.cell import ServiceName
+from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
+from restbench.machine import ports, process
+
+LIMIT = "limit"
+SOURCE = ROOT / "scripts" / "tools" / "limit" / "limit.cpp"
+READY_TIMEOUT_S = 10.0
+REQUEST_ID = 2019
+
+
+@dataclass(frozen=True)
+class Server:
+    """Something that answers matrix requests, on a core of its own."""
+
+    name: str
+    url: str
+    """Where the request goes, strategy and kernel included."""
+    running: subprocess.Popen[bytes]
+
+    def cpu_ms(self) -> float:
+        """CPU time of all its processes so far."""
+        return process.cpu_ms(process.tree(self.running.pid))
+
+
+def build(folder: Path) -> Path:
+    """The limit's program. EnvironmentProblem where it cannot be had."""
+    program = folder / LIMIT
+    command = ["g++", "-O3", "-march=native", "-std=c++17", "-o", str(program), str(SOURCE)]
+    if shutil.which("g++") is None:
+        raise EnvironmentProblem("g++ is missing: apt-get install g++")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if " error: " in line]
+        raise EnvironmentProblem(f"{SOURCE} does not compile: {[*errors, done.stderr][0]}")
+    return program
+
+
+@contextmanager
+def limit(program: Path, core: int, folder: Path) -> Iterator[Server]:
+    """The limit, on one core."""
+    port = ports.free()
+    command = process.bound_to_us([str(program), str(port)], str(core))
+    running = process.start(command, folder / "limit.log")
+    try:
+        yield Server(LIMIT, f"http://{ports.HOST}:{port}/", running)
+    finally:
+        process.stop(running)
+
+
+@contextmanager
+def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tuple[Server, Server]]:
+    """The limit and a fresh service on one core; who is not asked sleeps."""
+    name: ServiceName = "python" if framework == "flask" else "java"
+    chosen = {"RESTBENCH_FRAMEWORK": framework}
+    with limit(program, core, folder) as floor:
+        started = service.start(name, "none", str(core), folder / framework, settings=chosen)
+        try:
+            found = started.health().get("framework")
+            if found != framework:
+                raise EnvironmentProblem(f"the {name} service runs in {found}, not in {framework}")
+            url = f"{started.base_url}/matrix/serial?kernel=native"
+            yield floor, Server(framework, url, started.processes[0])
+        finally:
+            started.stop()
+
+
+def require_right(server: Server, payload: Payload) -> None:
+    """WrongAnswers unless the server's answer is the product, byte for byte. CellsFailed where
+    there is no answer."""
+    with _client() as client:
+        answer = _post(client, server, payload)
+    if answer.content != payload.answer(REQUEST_ID):
+        raise WrongAnswers(f"{server.name}: answered {answer.text[:80]!r}")
+
+
+def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, float]:
+    """The medians of what `Server-Timing` tells, one request after the other; empty without it.
+    CellsFailed where one of them is not answered."""
+    told: dict[str, list[float]] = {}
+    with _client() as client:
+        for _ in range(requests):
+            header = _post(client, server, payload).headers.get("Server-Timing", "")
+            for name, value in re.findall(r"(\w+);dur=([0-9.]+)", header):
+                told.setdefault(name, []).append(float(value))
+    return {name: sorted(values)[len(values) // 2] for name, values in told.items()}
+
+
+def _client() -> httpx.Client:
+    return httpx.Client(trust_env=False, timeout=service.REQUEST_TIMEOUT_S)
+
+
+def _post(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
+    """Its answer. CellsFailed where there is none in time, or one with another status than 200."""
+    try:
+        answer = _once_up(client, server, payload)
+    except httpx.HTTPError as error:
+        raise CellsFailed(f"{server.name}: no answer: {error or type(error).__name__}") from error
+    if answer.status_code != httpx.codes.OK:
+        raise CellsFailed(f"{server.name}: answered {answer.status_code} {answer.text[:80]!r}")
+    return answer
+
+
+def _once_up(client: httpx.Client, server: Server, payload: Payload) -> httpx.Response:
+    headers = {"Content-Type": "application/json"}
+    deadline = time.monotonic() + READY_TIMEOUT_S
+    while True:
+        try:
+            return client.post(server.url, content=payload.body(REQUEST_ID), headers=headers)
+        except httpx.ConnectError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
