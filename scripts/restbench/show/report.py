@@ -71,7 +71,7 @@ def write(run: Run, rows: Sequence[Row] | None = None, raw: Run | None = None) -
 
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("restbench"),
+        loader=jinja2.PackageLoader("restbench.show"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
