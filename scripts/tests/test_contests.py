@@ -6,19 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from restbench.schedule.contests import half_measured, measure_contest
 from stub_bench import Bench
 
 from restbench.commands import ordering
 from restbench.deploy.service import Service
+from restbench.drive.load_profile import Turns
 from restbench.drive.measure import Task
 from restbench.drive.session import Session
-from restbench.experiment.profile import Turns
 from restbench.experiment.records import CellRun, Usage
 from restbench.failures import EnvironmentProblem, NoService, WrongAnswers
 from restbench.machine.placement import Cores
 from restbench.schedule import attempts, contests
 from restbench.schedule.attempts import Group
-from restbench.schedule.contests import half_measured, measure_contest
 from restbench.store.store import Run
 from restbench.store.writing import write_model
 

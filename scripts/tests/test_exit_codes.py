@@ -18,9 +18,9 @@ from test_cli import restbench
 
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring, ordering, results
+from restbench.drive.load_profile import Profile
 from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import Window
 from restbench.failures import (
     CellsFailed,

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 from fixture_run import MACHINE, Made, build, cell, steady_load
-
 from restbench.commands.planning import share
+from restbench.schedule.precision import Need
+from restbench.schedule.stopping import largest_half_width
+
+from restbench.drive.load_profile import Profile
 from restbench.drive.window import window_over
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import CellRun, PlannedCell, Window
 from restbench.experiment.statistics import t_interval
 from restbench.failures import BadConfiguration
 from restbench.machine import machine
 from restbench.schedule import costs, pilot, precision
-from restbench.schedule.precision import Need
-from restbench.schedule.stopping import largest_half_width
 
 SERIAL = cell("java serial low 10")
 PINNED = cell("java pinned low 10")

@@ -8,16 +8,16 @@ import math
 from pathlib import Path
 
 import pytest
+from restbench.schedule.estimate import Estimator, expected_seconds, total_seconds
 
+from restbench.drive.load_profile import Profile
 from restbench.drive.window import window_over
 from restbench.experiment.cell import Cell
 from restbench.experiment.experiment import load
 from restbench.experiment.plan import plan
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
 from restbench.machine.placement import Cores, core_list, place
-from restbench.schedule.estimate import Estimator, expected_seconds, total_seconds
 from restbench.show.progress import duration
 from restbench.store.store import experiment_file
 

@@ -87,8 +87,7 @@ def _warmed_s(completions: Completions) -> float | None:
 
 
 def _planned_window_s(known: Known) -> tuple[float, float] | None:
-    profile = known.profile
-    return (profile.window_min_s, profile.slow_window_max_s) if profile else None
+    return known.planned_window_s
 
 
 def _cores_given(record: CellRun, usage: Usage | None) -> frozenset[int] | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from restbench.analyse.timeline import Timeline
 from restbench.analyse.within_run import WithinRun
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import Window
 from restbench.observe.service_metrics import ServiceMetrics
 from restbench.observe.sysstat import MachineUse
@@ -63,6 +62,20 @@ class Measurement:
     """From the same scan of the samples."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
+    generator_share: float | None = None
+    """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
+    users_in_flight: float | None = None
+    """Who really waited for an answer, on average (Little's law)."""
+    steal_pct: float | None = None
+    """What the hypervisor took, percent of the machine."""
+    foreign_pct: float | None = None
+    """What went to neither the service nor the load generator, percent of the machine."""
+    compile_share: float | None = None
+    """Of the service's CPU time, what a JVM's compilers took; 0 to 1."""
+    gc_share: float | None = None
+    """The same of its garbage collector."""
+    within_block_se: float | None = None
+    """Relative standard error of the throughput over the block's trials."""
     machine: MachineUse | None = None
     service_metrics: ServiceMetrics | None = None
 
@@ -71,7 +84,8 @@ class Measurement:
 class Known:
     """What is known of a run beside a cell's own raw files; it is judged by."""
 
-    profile: Profile | None = None
+    planned_window_s: tuple[float, float] | None = None
+    """The shortest and the longest that the window may have been."""
     ceiling_per_s: float | None = None
     """Requests per second of the load generator on this machine (calibration)."""
 
