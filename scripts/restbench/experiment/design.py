@@ -187,11 +187,12 @@ class Design(Strict):
     def _words_of_columns(self) -> list[list[str]]:
         """For each column 0 (the mean) ... n - 1 its words: 2^p each, by length, then alphabet."""
         found: list[list[str]] = [[] for _ in range(self.cell_count)]
+        columns = {letter: self._column_of(letter) for letter in self.letters}
         for length in range(len(self.letters) + 1):
             for letters in itertools.combinations(self.letters, length):
                 column = 0
                 for letter in letters:
-                    column ^= self._column_of(letter)
+                    column ^= columns[letter]
                 found[column].append("".join(letters))
         return found
 
