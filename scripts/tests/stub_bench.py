@@ -30,13 +30,9 @@ seed = 3
 tiny = { rows = 2, inner = 2, columns = 2 }
 
 [profiles.p]
+minutes = 0.1
 blocks = 1
-service_warmup_s = { java = 0.0, python = 0.0 }
-warmup_s = 0.3
-window_min_s = 1.0
-window_max_s = 1.0
-slow_window_max_s = 5.0
-enough_completions = 40
+warm_max_s = { java = 0.0, python = 0.0 }
 """
 GROUP = """
 [[cells]]

@@ -78,6 +78,9 @@ def of_trials(
     load_ms = _total(each.generator_cpu_ms for each in trials)
     busy_ms = _total(each.busy_ms for each in trials)
     steal_ms = _total(each.steal_ms for each in trials)
+    wrong = sum(each.wrong for each in trials)
+    errors = sum(each.errors for each in trials)
+    noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
     mean_ms = _mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
@@ -85,7 +88,7 @@ def of_trials(
     machine_ms = 1000 * seconds * cores
     return Measurement(
         block=block,
-        flags=flags,
+        flags=tuple(dict.fromkeys(noticed)),
         reason=reason,
         window=_window(trials),
         throughput_per_s=completions / seconds,
@@ -95,8 +98,8 @@ def of_trials(
         p95_ms=percentile_ms(elapsed_us, 95),
         p99_ms=percentile_ms(elapsed_us, 99),
         samples=completions,
-        errors=sum(each.errors for each in trials),
-        wrong_answers=sum(each.wrong for each in trials),
+        errors=errors,
+        wrong_answers=wrong,
         cpu_ms_per_request=_per(service_ms, completions),
         service_cpu_pct=_percent(service_ms, 1000 * seconds),
         load_cpu_pct=_percent(load_ms, 1000 * seconds),

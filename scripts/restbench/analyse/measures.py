@@ -50,10 +50,15 @@ class Row:
         """The blocks that have a window."""
         return tuple(each for each in self.measurements if each.window)
 
+    @property
+    def right(self) -> tuple[Measurement, ...]:
+        """Those of them in which no answer was wrong."""
+        return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
+
     def value(self, metric: str) -> float | None:
         """The mean over blocks (the sum of a count), None unless every measured block has it.
 
-        A wrong answer in any block leaves nothing but the counts (method, rule 5).
+        A block with a wrong answer has nothing but its counts (method, rule 5).
         """
         values = self._values(metric)
         if not values:
@@ -74,9 +79,8 @@ class Row:
         return {name: told[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
-        if metric not in COUNTS and "wrong-answers" in self.flags:
-            return []
-        values = [getattr(each, metric) for each in self.measured]
+        blocks = self.measured if metric in COUNTS else self.right
+        values = [getattr(each, metric) for each in blocks]
         return [] if None in values else values
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,7 +13,7 @@ from typing import Protocol
 import httpx
 import numpy as np
 
-from restbench.drive import generator
+from restbench.drive import generator, monitor
 from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Generator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import OPTIONAL, Cell
@@ -22,7 +23,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem, WrongAnswers
 from restbench.machine import clock, compilers, process, speed
 from restbench.machine.placement import core_list
 from restbench.prove import proof
-from restbench.schedule.deployments import Deployments, Running
+from restbench.schedule.deployments import Deployments, Key, Running
 from restbench.schedule.pace import Contest, Pace, Planned, interleaved, rounds_of
 from restbench.store import proofs
 from restbench.store.store import Run
@@ -37,6 +38,8 @@ WARMING_S = 0.5
 COLLECTORS = ("GC Thread", "G1 ")
 #: A request that takes longer when nobody else sends one is not tried with many users.
 LONGEST_REQUEST_S = 30.0
+#: Requests that never reached the service, or whose answer never came, are in one count alone.
+COUNT_TOLERANCE = 0.001
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,8 @@ class BlockRun:
     view: View
     progress: Progress
     paces: dict[Cell, Pace] = field(default_factory=dict)
+    sent: Counter[tuple[Key, str]] = field(default_factory=Counter)
+    """How many requests each strategy of each service was sent, for the service's own count."""
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
 
@@ -122,9 +127,11 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
         here.progress.until = ends
         _look_at(here)
         _prove(here)
+        counted = _counted(here)
         _warm(here)
         _pilot(here)
         _measure(here, ends)
+        _check_counts(here, counted)
     file.finish(wanted.block, clock.now_text())
 
 
@@ -303,6 +310,33 @@ def _measure(here: BlockRun, ends: float) -> None:
                 here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
 
 
+def _counted(here: BlockRun) -> dict[tuple[Key, str], tuple[Running, float | None]]:
+    """How many requests each strategy has answered by its service's own count."""
+    found = {}
+    for cell in here.cells:
+        running = _running(here, cell)
+        key = (service_group(cell), cell.strategy)
+        found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
+    return found
+
+
+def _check_counts(
+    here: BlockRun, before: Mapping[tuple[Key, str], tuple[Running, float | None]]
+) -> None:
+    """Whether services counted what was sent to them: it is two programs' word for one number. One
+    that was started anew meanwhile began to count anew."""
+    for (key, strategy), (running, first) in before.items():
+        last = monitor.answered_requests(running.service, strategy)
+        renewed = here.deployments.up.get(key) is not running
+        if renewed or first is None or last is None:
+            continue
+        told, sent = last - first, here.sent[key, strategy]
+        if abs(told - sent) > COUNT_TOLERANCE * sent:
+            text = f"{key[0]} {strategy}: {sent} requests were sent, the service counted {told:.0f}"
+            here.file.note(Event(clock.now_text(), "count-mismatch", text, here.block))
+            here.view.note(f"count-mismatch  {text}")
+
+
 def _planned(here: BlockRun, planned: Planned) -> Trial | None:
     here.progress.done += 1
     if planned.cell in here.lost:
@@ -366,6 +400,7 @@ def _taken(
     pids = running.service.pids()
     before = _helpers(pids)
     sent = here.load.trial(planned.cell.id, users, drop_s, keep_s, pids)
+    here.sent[service_group(planned.cell), planned.cell.strategy] += sent.records.size
     after = _helpers(pids)
     return reduced(
         here.block, planned, users, sent, pids, [b - a for a, b in zip(before, after, strict=True)]
