@@ -8,8 +8,9 @@ from collections.abc import Callable
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
+from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.judge import study
-from restbench.schedule import block, resuming, windows
+from restbench.schedule import attempts, block, resuming, windows
 from restbench.schedule.begin import begin, bodies, finish, interrupted
 from restbench.schedule.block import View, Wanted
 from restbench.schedule.pace import Contest
@@ -33,13 +34,25 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             resuming.require_as_begun(run)
             view.note(f"block {number}: {_minutes(block_seconds(order))}")
             wanted = Wanted(number, contests, block_seconds(order))
-            block.measure(order, run, wanted, view)
+            _measure_twice(order, run, wanted, view)
             _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
         raise
     return finish(run, manifest, status="complete", **_measured_plan(order, run))
+
+
+def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+    """A block has a second attempt, from its begin: where the load generator died, or no service
+    came up. EnvironmentProblem where that ends no better."""
+    try:
+        block.measure(order, run, wanted, view)
+    except StorageProblem:
+        raise
+    except EnvironmentProblem as error:
+        view.note(f"block {wanted.block}: once more: {attempts.in_short(str(error))}")
+        block.measure(order, run, wanted, view)
 
 
 def _open(order: Order, run: Run, view: View) -> Manifest:
