@@ -36,6 +36,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     }
     path = Path(bench.experiment({"java": names}, extra=LATER))
     text = path.read_text().replace("blocks = 1", "blocks = 2")
+    text = text.replace("minutes = 0.1", "minutes = 0.6")
     path.write_text(text + '\n[[tests]]\nid = "T-X01"\nwhere = { strategy = "pipeline" }\n')
     text = path.read_text().replace(
         "[profiles.p]", '[profiles.p]\nwindows = [{ strategy = "pipeline", users = 2 }]'
@@ -96,7 +97,7 @@ def test_the_trials_of_all_cells_are_interleaved_in_each_of_the_blocks(wrong: Ra
     found = [each for each in wrong.bench.latest.trials.trials() if not each.arm]
     assert {each.block for each in found} == {1, 2}
     first = [each.cell for each in found if each.block == 1]
-    assert len(set(first)) == 3  # one never began, the wrong one is out after its first round
+    assert len(set(first)) == 4  # one never began, the wrong one is out after its first round
     changes = sum(one != two for one, two in pairwise(first))
     assert changes > len(set(first))
 
@@ -111,7 +112,7 @@ def test_what_is_kept_is_what_ended_in_it(wrong: Ran) -> None:
 
 def test_a_long_window_has_sar_a_jtl_and_a_dashboard(wrong: Ran) -> None:
     run = wrong.bench.latest
-    folder = run.cell(0, "java-pipeline-unbound-tiny-2u")
+    folder = run.window("java-pipeline-unbound-tiny-2u")
     assert folder.samples.exists()
     assert folder.sar_json.exists()
     assert (run.dashboard("java-pipeline-unbound-tiny-2u") / "index.html").exists()

@@ -48,6 +48,10 @@ RECORD = np.dtype(
 )
 
 
+class GeneratorGone(EnvironmentProblem):
+    """JMeter died or does not answer: nothing more can be sent."""
+
+
 @dataclass(frozen=True)
 class Mark:
     """A moment of a trial, with CPU times so far."""
@@ -153,9 +157,9 @@ class Generator:
             raise self._gone() from error
         return told.decode().rstrip("\n").split("\t")
 
-    def _gone(self) -> EnvironmentProblem:
+    def _gone(self) -> GeneratorGone:
         log = process.tail(self.folder / "jmeter.log")
-        return EnvironmentProblem(f"JMeter is gone or silent; its log ends:\n{log}")
+        return GeneratorGone(f"JMeter is gone or silent; its log ends:\n{log}")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from restbench.machine import storage
 COLUMNS = (
     "timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType",
     "success", "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL",
-    "Latency", "IdleTime", "Connect", "serverTiming", "elapsed_us",
+    "Latency", "IdleTime", "Connect", "serverTiming",
 )  # fmt: skip
 _FAILURES = {WRONG: "The body is not this request's id with the exact product"}
 
@@ -56,7 +56,6 @@ def write(path: Path, cell: Cell, url: str, sent: Sent) -> None:
                         0,
                         0,
                         timing,
-                        int(each["elapsed_us"]),
                     ]
                 )
         unnamed.replace(path)

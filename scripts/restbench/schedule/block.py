@@ -8,17 +8,27 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import httpx
 import numpy as np
+import numpy.typing as npt
 
 from restbench.drive import generator, monitor
-from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Generator, Sent
+from restbench.drive.generator import (
+    CORRECT,
+    ERROR,
+    STAGES,
+    WRONG,
+    Generator,
+    GeneratorGone,
+    Sent,
+)
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
+from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, StorageProblem, WrongAnswers
 from restbench.machine import clock, compilers, process, speed
 from restbench.machine.placement import core_list
@@ -216,14 +226,30 @@ def _prove(here: BlockRun) -> None:
         if key in known or cell in here.lost:
             continue
         known.add(key)
-        running = _running(here, cell)
         here.progress.cell = f"proof of {cell.service} {cell.strategy}"
         here.view.show(here.progress)
-        found = proof.prove(running.service, cell.strategy, cell.placement, running.cores.service)
+        found = _proof(here, cell)
+        if found is None:
+            for other in here.cells:
+                if (other.service, other.strategy, other.placement) == key:
+                    here.lose(other, "failed", "its service dies of a few requests at once")
+            continue
         proofs.keep(here.run, found)
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         name = f"{cell.service} {cell.strategy} ({cell.placement})"
         here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
+
+
+def _proof(here: BlockRun, cell: Cell) -> Proof | None:
+    """None where the service dies of it twice."""
+    for _attempt in range(2):
+        running = _running(here, cell)
+        found = proof.prove(running.service, cell.strategy, cell.placement, running.cores.service)
+        if running.service.serves():
+            return found
+        if not _renew_if_dead(here, cell):
+            break
+    return None
 
 
 def _warm(here: BlockRun) -> None:
@@ -326,9 +352,10 @@ def _check_counts(
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""
     for (key, strategy), (running, first) in before.items():
+        if first is None or here.deployments.up.get(key) is not running:
+            continue
         last = monitor.answered_requests(running.service, strategy)
-        renewed = here.deployments.up.get(key) is not running
-        if renewed or first is None or last is None:
+        if last is None:
             continue
         told, sent = last - first, here.sent[key, strategy]
         if abs(told - sent) > COUNT_TOLERANCE * sent:
@@ -357,11 +384,9 @@ def _trial(
     for _attempt in range(2):
         try:
             trial, error = _taken(here, planned, keep_s, drop_s, users)
-        except StorageProblem:
+        except (StorageProblem, GeneratorGone):
             raise
         except EnvironmentProblem as problem:
-            if here.load.process.poll() is not None:
-                raise
             trial, error = None, str(problem)
         if trial is not None and (trial.completions or trial.wrong):
             return trial
@@ -424,7 +449,6 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
     is measured gets its share of it."""
     kept = sent.measured
     correct = kept[kept["outcome"] == CORRECT]
-    stages = np.nanmean(correct["stages_ms"], axis=0) if correct.size else [np.nan] * len(STAGES)
     service_ms = float(sent.closed.service_ms - sent.opened.service_ms)
     whole_ms = sent.closed.service_ms - sent.begun.service_ms
     part = service_ms / whole_ms if whole_ms > 0 else 1.0
@@ -443,11 +467,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         elapsed_us=np.sort(correct["elapsed_us"]).astype(np.int64),
         errors=int((kept["outcome"] == ERROR).sum()),
         wrong=int((sent.records["outcome"] == WRONG).sum()),
-        stages_ms={
-            name: round(float(value), 6)
-            for name, value in zip(STAGES, stages, strict=True)
-            if not np.isnan(value)
-        },
+        stages_ms=_stages_ms(correct),
         arm=planned.arm,
         service_cpu_ms=service_ms if pids else None,
         generator_cpu_ms=float(sent.closed.generator_ms - sent.opened.generator_ms),
@@ -458,6 +478,13 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         memory_mib=_resident_mib(pids),
         kinds_us=kinds,
     )
+
+
+def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
+    """The mean of each stage over the responses that told it."""
+    told = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in told.items()}
+    return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}
 
 
 def _resident_mib(pids: Sequence[int]) -> float:

@@ -31,7 +31,7 @@ def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
     cells = [
         cell
         for cell in dict.fromkeys(each.cell for each in order.plan)
-        if order.profile.has_window(cell) and not run.cell(0, cell.id).samples.exists()
+        if order.profile.has_window(cell) and not run.window(cell.id).samples.exists()
     ]
     groups: dict[object, list[Cell]] = {}
     for cell in cells:
@@ -52,7 +52,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
         cores = None if running.cores.shared else core_list(running.cores.load)
         with generator.started(users, run.path / "load" / "windows", cores) as load:
             for number, cell in enumerate(cells):
-                folder = run.cell(0, cell.id)
+                folder = run.window(cell.id)
                 folder.path.mkdir(parents=True, exist_ok=True)
                 files_of(order.experiment, cell.complexity, run.payload)
                 url = f"{running.service.base_url}/matrix/{cell.strategy}?kernel={cell.kernel}"

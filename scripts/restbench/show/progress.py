@@ -64,7 +64,7 @@ class ProgressView:
         if not self._console.is_terminal:
             return
         left_s = max(0.0, progress.until - time.monotonic())
-        to_go = f"{duration(left_s)} to go in this block" if progress.until else ""
+        to_go = f"{duration(left_s)} to go" if progress.until else ""
         total = progress.planned or None
         self._bar.update(self._task, total=total, completed=progress.done, to_go=to_go)
         self._bar.show(f"block {progress.block}  {progress.cell}  {progress.per_s:.0f}/s")

@@ -153,6 +153,10 @@ class RunFolder:
         """The raw files of one measurement."""
         return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
 
+    def window(self, cell_id: str) -> CellFolder:
+        """The raw files of a cell's long window."""
+        return CellFolder(self.path / "raw" / "windows" / cell_id)
+
     def walk_record(self, cell_id: str) -> Path:
         """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""
         return self.path / "raw" / "open-load" / cell_id / "walk.json"
