@@ -103,8 +103,8 @@ def test_when_time_is_up_a_claim_stays_undecided(
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
     monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
-    hour_later = iter([0.0, *[3_000.0] * 100])
-    monkeypatch.setattr(runner.time, "monotonic", lambda: next(hour_later))
+    later = iter([0.0, *[3_000.0] * 100])
+    monkeypatch.setattr(runner.time, "monotonic", lambda: next(later))
     manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
     assert {each.block for each in manifest.plan} == {1, 2}, "a third would take half an hour"
 

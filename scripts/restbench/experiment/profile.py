@@ -26,6 +26,9 @@ class Profile(Strict):
     """How many blocks it has at least; each has fresh services."""
     blocks_max: Positive | None = None
     """How many at most, as long as a claim is undecided and there is time; else `blocks`."""
+    block_minutes: Annotated[float, Field(gt=0)] | None = None
+    """How long one takes; the planned ones share the time, if not given. Many short ones say more
+    than few long ones, as long as most of each is trials."""
     warm_max_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
     """How long a fresh service is warmed up at most; its compilers may be quiet before."""
     slow_round_s: Annotated[float, Field(gt=0)] = 2.0
@@ -50,8 +53,10 @@ class Profile(Strict):
         if minutes <= 0:
             raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
         blocks = self.blocks if minutes < LONG_MINUTES else max(self.blocks, LONG_BLOCKS)
+        block_minutes = min(self.block_s / 60, minutes / blocks)
         changed: dict[str, object] = {"minutes": minutes, "blocks": blocks}
-        changed["blocks_max"] = max(blocks, int(minutes / (self.block_s / 60)))
+        changed |= {"block_minutes": block_minutes}
+        changed |= {"blocks_max": max(blocks, int(minutes / block_minutes))}
         if minutes >= LONG_MINUTES:
             changed["longest_round_s"] = max(self.longest_round_s, LONG_ROUND_S)
         return self.model_copy(update=changed)
@@ -71,5 +76,5 @@ class Profile(Strict):
 
     @property
     def block_s(self) -> float:
-        """How long one of the planned blocks takes."""
-        return 60 * self.minutes / self.blocks
+        """How long a block takes, in seconds."""
+        return 60 * (self.block_minutes or self.minutes / self.blocks)
