@@ -85,11 +85,12 @@ def finished_blocks(run: Run) -> set[int]:
 
 def block_seconds(order: Order) -> float:
     """How long a block is: the planned ones share the run's time, less its long windows'."""
-    return order.profile.block_s - _WINDOW_SHARE_S * _windows(order) / order.profile.blocks
+    windows_s = (1 + _WINDOW_BESIDE) * order.profile.window_s * _windows(order)
+    return order.profile.block_s - windows_s / order.profile.blocks
 
 
-#: A long window with its warm-up and its collectors' ends.
-_WINDOW_SHARE_S = 16.0
+#: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
+_WINDOW_BESIDE = 0.6
 
 
 def _windows(order: Order) -> int:
