@@ -27,7 +27,7 @@ STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 KERNEL = Path(__file__).with_name("stub_kernel.py")
 #: What is said of a load whose second half has half of the first half's throughput.
-DRIFTING = steady.Steadiness(steady=True, cut_ms=0, warm_up_late=False, drift=-0.5, drifts=True)
+UNSTEADY = steady.Steadiness(steady=False, cut_ms=0)
 
 
 def stub_command(name: str) -> list[str]:
@@ -55,7 +55,7 @@ if __name__ == "__main__":
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
     if "STUB_DRIFTS" in os.environ:
-        steady.judge = lambda _found, _window_start_ms: DRIFTING
+        steady.judge = lambda _found, _window_start_ms: UNSTEADY
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
     small = Shape(rows=2, inner=2, columns=2)

@@ -1,4 +1,4 @@
-"""The method's rules 10 to 12: what is marked, and what stands beside a number."""
+"""The method's rules 10 to 12 on whole runs: warnings, notes, and what stands next to a number."""
 
 from __future__ import annotations
 
@@ -9,62 +9,25 @@ import pytest
 from fixture_run import Made, build, steady_load
 from test_method import LOAD, SERIAL, row_of
 
-from restbench.analyse import audit, measures
-from restbench.analyse.flags import FLAGS
-from restbench.experiment.records import Before, Calibration, CellRun
+from restbench.analyse import measures
+from restbench.experiment.records import Before, CellRun
 from restbench.store.store import Run, read_model
 from restbench.store.writing import write_model
-
-
-def test_rule_10_the_audit_has_a_flag_with_its_reason_for_each_of_its_checks() -> None:
-    checks = {
-        "littles-law",
-        "percentile-order",
-        "count-mismatch",
-        "duration",
-        "bytes-vary",
-        "generator-bound",
-        "generator-time",
-        "steal",
-        "off-cores",
-        "foreign-load",
-    }
-    assert checks <= set(FLAGS)
-    silent = {"generator-time"}
-    assert all(audit.is_doubtful((flag,)) for flag in checks - silent)
 
 
 def test_rule_10_a_marked_cell_is_kept_in_its_row_with_its_mark(tmp_path: Path) -> None:
     made = Made(SERIAL, LOAD, service_requests=9_999)
     row = row_of(tmp_path, made)
-    assert row.flags == ("count-mismatch",)
-    assert row.record()["flags"] == "count-mismatch"
+    (only,) = row.warnings
+    assert only.kind == row.record()["flags"] == "count-mismatch"
     assert row.value("throughput_per_s") == 200
-
-
-def test_rule_10_a_generator_near_its_ceiling_is_told_from_the_runs_calibration(
-    tmp_path: Path,
-) -> None:
-    run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
-    for ceiling_per_s, flags in ((1_001.0, ()), (999.0, ("generator-bound",))):
-        write_model(run.calibration_file, _calibration(ceiling_per_s))
-        assert measures.rows(run)[0].flags == flags
-
-
-def _calibration(ceiling_per_s: float) -> Calibration:
-    return Calibration(
-        made="2026-11-21T01:00:00+00:00",
-        machine={},
-        git_commit="0" * 40,
-        checks=(),
-        ceiling_per_s=ceiling_per_s,
-    )
 
 
 def test_rule_10_a_service_on_a_core_that_it_was_not_given_is_marked(tmp_path: Path) -> None:
     run = build(tmp_path / "run", [Made(SERIAL, LOAD)])
     _change(run, service_cores=(0,))  # pidstat's fixture ran on core 1
-    assert measures.rows(run)[0].flags == ("off-cores",)
+    (only,) = measures.rows(run)[0].warnings
+    assert (only.kind, only.bias_percent) == ("off-cores", pytest.approx(100))
 
 
 def test_rule_10_answers_of_another_size_are_marked(tmp_path: Path) -> None:
@@ -113,9 +76,10 @@ def test_rule_12_steal_in_the_window_marks_it(tmp_path: Path) -> None:
     sar = run.cell(1, SERIAL.id).sar_json
     recorded = json.loads(sar.read_text())
     for sample in recorded["sysstat"]["hosts"][0]["statistics"]:
-        sample["cpu-load"][0]["steal"] = 1.1
+        sample["cpu-load"][0]["steal"] = 5.0
     sar.write_text(json.dumps(recorded))
-    assert measures.rows(run)[0].flags == ("steal",)
+    found = {each.kind: each.bias_percent for each in measures.rows(run)[0].warnings}
+    assert found["steal"] == pytest.approx(100 * 5 / 95)
 
 
 def _change(run: Run, **found: object) -> None:

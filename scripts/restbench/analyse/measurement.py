@@ -61,6 +61,24 @@ class Measurement:
     within_run: WithinRun | None = None
     timeline: Timeline | None = None
     """From the same scan of the samples."""
+    generator_share: float | None = None
+    """The load generator's CPU time over its own and the service's (0 to 1)."""
+    users_in_flight: float | None = None
+    """X R of all completions: how many users were waiting for an answer, on average."""
+    steal_pct: float | None = None
+    """What the hypervisor took away, percent of the machine."""
+    foreign_pct: float | None = None
+    """What went to neither service nor load generator, percent of the machine."""
+    compile_share: float | None = None
+    """The compilers' CPU time over the service's (0 to 1)."""
+    gc_share: float | None = None
+    """The share of the service's time that went to garbage collection (0 to 1)."""
+    off_cores_share: float | None = None
+    """The share of the service's time on cores that it was not given (0 to 1)."""
+    within_block_se: float | None = None
+    """Standard error of the throughput over the rounds of this block, over its mean."""
+    service_requests: float | None = None
+    """Requests that the service counted where the load generator counted samples and errors."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
     machine: MachineUse | None = None
@@ -72,8 +90,6 @@ class Known:
     """What is known of a run beside a cell's own raw files; it is judged by."""
 
     profile: Profile | None = None
-    ceiling_per_s: float | None = None
-    """Requests per second of the load generator on this machine (calibration)."""
 
 
 NOTHING = Known()

@@ -6,9 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from restbench.analyse import audit, evidence, jtl, timeline, within_run
+from restbench.analyse import audit, evidence, jtl, timeline, warnings, within_run
+from restbench.analyse.flags import explain
 from restbench.analyse.jtl import Completions
 from restbench.analyse.measurement import NOTHING, KindMeasurement, Known, Measurement
+from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
@@ -46,6 +48,21 @@ class Row:
             return ("not-measured",)
         return tuple(dict.fromkeys(flag for each in self.measurements for flag in each.flags))
 
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What may have biased the cell by more than half the margin, the largest first."""
+        return warnings.of_cell(self.measured, self.cell.users)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What else to know before believing it, with the number of its blocks."""
+        found = []
+        for flag in self.flags:
+            text, count = explain(flag), self.blocks_with(flag)
+            some = f" (in {count} of {len(self.measurements)} blocks)"
+            found.append(Note(flag, text + some * (0 < count < len(self.measurements))))
+        return tuple(found)
+
     def blocks_with(self, flag: str) -> int:
         """In how many of its blocks a flag was raised."""
         return sum(flag in each.flags for each in self.measurements)
@@ -75,7 +92,7 @@ class Row:
         told: dict[str, str | int | float | None] = {"test_id": " ".join(self.test_ids)}
         told |= {factor: getattr(self.cell, factor) for factor in FACTORS}
         told |= {metric: self.value(metric) for metric in columns.METRICS}
-        told["flags"] = " ".join(self.flags)
+        told["flags"] = " ".join((*(each.kind for each in self.warnings), *self.flags))
         return {name: told[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
@@ -88,12 +105,9 @@ class Row:
 def rows(run: Run) -> list[Row]:
     """A row for every planned cell, in the order of the experiment's file."""
     definition = experiment.load(run.experiment_file)
-    manifest, calibration = run.manifest(), run.calibration()
+    manifest = run.manifest()
     planned = {each.cell: each.test_ids for each in manifest.plan}
-    known = Known(
-        definition.profiles.get(manifest.profile),
-        calibration.ceiling_of(definition.client) if calibration else None,
-    )
+    known = Known(definition.profiles.get(manifest.profile))
     blocks: dict[Cell, list[Measurement]] = {}
     for cell, measured in _read(run, known):
         blocks.setdefault(cell, []).append(measured)
@@ -154,7 +168,8 @@ def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> 
     found = _with_cpu_time(found, record.window, record.usage)
     found = _with_observations(found, record, record.window, folder)
     found = _with_course(found, record, folder, completions)
-    noticed = audit.noticed(evidence.of(found, record, folder, known, completions))
+    found = evidence.with_facts(found, record, folder, completions)
+    noticed = audit.noticed(evidence.of(found, record, known, completions))
     return replace(found, flags=tuple(dict.fromkeys((*record.flags, *noticed))))
 
 

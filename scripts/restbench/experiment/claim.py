@@ -84,6 +84,9 @@ class Part(Strict):
     """The claim's own, where it says more than a difference."""
     study_value: Annotated[float, Field(gt=0)] | None = None
     """The ratio in the study, where it is published as a number."""
+    pooled: bool = False
+    """Whether it is asked of any cell like these: of the geometric mean over all questions of the
+    claim that are pooled, with an interval for another cell. A single one can only contradict."""
     decides: bool = True
     """False: shown beside the claim, which stands or falls without it."""
 

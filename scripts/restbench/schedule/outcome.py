@@ -13,9 +13,6 @@ from restbench.experiment.profile import Profile
 from restbench.experiment.records import Window
 from restbench.failures import CellsFailed, Failure, NotSteady, WrongAnswers
 
-#: Flags that say that a window was not steady. `warm-up-late` is none of them: MSER's cut reaches
-#: into the windows of steady loads too often (4 % where neighbouring bins hang together).
-UNSTEADY = ("not-steady", "drift")
 #: The rule's bins are a second wide, and so many are needed (method, rule 3; `steady`): a load that
 #: is shorter is flagged all the same, but does not decide how the run has ended.
 JUDGED_FROM_S = steady.FEWEST_BINS * steady.MOST_BIN_MS / 1000
@@ -76,7 +73,7 @@ def _is_judged(window: Window | None, profile: Profile) -> bool:
 
 
 def _are_unsteady(blocks: Sequence[Measurement]) -> bool:
-    flagged = sum(any(flag in each.flags for flag in UNSTEADY) for each in blocks)
+    flagged = sum("not-steady" in each.flags for each in blocks)
     return flagged > len(blocks) / 2
 
 
