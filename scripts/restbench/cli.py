@@ -25,14 +25,14 @@ Examples:
   restbench calibrate                         is the measuring chain right?
   restbench plan thesis --profile quick       what would run, and how long
   restbench run smoke --profile smoke         does everything work here?
-  restbench run thesis --profile quick        the study's tables, 15 minutes
+  restbench run thesis --profile quick        the study's tables, 20 minutes
   restbench run thesis --profile quick --cells 'service=java users=10'
   restbench report latest                     its tables and figures again
   restbench compare RUN_A latest              is the second run worse?
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
   restbench dashboard latest java-serial-unbound-low-10u
 
-Exit codes, where several hold the first of 5, 4 and 7:
+Exit codes, where both hold 5 before 4:
 
 \b
 {codes}

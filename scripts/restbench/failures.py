@@ -9,10 +9,9 @@ from typing import ClassVar
 class ExitCode(IntEnum):
     """How a command ended; `meaning` is what `--help` says of it.
 
-    Where several hold for the cells of a run, the first of WRONG_ANSWERS, CELLS_FAILED and
-    NOT_STEADY is it. Whatever ends a run before its last cell (INTERRUPTED, ENVIRONMENT, FAULT)
-    comes before all of them: the cells have not been judged then. That dashboards could not be made
-    of them (ENVIRONMENT) comes last.
+    Where both hold for the cells of a run, WRONG_ANSWERS comes before CELLS_FAILED. Whatever ends a
+    run before its last cell (INTERRUPTED, ENVIRONMENT, FAULT) comes before both: the cells have not
+    been judged then. That dashboards could not be made of them (ENVIRONMENT) comes last.
     """
 
     meaning: str
@@ -24,7 +23,6 @@ class ExitCode(IntEnum):
     CELLS_FAILED = 4, "cells failed"
     WRONG_ANSWERS = 5, "a wrong answer"
     REGRESSION = 6, "worse than it was, or should be"
-    NOT_STEADY = 7, "measured, but not steady"
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, meaning: str) -> ExitCode:
@@ -101,12 +99,6 @@ class LimitMissed(Failure):
     """A request costs more CPU time over the practical limit's than it may."""
 
     exit_code = ExitCode.REGRESSION
-
-
-class NotSteady(Failure):
-    """All cells were measured, but the throughput of some was not steady (method, rule 3)."""
-
-    exit_code = ExitCode.NOT_STEADY
 
 
 class Interrupted(BaseException):

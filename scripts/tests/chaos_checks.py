@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import fcntl
-import json
 import os
 import socket
 import time
@@ -15,8 +14,6 @@ from chaos_harness import Harness
 from chaos_victims import ENDS, children, guardians
 
 from restbench.analyse import measures
-from restbench.experiment.records import CellRun, Manifest
-from restbench.store.cell_folder import CellFolder
 from restbench.store.store import Run
 
 #: So soon nothing may be left: the guardian ends once it has seen nothing for a moment.
@@ -96,39 +93,23 @@ def _is_locked(run: Path) -> bool:
 
 
 def check_finished(run: Run, identity: dict[str, object]) -> None:
-    """The run is what an undisturbed one is: same manifest, every cell once, everything whole."""
+    """The run is what an undisturbed one is: same manifest, every block once, everything whole."""
     manifest = run.manifest()
     require(manifest.identity() == identity, f"another manifest: {manifest.identity()}")
-    _check_cells(run, manifest)
-    for record, folder in run.cell_runs():
-        require(record.status == "measured", f"{record.cell.id} failed: {record.reason}")
-        _check_raw(record, folder)
+    planned = {each.block for each in manifest.plan}
+    finished = {each.block for each in run.trials.blocks() if each.finished}
+    require(finished == planned, f"not the planned blocks: {sorted(finished ^ planned)}")
     for row in measures.rows(run):
-        require(len(row.measurements) == 1, f"{row.cell.id} counts {len(row.measurements)} times")
+        blocks = [each.block for each in row.measurements]
+        require(blocks == sorted(planned), f"{row.cell.id}: blocks {blocks} of {sorted(planned)}")
+        for each in row.measurements:
+            require("failed" not in each.flags, f"{row.cell.id} failed: {each.reason}")
+            require((each.samples or 0) > 0, f"{row.cell.id}: no sample")
+            require(each.wrong_answers == 0, f"{row.cell.id}: wrong answers")
+    rounds = [(each.block, each.round, each.cell, each.arm) for each in run.trials.trials()]
+    require(len(rounds) == len(set(rounds)), "a trial is there twice")
     with run.test_matrix_csv.open() as table:
         rows = list(csv.DictReader(table))
-    require(len(rows) == len(manifest.plan), f"{len(rows)} rows of {len(manifest.plan)}")
+    cells = {each.cell for each in manifest.plan}
+    require(len(rows) == len(cells), f"{len(rows)} rows of {len(cells)}")
     run.interruptions()
-
-
-def _check_cells(run: Run, manifest: Manifest) -> None:
-    planned = {run.cell(each.block, each.cell.id).path for each in manifest.plan}
-    found = set(run.path.glob("raw/*/*"))
-    require(found == planned, f"not the planned cells: {sorted(found ^ planned)}")
-    require(not run.unrecorded(), f"without a record: {run.unrecorded()}")
-    require(not (unread := list(run.unreadable())), f"half-written: {unread}")
-    orders = [record.order for record, _ in run.cell_runs()]
-    require(orders == [each.order for each in manifest.plan], f"not each cell once: {orders}")
-
-
-def _check_raw(record: CellRun, folder: CellFolder) -> None:
-    header, *lines = folder.samples.read_text().splitlines()
-    # JMeter is killed at a cell's end: its last line may be cut off, no other one.
-    columns = header.count(",")
-    require(all(line.count(",") >= columns for line in lines[:-1]), f"{folder.samples}: cut off")
-    found = measures.measurement(record, folder)
-    require((found.samples or 0) > 0, f"{record.cell.id}: no sample")
-    require(found.wrong_answers == 0, f"{record.cell.id}: wrong answers")
-    json.loads(folder.sar_json.read_text())  # on a busy machine sar may miss so short a window
-    for line in folder.metrics.read_text().splitlines():
-        json.loads(line)

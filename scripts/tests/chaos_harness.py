@@ -25,13 +25,9 @@ seed = 3
 tiny = { rows = 2, inner = 2, columns = 2 }
 
 [profiles.p]
-blocks = 1
-service_warmup_s = { java = 0.1, python = 0.1 }
-warmup_s = 0.3
-window_min_s = 0.6
-window_max_s = 0.6
-slow_window_max_s = 0.6
-enough_completions = 1
+minutes = 0.1
+blocks = 2
+warm_max_s = { java = 0.1, python = 0.1 }
 
 [[cells]]
 name = "Java"

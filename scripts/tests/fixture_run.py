@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jtl_lines import Sample, jtl
+import numpy as np
+import numpy.typing as npt
+from jtl_lines import Sample
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.experiment import Experiment, load
-from restbench.experiment.records import CellRun, Manifest, PlannedCell, Proof, Usage, Window
+from restbench.experiment.experiment import load
+from restbench.experiment.records import Manifest, PlannedCell, Proof, Window
 from restbench.store.store import Run
+from restbench.store.trials import Event, Trial
 from restbench.store.writing import write_json, write_model, write_text
 
 FIXTURES = Path(__file__).parent / "fixtures"
 #: Lies inside the recorded sar and pidstat fixtures: their second and third sample.
 START = 1_795_225_867_500
 WINDOW = Window(start_ms=START, end_ms=START + 2_000, ended="enough")
-#: The processes of pidstat.txt: the busy one is the service, the sleeping one the load.
-SERVICE_PID, LOAD_PID = 14528, 14527
+#: By the service's clock, of every sample.
+STAGES_MS = {"queue": 0.5, "parse": 1.0, "compute": 2.0, "serialize": 0.25}
 
 EXPERIMENT = (FIXTURES / "mini.toml").read_text(encoding="utf-8")
 
 MACHINE = {
     "processor": "A processor",
     "cores_online": 2,
+    "cores_allowed": [0, 1],
     "memory_mib": 24_064,
     "kernel": "6.1.0",
     "system": "Debian GNU/Linux 12",
@@ -44,10 +46,7 @@ class Made:
     samples: list[Sample] = field(default_factory=list)
     block: int = 1
     service_cpu_ms: float | None = 1_900.0
-    service_requests: float | None = None
-    flags: tuple[str, ...] = ()
     failed: str | None = None
-    tail: str = ""
 
 
 def cell(text: str) -> Cell:
@@ -78,7 +77,7 @@ def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) ->
 def build(
     path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
 ) -> Run:
-    """Lay down a whole run: experiment, manifest, machine, proofs, raw data."""
+    """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
     run = Run(path)
     write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
@@ -90,8 +89,8 @@ def build(
     write_model(run.manifest_file, _manifest(run, plan))
     write_json(run.machine_file, MACHINE)
     write_json(run.proofs_file, [proof.model_dump() for proof in PROOFS])
-    for entry, planned in zip(made, plan, strict=False):
-        _lay_down(run, entry, planned, definition)
+    for entry in made:
+        _lay_down(run, entry)
     return run
 
 
@@ -140,57 +139,48 @@ def _manifest(run: Run, plan: tuple[PlannedCell, ...]) -> Manifest:
     )
 
 
-def _lay_down(run: Run, made: Made, planned: PlannedCell, definition: Experiment) -> None:
-    folder = run.cell(made.block, made.cell.id)
-    folder.path.mkdir(parents=True)
-    if made.failed is None:
-        folder.samples.write_text(jtl(made.samples) + made.tail, encoding="utf-8")
-        shutil.copy(FIXTURES / "sar.json", folder.sar_json)
-        shutil.copy(FIXTURES / "pidstat.txt", folder.pidstat)
-        folder.metrics.write_text(_metrics(), encoding="utf-8")
-    write_model(folder.record, _record(made, planned, definition))
+def _lay_down(run: Run, made: Made) -> None:
+    known = {each.block for each in run.trials.blocks()}
+    if made.block not in known:
+        run.trials.begin(made.block, "2026-11-21T01:50:00+00:00", {})
+    run.trials.finish(made.block, "2026-11-21T01:52:00+00:00")
+    if made.failed is not None:
+        run.trials.note(
+            Event("2026-11-21T01:51:00", "failed", made.failed, made.block, made.cell.id)
+        )
+        return
+    run.trials.add([trial_of(made)])
 
 
-def _record(made: Made, planned: PlannedCell, definition: Experiment) -> CellRun:
-    mix = definition.mix(made.cell.complexity)
-    answered = sum(sample.code.isdigit() for sample in made.samples)
-    usage = Usage(
-        service_cpu_ms=made.service_cpu_ms,
-        load_cpu_ms=100.0,
-        service_requests=made.service_requests or answered + made.cell.users // 2,
-    )
-    return CellRun(
-        cell=made.cell,
-        shape=None if mix else definition.shape(made.cell.complexity),
-        mix=mix,
-        test_ids=planned.test_ids,
+def trial_of(made: Made) -> Trial:
+    """The samples that end in the window, as one trial."""
+    inside = [each for each in made.samples if WINDOW.start_ms <= each.end_ms < WINDOW.end_ms]
+    correct = [each for each in inside if each.success]
+
+    def elapsed_us(samples: list[Sample]) -> npt.NDArray[np.int64]:
+        known = [each.elapsed_us or 1000 * each.elapsed_ms for each in samples]
+        return np.sort(np.array(known, dtype=np.int64))
+
+    kinds = dict.fromkeys(each.kind for each in correct if each.kind)
+    wrong = [each for each in made.samples if not each.success and each.code == "200"]
+    told = bool(correct) and bool(correct[0].timing)
+    return Trial(
         block=made.block,
-        order=planned.order,
-        status="failed" if made.failed else "measured",
-        reason=made.failed,
-        window=None if made.failed else WINDOW,
-        warmup_s=1.0,
-        usage=None if made.failed else usage,
-        service_cores=(0, 1),
-        load_cores=(0, 1),
-        service_pids=(SERVICE_PID,),
-        load_pid=LOAD_PID,
-        payload_seed=7,
-        flags=made.flags,
+        round=1,
+        cell=made.cell.id,
+        users=made.cell.users,
+        began_ms=WINDOW.start_ms,
+        seconds=WINDOW.seconds,
+        elapsed_us=elapsed_us(correct),
+        errors=sum(not each.success and each.code != "200" for each in inside),
+        wrong=len(wrong),
+        stages_ms=STAGES_MS if told else {},
+        service_cpu_ms=made.service_cpu_ms,
+        generator_cpu_ms=100.0,
+        busy_ms=2_060.0,
+        steal_ms=0.0,
+        compilers_ms=0.0,
+        collector_ms=0.0,
+        memory_mib=100.0,
+        kinds_us={kind: elapsed_us([e for e in correct if e.kind == kind]) for kind in kinds},
     )
-
-
-def _metrics() -> str:
-    """Five samples a half second apart, from half a second before the window to its end."""
-    lines = []
-    for n in range(5):
-        values = {
-            'jvm_memory_used_bytes{area="heap",id="G1 Eden Space"}': (10 + n) * 2**20,
-            'jvm_memory_used_bytes{area="heap",id="G1 Old Gen"}': 5 * 2**20,
-            'jvm_memory_used_bytes{area="nonheap",id="Metaspace"}': 900 * 2**20,
-            'jvm_gc_pause_seconds_sum{action="end of minor GC",cause="G1"}': 0.010 * n,
-            'jvm_threads_states_threads{state="runnable"}': 4 + 2 * (n % 2),
-            'jvm_threads_states_threads{state="blocked"}': 1,
-        }
-        lines.append(json.dumps({"t_ms": START - 500 + 500 * n, "values": values}) + "\n")
-    return "".join(lines) + '{"t_ms": 17952'

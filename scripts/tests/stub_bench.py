@@ -15,10 +15,8 @@ from pathlib import Path
 import psutil
 from ports import free_port
 
-from restbench.commands import ordering
-from restbench.experiment.order import Order
-from restbench.experiment.records import CellRun, PlannedCell
 from restbench.store.store import Run
+from restbench.store.trials import Event, Trial
 
 CLI = Path(__file__).with_name("stub_cli.py")
 EXPERIMENT = """
@@ -30,13 +28,9 @@ seed = 3
 tiny = { rows = 2, inner = 2, columns = 2 }
 
 [profiles.p]
+minutes = 0.1
 blocks = 1
-service_warmup_s = { java = 0.0, python = 0.0 }
-warmup_s = 0.3
-window_min_s = 1.0
-window_max_s = 1.0
-slow_window_max_s = 5.0
-enough_completions = 40
+warm_max_s = { java = 0.0, python = 0.0 }
 """
 GROUP = """
 [[cells]]
@@ -103,13 +97,11 @@ class Bench:
     def latest(self) -> Run:
         return Run(self.folder / "latest")
 
-    def record(self, service: str, strategy: str) -> CellRun:
-        wanted = (service, strategy)
-        return next(
-            each
-            for each, _ in self.latest.cell_runs()
-            if (each.cell.service, each.cell.strategy) == wanted
-        )
+    def trials(self, strategy: str) -> list[Trial]:
+        return [each for each in self.latest.trials.trials() if f"-{strategy}-" in each.cell]
+
+    def events(self, kind: str) -> list[Event]:
+        return [each for each in self.latest.trials.events() if each.kind == kind]
 
     def row(self, strategy: str, service: str = "java") -> dict[str, str]:
         with self.latest.test_matrix_csv.open() as table:
@@ -127,9 +119,14 @@ class Bench:
             if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
         ]
 
-    def second_cell(self, path: str) -> str:
-        """The strategy that this experiment, of one block, measures second."""
-        return ordering.order_for(path, "p", "", []).plan[1].cell.strategy
+    def running(self, program: str) -> list[psutil.Process]:
+        """Those of them whose command line has this in it."""
+        return [
+            process
+            for process in psutil.process_iter(["environ", "cmdline"])
+            if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
+            and program in " ".join(process.info["cmdline"] or [])
+        ]
 
     def still_running(self) -> list[str]:
         """What is left when all that is ending has had its time."""
@@ -145,19 +142,3 @@ class Ran:
 
     bench: Bench
     done: subprocess.CompletedProcess[str]
-
-
-def recorded(order: Order, planned: PlannedCell) -> CellRun:
-    """What the harness writes of a cell that was measured, as short as it can be."""
-    return CellRun(
-        cell=planned.cell,
-        shape=order.experiment.shape(planned.cell.complexity),
-        test_ids=(),
-        block=planned.block,
-        order=planned.order,
-        status="measured",
-        warmup_s=0.3,
-        service_cores=(0,),
-        load_cores=(0,),
-        payload_seed=3,
-    )

@@ -1,7 +1,7 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
 STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
-both are. With STUB_DRIFTS every load is judged to drift, however it went.
+both are.
 """
 
 from __future__ import annotations
@@ -12,22 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from restbench import cli
-from restbench.analyse import steady
 from restbench.deploy import programs, service
 from restbench.drive import monitor, npb_direct
 from restbench.experiment.cell import Shape
 from restbench.machine import clock
 from restbench.machine.clock import read
 from restbench.prove import proof
-from restbench.schedule import outcome
 from restbench.store import store
 
 #: An hour back, as a summer that ends.
 STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 KERNEL = Path(__file__).with_name("stub_kernel.py")
-#: What is said of a load whose second half has half of the first half's throughput.
-UNSTEADY = steady.Steadiness(steady=False, cut_ms=0)
 
 
 def stub_command(name: str) -> list[str]:
@@ -53,9 +49,6 @@ if __name__ == "__main__":
     npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
     if '"hang"' in os.environ.get("STUB_FAULTS", ""):
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
-    outcome.JUDGED_FROM_S = float(os.environ.get("STUB_JUDGED_FROM_S", outcome.JUDGED_FROM_S))
-    if "STUB_DRIFTS" in os.environ:
-        steady.judge = lambda _found, _window_start_ms: UNSTEADY
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
     small = Shape(rows=2, inner=2, columns=2)

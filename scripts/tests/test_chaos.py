@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-import shutil
+import sqlite3
 import subprocess
 import sys
 import time
@@ -43,9 +43,6 @@ def test_a_run_that_is_killed_twice_is_finished_and_nothing_is_left_behind() -> 
 def run(tmp_path: Path) -> Run:
     """Two cells as an undisturbed run leaves them."""
     finished = build(tmp_path / "run", [Made(each, steady_load(10, 20)) for each in CELLS])
-    for each in CELLS:  # the fixture's last line is cut off, as a killed harness leaves it
-        metrics = finished.cell(1, each.id).metrics
-        write_text(metrics, "\n".join(metrics.read_text().splitlines()[:-1]))
     tables.write(finished, measures.rows(finished))
     return finished
 
@@ -54,38 +51,32 @@ def test_a_run_that_is_whole_is_not_complained_about(run: Run) -> None:
     check_finished(run, run.manifest().identity())
 
 
-def lose_a_record(run: Run) -> None:
-    run.cell(1, CELLS[0].id).record.unlink()
+def lose_a_cell(run: Run) -> None:
+    with sqlite3.connect(run.trials.path) as file:
+        file.execute("DELETE FROM trials WHERE cell = ?", (CELLS[0].id,))
 
 
 def measure_twice(run: Run) -> None:
-    shutil.copytree(run.cell(1, CELLS[0].id).path, run.cell(2, CELLS[0].id).path)
+    run.trials.add(run.trials.trials()[:1])
 
 
-def cut_off(run: Run) -> None:
-    samples = run.cell(1, CELLS[0].id).samples
-    lines = samples.read_text().splitlines()
-    lines[-5] = lines[-5][:10]
-    samples.write_text("\n".join(lines))
+def leave_unfinished(run: Run) -> None:
+    with sqlite3.connect(run.trials.path) as file:
+        file.execute("UPDATE blocks SET finished = NULL")
 
 
-def lose_what_sar_wrote(run: Run) -> None:
-    run.cell(1, CELLS[0].id).sar_json.write_text("")
-
-
-def half_a_record(run: Run) -> None:
-    record = run.cell(1, CELLS[0].id).record
-    record.write_text(record.read_text()[:100])
+def half_a_file(run: Run) -> None:
+    whole = run.trials.path.read_bytes()
+    run.trials.path.write_bytes(whole[:100] + b"x" * 3000)
 
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (lose_a_record, "without a record"),
-        (measure_twice, "not the planned cells"),
-        (cut_off, "cut off"),
-        (lose_what_sar_wrote, "Expecting value"),
-        (half_a_record, "half-written"),
+        (lose_a_cell, r"blocks \[\] of \[1\]"),
+        (measure_twice, "there twice"),
+        (leave_unfinished, "not the planned blocks"),
+        (half_a_file, "trials.sqlite"),
     ],
 )
 def test_a_run_that_is_not_whole_is_a_violation(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,9 +23,9 @@ def run(tmp_path: Path) -> Run:
     return build(tmp_path / "run", [Made(each, steady_load(10, 20)) for each in CELLS])
 
 
-def test_what_went_on_and_kept_every_cell_is_not_complained_about(run: Run) -> None:
+def test_what_went_on_and_kept_every_block_is_not_complained_about(run: Run) -> None:
     before = look(run.path.parent)
-    assert (before.begun, before.cells) == (True, 2)
+    assert (before.begun, before.measured) == (True, 2)
     note(run, kept=2, lost=1)
     check_kept(before, run, went_on=True)
 
@@ -37,7 +36,7 @@ def note(run: Run, kept: int, lost: int) -> None:
         ended="2026-11-21T01:51:00+00:00",
         resumed="2026-11-21T01:52:00+00:00",
         kept=kept,
-        lost=("raw/block-1/a-cell",) * lost,
+        lost=("block 2",) * lost,
         git_commit="0123456",
         git_dirty=False,
     )
@@ -45,13 +44,12 @@ def note(run: Run, kept: int, lost: int) -> None:
 
 
 def keep_nothing(run: Run) -> None:
-    shutil.rmtree(run.path / "raw")
+    run.trials.path.unlink()
     note(run, kept=2, lost=0)
 
 
 def measure_again(run: Run) -> None:
-    with run.cell(1, CELLS[0].id).samples.open("a") as samples:
-        samples.write("\n")
+    run.trials.add(run.trials.trials()[:1])
     note(run, kept=2, lost=0)
 
 
@@ -72,8 +70,8 @@ def note_nothing(run: Run) -> None:
     [
         (keep_nothing, "lost or changed"),
         (measure_again, "lost or changed"),
-        (keep_fewer, "1 cells are said to be kept of 2"),
-        (lose_two, "more than the cell in flight"),
+        (keep_fewer, "1 measurements are said to be kept of 2"),
+        (lose_two, "more than the block in flight"),
         (note_nothing, "0 interruptions"),
     ],
 )

@@ -93,7 +93,7 @@ def test_what_a_virtual_machine_does_not_show_is_unknown_and_not_good(tmp_path: 
 def test_the_doctor_loads_nothing_that_analyses_or_draws() -> None:
     """Under 5 s on a machine that is busy: what takes CPU time is what is imported."""
     code = (
-        "import sys; from typer.testing import CliRunner; from restbench import doctor; "
+        "import sys; from typer.testing import CliRunner; from restbench.machine import doctor; "
         "from restbench.cli import app; doctor.WATCH_S = 0; "
         "done = CliRunner().invoke(app, ['doctor']); assert done.exit_code == 0, done.output; "
         "print(*{'scipy', 'matplotlib', 'polars', 'numpy'} & set(sys.modules))"

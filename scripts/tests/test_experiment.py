@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from restbench.drive.load_profile import Profile
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.plan import parse_filter, plan
-from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.store import store

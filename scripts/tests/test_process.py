@@ -36,7 +36,7 @@ def await_program(pid: int) -> None:
 
 def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
     script = (
-        "import sys, time, pathlib; from restbench import process;"
+        "import sys, time, pathlib; from restbench.machine import process;"
         f"log = pathlib.Path({str(tmp_path / 'log')!r});"
         f"p = process.start(process.bound_to_us({SLEEPER!r}), log);"
         "print(p.pid, flush=True); time.sleep(600)"

@@ -14,7 +14,6 @@ from restbench.experiment.order import Order
 from restbench.failures import Unreadable
 from restbench.schedule import begin, runner
 from restbench.store.store import Run
-from restbench.store.writing import write_text
 
 
 @pytest.fixture
@@ -24,16 +23,12 @@ def order(tmp_path: Path) -> Order:
 
 @pytest.fixture
 def run(tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Killed in its first cell."""
+    """Killed in its first block."""
     monkeypatch.setattr(begin, "surroundings", dict)
     killed = Run(tmp_path / "results" / "killed")
     begin.begin(order, killed)
-    write_text(in_flight(order, killed), "timeStamp\n")
+    killed.trials.begin(1, "now", {})
     return killed
-
-
-def in_flight(order: Order, run: Run) -> Path:
-    return run.cell(1, order.plan[0].cell.id).samples
 
 
 def break_proofs(run: Run) -> Path:
@@ -60,5 +55,5 @@ def test_a_broken_file_is_named_with_a_mend_before_anything_is_taken_away_or_mea
     path = spoil(run)
     with pytest.raises(Unreadable, match=f"{path.name}: .*: restore it from a copy, or "):
         runner.execute(order, run, view=None)  # type: ignore[arg-type]
-    assert in_flight(order, run).exists()
+    assert [each.block for each in run.trials.blocks()] == [1]
     assert run.interruptions() == []

@@ -10,24 +10,27 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from stub_bench import Bench, recorded
+from stub_bench import Bench
 
 from restbench.commands import ordering
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun
+from restbench.failures import EnvironmentProblem, NotAsBegun
 from restbench.schedule import begin, resuming, sources
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.open_records import Walk
 from restbench.store.store import Run
+from restbench.store.trials import Trial
 from restbench.store.writing import write_json, write_text
 
 
 @pytest.fixture
 def order(tmp_path: Path) -> Order:
-    path = Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]})
-    return ordering.order_for(path, "p", "", [])
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}))
+    path.write_text(path.read_text().replace("blocks = 1", "blocks = 2"))
+    return ordering.order_for(str(path), "p", "", [])
 
 
 @pytest.fixture(autouse=True)
@@ -47,17 +50,18 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
 @pytest.fixture
 def run(tmp_path: Path, order: Order) -> Run:
-    """Killed in its second cell."""
+    """Killed in its second block."""
     return killed_run(tmp_path / "results" / "first", order)
 
 
 def killed_run(path: Path, order: Order) -> Run:
     run = Run(path)
     begin.begin(order, run)
-    first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
-    writing.write_model(first.record, recorded(order, order.plan[0]))
-    for each in (first, second):
-        write_text(each.samples, "timeStamp\n")
+    for block in (1, 2):
+        run.trials.begin(block, "now", {})
+        elapsed = np.array([5_000])
+        run.trials.add([Trial(block, 1, order.plan[0].cell.id, 2, block, 1.0, elapsed)])
+    run.trials.finish(1, "later")
     return run
 
 
@@ -127,27 +131,8 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
         resuming.require_as_begun(run)
 
 
-def test_the_cell_in_flight_goes_and_what_is_measured_stays(run: Run, order: Order) -> None:
-    first, second, third = (run.cell(each.block, each.cell.id).path for each in order.plan)
-    resuming.go_on(run, order.plan)
-    assert (first.exists(), second.exists(), third.exists()) == (True, False, False)
-    assert run.cell(1, order.plan[0].cell.id).samples.exists()
-
-
-def test_a_record_that_cannot_be_read_is_named_and_nothing_is_taken_away(
-    run: Run, order: Order
-) -> None:
-    first, second = (run.cell(each.block, each.cell.id) for each in order.plan[:2])
-    first.record.write_text('{"cell": ')
-    with pytest.raises(BadConfiguration, match=f"{re.escape(str(first.record))}.* remove "):
-        resuming.go_on(run, order.plan)
-    assert second.samples.exists()
-    assert run.interruptions() == []
-
-
 def test_a_walk_in_flight_goes_and_a_finished_one_stays(run: Run, order: Order) -> None:
     finished, in_flight = order.plan[0].cell.id, order.plan[1].cell.id
-    shutil.rmtree(run.path / "raw")
     shape = order.experiment.shape("tiny")
     walk = Walk(cell=order.plan[0].cell, shape=shape, order=1, status="walked")
     writing.write_model(run.walk_record(finished), walk)
@@ -163,20 +148,10 @@ def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order:
     resuming.go_on(run, order.plan)
     killed, interrupted = run.interruptions()
     assert (killed.how, interrupted.how) == ("killed", "interrupted")
-    assert (killed.kept, interrupted.kept) == (1, 1)
-    assert killed.lost == (f"raw/block-1/{order.plan[1].cell.id}",)
-    assert interrupted.lost == ()
+    assert (killed.kept, interrupted.kept) == (3, 3)
+    assert killed.lost == ("block 2",)
     assert killed.ended <= killed.resumed
-    assert "1 of 3 are measured" in resuming.told(run)
-
-
-def test_what_was_measured_by_halves_is_lost_as_well(run: Run, order: Order) -> None:
-    first, second = (run.cell(each.block, each.cell.id).path for each in order.plan[:2])
-    resuming.go_on(run, order.plan, [first])
-    (noted,) = run.interruptions()
-    assert noted.kept == 0
-    assert sorted(noted.lost) == sorted(f"raw/block-1/{each.name}" for each in (first, second))
-    assert not first.exists()
+    assert "3 of 6 are measured" in resuming.told(run)
 
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:

@@ -1,28 +1,31 @@
-"""Whole runs with JMeter against a stub that goes wrong: what is recorded, and left behind."""
+"""Whole runs with JMeter against stubs that go wrong: what is measured, said, and left behind."""
 
 from __future__ import annotations
 
-import csv
 import shutil
+import subprocess
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench, Ran
-
-from restbench.experiment.records import CellRun
-from restbench.store.store import Run
+from stub_bench import PATIENCE_S, Bench, Ran
 
 pytestmark = pytest.mark.live
 
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+LATER = """
+[[cells]]
+name = "more users"
+service = "java"
+strategy = "pipeline"
+complexity = "tiny"
+users = 5
+"""
 
 
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """A run with a wrong answer before the load, one under load, errors, and a good cell."""
+    """Two blocks with a wrong answer before the trials, one in them, errors, and two good cells."""
     bench = Bench(tmp_path_factory.mktemp("wrong"))
     names = ["serial", "thread-pool", "pinned", "pipeline"]
     faults = {
@@ -31,21 +34,32 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         "pinned": "error",
         "pipeline": "slow",
     }
-    done = bench.restbench(
-        "run", bench.experiment({"java": names}), "--profile", "p", faults=faults
+    path = Path(bench.experiment({"java": names}, extra=LATER))
+    text = path.read_text().replace("blocks = 1", "blocks = 2")
+    text = text.replace("minutes = 0.1", "minutes = 0.6")
+    path.write_text(text + '\n[[tests]]\nid = "T-X01"\nwhere = { strategy = "pipeline" }\n')
+    text = path.read_text().replace(
+        "[profiles.p]", '[profiles.p]\nwindows = [{ strategy = "pipeline", users = 2 }]'
     )
+    path.write_text(text.replace("[profiles.p]", "[profiles.p]\nwindow_s = 2.0"))
+    done = bench.restbench("run", str(path), "--profile", "p", faults=faults)
     return Ran(bench, done)
 
 
 @pytest.fixture(scope="module")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """A run with a service that dies under load, a strategy that hangs, one that is not there."""
+    """A service that dies once and one that dies always, a strategy that is not there, a service
+    that does not come up."""
     bench = Bench(tmp_path_factory.mktemp("failing"))
     names = ["serial", "thread-pool", "pinned", "virtual-threads"]
-    faults = {"serial": "die", "thread-pool": "hang", "virtual-threads": "absent"}
-    done = bench.restbench(
-        "run", bench.experiment({"java": names}), "--profile", "p", faults=faults
-    )
+    faults = {
+        "serial": "die-once",
+        "thread-pool": "die-proving",
+        "virtual-threads": "absent",
+        "python": "no-start",
+    }
+    path = bench.experiment({"java": names, "python": ["serial"]})
+    done = bench.restbench("run", path, "--profile", "p", faults=faults)
     return Ran(bench, done)
 
 
@@ -56,55 +70,52 @@ def test_a_wrong_answer_ends_a_run_with_exit_code_5_and_names_the_cells(wrong: R
     assert "java-thread-pool-unbound-tiny-2u" in wrong.done.stderr
 
 
-def test_a_wrong_answer_before_the_load_fails_the_cell_and_nothing_is_sent(wrong: Ran) -> None:
-    record = wrong.bench.record("java", "serial")
-    assert record.status == "failed"
-    assert record.reason is not None
-    assert "the product is wrong" in record.reason
-    assert "wrong-answers" in record.flags
-    assert not wrong.bench.latest.cell(1, record.cell.id).samples.exists()
+def test_a_wrong_answer_before_the_trials_leaves_none(wrong: Ran) -> None:
+    assert wrong.bench.trials("serial") == []
+    assert "before the first trial" in wrong.bench.events("wrong")[0].text
 
 
-def test_a_wrong_answer_under_load_voids_every_number_of_the_cell(wrong: Ran) -> None:
+def test_rule_5_a_wrong_answer_in_a_trial_voids_its_cell_and_nothing_else(wrong: Ran) -> None:
     row = wrong.bench.row("thread-pool")
-    assert int(row["wrong_answers"]) > 0
     assert row["throughput_per_s"] == row["mean_ms"] == row["cpu_ms_per_request"] == ""
     assert "wrong-answers" in row["flags"].split()
+    for other in ("pinned", "pipeline"):
+        assert float(wrong.bench.row(other)["throughput_per_s"]) > 0
+        assert "wrong-answers" not in wrong.bench.row(other)["flags"].split()
 
 
 def test_errors_are_counted_apart_and_never_as_throughput(wrong: Ran) -> None:
-    row, record = wrong.bench.row("pinned"), wrong.bench.record("java", "pinned")
-    correct, errors = samples_in_window(wrong.bench.latest, record)
+    row, trials = wrong.bench.row("pinned"), wrong.bench.trials("pinned")
+    correct = sum(each.completions for each in trials if not each.arm)
+    errors = sum(each.errors for each in trials if not each.arm)
     assert errors > 0
     assert (int(row["samples"]), int(row["errors"])) == (correct, errors)
-    assert record.window is not None
-    assert float(row["throughput_per_s"]) == pytest.approx(
-        correct / record.window.seconds, abs=1e-3
-    )
     assert "errors" in row["flags"].split()
 
 
-def test_the_window_has_exactly_the_completions_that_ended_in_it(wrong: Ran) -> None:
-    row, record = wrong.bench.row("pipeline"), wrong.bench.record("java", "pipeline")
-    assert samples_in_window(wrong.bench.latest, record) == (int(row["samples"]), 0)
-    assert record.window is not None
-    assert 0 < int(row["samples"]) <= 2 * (record.window.seconds / 0.05 + 1)  # two users at 50 ms
-    assert "count-mismatch" not in row["flags"].split()
+def test_the_trials_of_all_cells_are_interleaved_in_each_of_the_blocks(wrong: Ran) -> None:
+    found = [each for each in wrong.bench.latest.trials.trials() if not each.arm]
+    assert {each.block for each in found} == {1, 2}
+    first = [each.cell for each in found if each.block == 1]
+    assert len(set(first)) == 4  # one never began, the wrong one is out after its first round
+    changes = sum(one != two for one, two in pairwise(first))
+    assert changes > len(set(first))
 
 
-def samples_in_window(run: Run, record: CellRun) -> tuple[int, int]:
-    """Correct and failed samples whose END is in the window, by plain Python."""
-    assert record.window is not None
-    correct = errors = 0
-    with run.cell(record.block, record.cell.id).samples.open() as samples:
-        for line in csv.DictReader(samples):
-            if not line["success"]:
-                continue  # cut off when JMeter was stopped
-            end_ms = int(line["timeStamp"]) + int(line["elapsed"])
-            if record.window.start_ms <= end_ms < record.window.end_ms:
-                correct += line["success"] == "true"
-                errors += line["success"] == "false"
-    return correct, errors
+def test_what_is_kept_is_what_ended_in_it(wrong: Ran) -> None:
+    for each in wrong.bench.trials("pipeline"):
+        assert each.completions <= each.users * (each.seconds / 0.05 + 1)
+        assert each.users_in_flight <= each.users * 1.5
+        assert each.service_cpu_ms is not None
+    assert wrong.bench.events("count-mismatch") == []
+
+
+def test_a_long_window_has_sar_a_jtl_and_a_dashboard(wrong: Ran) -> None:
+    run = wrong.bench.latest
+    folder = run.window("java-pipeline-unbound-tiny-2u")
+    assert folder.samples.exists()
+    assert folder.sar_json.exists()
+    assert (run.dashboard("java-pipeline-unbound-tiny-2u") / "index.html").exists()
 
 
 def test_a_run_leaves_no_process_behind(wrong: Ran, failing: Ran) -> None:
@@ -116,74 +127,94 @@ def test_failed_cells_end_a_run_with_exit_code_4_and_the_others_are_measured(fai
     assert failing.done.returncode == 4, failing.done.stdout + failing.done.stderr
     # What this Java does not offer is a failed cell, and no failure of the run.
     assert "2 cells failed" in failing.done.stderr
-    status = {record.cell.strategy: record.status for record, _ in failing.bench.latest.cell_runs()}
-    assert status == {
-        "serial": "failed",
-        "thread-pool": "failed",
-        "virtual-threads": "failed",
-        "pinned": "measured",
-    }
+    assert failing.bench.trials("pinned")
     assert failing.bench.latest.manifest().status == "complete"
 
 
-def test_a_service_that_dies_under_load_leaves_the_end_of_its_log_in_the_record(
-    failing: Ran,
-) -> None:
-    reason = failing.bench.record("java", "serial").reason
-    assert reason is not None
-    assert "the service died under load" in reason
-    assert "stub: out of memory, giving up" in reason
-
-
-def test_a_cell_that_fails_has_a_second_attempt_unless_that_could_not_end_otherwise(
-    failing: Ran, wrong: Ran
-) -> None:
-    died, hung = (failing.bench.record("java", name) for name in ("serial", "thread-pool"))
-    assert died.first_failure is not None
-    assert "stub: out of memory, giving up" in died.first_failure
-    assert hung.first_failure == hung.reason
-    assert "java-thread-pool-unbound-tiny-2u: once more on a fresh service" in failing.done.stdout
-    assert failing.bench.record("java", "virtual-threads").first_failure is None
-    assert wrong.bench.record("java", "serial").first_failure is None, "a wrong answer is final"
-
-
-def test_the_cell_after_a_failed_one_gets_a_new_service_and_says_so(failing: Ran) -> None:
-    order = sorted(
-        (record for record, _ in failing.bench.latest.cell_runs()), key=lambda r: r.order
-    )
-    good = next(record for record in order if record.status == "measured")
-    spent = any(each.order < good.order for each in order if each.first_failure)
-    assert ("service-restarted" in good.flags) == spent
-
-
-def test_a_strategy_that_hangs_fails_with_what_it_was_waited_for(failing: Ran) -> None:
-    reason = failing.bench.record("java", "thread-pool").reason
-    assert reason is not None
-    assert "no answer before any load: timed out" in reason
+def test_a_service_that_dies_once_is_started_anew_and_its_cell_is_measured(failing: Ran) -> None:
+    assert failing.bench.trials("serial")
+    texts = [each.text for each in failing.bench.events("restarted")]
+    assert any("stub: out of memory, giving up" in each for each in texts)
 
 
 def test_a_strategy_that_is_not_offered_says_so_and_what_is(failing: Ran) -> None:
-    reason = failing.bench.record("java", "virtual-threads").reason
-    assert reason is not None
-    assert "java virtual-threads: not offered by this service on Stub 1.0" in reason
-    assert "it offers serial, thread-pool" in reason
+    (event,) = failing.bench.events("not-offered")
+    assert "java virtual-threads: not offered by this service on Stub 1.0" in event.text
+    assert "it offers serial, thread-pool" in event.text
 
 
-def test_a_dashboard_is_made_of_any_measured_cell_and_can_be_made_again(failing: Ran) -> None:
-    cell = "java-pinned-unbound-tiny-2u"
-    for _ in range(2):
-        done = failing.bench.restbench("dashboard", "latest", cell)
-        assert done.returncode == 0, done.stderr
-    assert (failing.bench.latest.dashboard(cell) / "index.html").exists()
+def test_a_service_that_does_not_come_up_fails_its_cells_with_the_end_of_its_log(
+    failing: Ran,
+) -> None:
+    texts = [each.text for each in failing.bench.events("failed")]
+    assert any("this machine is not good enough for me" in each for each in texts)
 
 
-def test_a_dashboard_of_a_failed_cell_is_refused_with_the_reason(failing: Ran) -> None:
-    done = failing.bench.restbench("dashboard", "latest", "java-serial-unbound-tiny-2u")
-    assert done.returncode == 2
-    assert "has no window to show: the service died under load" in done.stderr
+def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
+    path.write_text(path.read_text().replace("blocks = 1", "blocks = 2"))
+    started = bench.start("run", str(path), "--profile", "p", "--resume")
+    _wait_for_a_trial(bench, started, block=2)
+    started.kill()
+    said = started.communicate()[0]
+    assert "nothing to resume: no unfinished run of stubbed with profile p" in said
+    assert bench.still_running() == []
+    (run,) = {each.parent for each in tmp_path.glob("2*/manifest.json")}
+    before = [each for each in bench.latest.trials.trials() if each.block == 1]
+    done = bench.restbench("run", str(path), "--profile", "p", "--resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    after = [each for each in bench.latest.trials.trials() if each.block == 1]
+    assert [each.began_ms for each in after] == [each.began_ms for each in before]
+    assert {each.block for each in bench.latest.trials.blocks() if each.finished} == {1, 2}
+    (noted,) = bench.latest.interruptions()
+    assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
+    assert f"going on with {run.name}, killed at" in done.stdout
 
 
-def test_without_sar_a_run_does_not_begin(bench: Bench) -> None:
+def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
+    tmp_path: Path,
+) -> None:
+    bench = Bench(tmp_path)
+    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
+    path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 2"))
+    started = bench.start("run", str(path), "--profile", "p")
+    _wait_for_a_trial(bench, started, block=1)
+    started.send_signal(2)
+    _, err = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 130
+    assert "--resume" in err
+    assert bench.left_running() == []
+    assert bench.latest.manifest().status == "interrupted"
+    assert bench.latest.trials.trials()
+
+
+def _wait_for_a_trial(bench: Bench, started: subprocess.Popen[str], block: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        assert started.poll() is None, started.communicate()
+        if any(each.block == block for each in bench.latest.trials.trials()):
+            return
+        time.sleep(0.05)
+    raise AssertionError("no trial came")
+
+
+def test_a_load_generator_that_is_killed_has_its_block_measured_once_more(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    path = Path(bench.experiment({"java": ["serial"]}))
+    path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 0.2"))
+    started = bench.start("run", str(path), "--profile", "p")
+    _wait_for_a_trial(bench, started, block=1)
+    for pid in bench.running("org.apache.jmeter.NewDriver"):
+        pid.kill()
+    out, err = started.communicate(timeout=PATIENCE_S)
+    assert started.returncode == 0, out + err
+    assert "block 1: once more: JMeter is gone" in out
+    assert bench.trials("serial")
+
+
+def test_without_sar_a_run_does_not_begin(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
     tools = bench.folder / "bin"
     tools.mkdir()
     java = shutil.which("java")

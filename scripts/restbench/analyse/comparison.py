@@ -58,10 +58,11 @@ class Comparison:
 
 
 def series(row: Row, metric: str, kind: str = "") -> Series:
-    """The metric of one cell, block by block; of one kind of a mix where one is named."""
-    if "wrong-answers" in row.flags:
+    """The metric of one cell in each block without a wrong answer (method, rule 5); of one kind of
+    a mix where one is named."""
+    if "wrong-answers" in row.flags and not row.right:
         return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
-    found = {each.block: each.kinds.get(kind) if kind else each for each in row.measured}
+    found = {each.block: each.kinds.get(kind) if kind else each for each in row.right}
     values = {block: getattr(each, metric, None) for block, each in found.items()}
     known = {block: value for block, value in values.items() if value is not None}
     lacking = f"{metric} of {kind}" if kind else metric

@@ -105,5 +105,4 @@ def _warmed_s(completions: Completions) -> float | None:
 
 
 def _planned_window_s(known: Known) -> tuple[float, float] | None:
-    profile = known.profile
-    return (profile.window_min_s, profile.slow_window_max_s) if profile else None
+    return known.planned_window_s

@@ -44,7 +44,7 @@ FLAGS: dict[str, str] = {
         "failure, and no candidate for the best."
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
-    "wrong-answers": "A product was wrong: the run is void, only counts are shown.",
+    "wrong-answers": "A product was wrong: the cell is void in that block, but for its counts.",
     "few-completions": "Under 30 correct responses in a window: too few for a mean.",
     "warm-up-short": (
         "Warm-up was shorter than users / throughput: the window has first requests, of users "

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from restbench.analyse.timeline import Timeline
 from restbench.analyse.within_run import WithinRun
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import Window
 from restbench.observe.service_metrics import ServiceMetrics
 from restbench.observe.sysstat import MachineUse
@@ -89,7 +88,8 @@ class Measurement:
 class Known:
     """What is known of a run beside a cell's own raw files; it is judged by."""
 
-    profile: Profile | None = None
+    planned_window_s: tuple[float, float] | None = None
+    """The shortest and the longest that the window may have been."""
 
 
 NOTHING = Known()

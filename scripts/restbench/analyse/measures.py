@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from restbench.analyse import audit, evidence, jtl, timeline, warnings, within_run
+from restbench.analyse import audit, estimates, evidence, jtl, timeline, warnings, within_run
 from restbench.analyse.flags import explain
 from restbench.analyse.jtl import Completions
 from restbench.analyse.measurement import NOTHING, KindMeasurement, Known, Measurement
@@ -16,8 +15,6 @@ from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.records import CellRun, Usage, Window
 from restbench.experiment.statistics import Interval, t_interval
-from restbench.failures import BadConfiguration
-from restbench.machine.placement import allowed_cores
 from restbench.observe import pidstat, service_metrics, sysstat
 from restbench.store.cell_folder import CellFolder
 from restbench.store.store import Run
@@ -26,8 +23,6 @@ __all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "row", "rows"
 
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
-#: Measurements that are read at once: each has a piece of a log in memory.
-MOST_READERS = 8
 
 
 @dataclass(frozen=True)
@@ -72,10 +67,15 @@ class Row:
         """The blocks that have a window."""
         return tuple(each for each in self.measurements if each.window)
 
+    @property
+    def right(self) -> tuple[Measurement, ...]:
+        """Those of them in which no answer was wrong."""
+        return tuple(each for each in self.measured if "wrong-answers" not in each.flags)
+
     def value(self, metric: str) -> float | None:
         """The mean over blocks (the sum of a count), None unless every measured block has it.
 
-        A wrong answer in any block leaves nothing but the counts (method, rule 5).
+        A block with a wrong answer has nothing but its counts (method, rule 5).
         """
         values = self._values(metric)
         if not values:
@@ -92,31 +92,24 @@ class Row:
         told: dict[str, str | int | float | None] = {"test_id": " ".join(self.test_ids)}
         told |= {factor: getattr(self.cell, factor) for factor in FACTORS}
         told |= {metric: self.value(metric) for metric in columns.METRICS}
-        told["flags"] = " ".join((*(each.kind for each in self.warnings), *self.flags))
+        kinds = (*(each.kind for each in self.warnings), *self.flags)
+        told["flags"] = " ".join(dict.fromkeys(kinds))
         return {name: told[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
-        if metric not in COUNTS and "wrong-answers" in self.flags:
-            return []
-        values = [getattr(each, metric) for each in self.measured]
+        blocks = self.measured if metric in COUNTS else self.right
+        values = [getattr(each, metric) for each in blocks]
         return [] if None in values else values
 
 
 def rows(run: Run) -> list[Row]:
     """A row for every planned cell, in the order of the experiment's file."""
     definition = experiment.load(run.experiment_file)
-    manifest = run.manifest()
-    planned = {each.cell: each.test_ids for each in manifest.plan}
-    known = Known(definition.profiles.get(manifest.profile))
-    blocks: dict[Cell, list[Measurement]] = {}
-    for cell, measured in _read(run, known):
-        blocks.setdefault(cell, []).append(measured)
-    for each, why in run.unreadable():
-        blocks.setdefault(each.cell, []).append(_unreadable(each.block, why))
-    for found in blocks.values():
-        found.sort(key=lambda measured: measured.block)
+    planned = {each.cell: each.test_ids for each in run.manifest().plan}
+    cores = len(run.machine()["cores_allowed"])
+    blocks = estimates.measurements(run.trials.trials(), run.trials.events(), cores)
     return [
-        row(definition, cell, planned[cell], tuple(blocks.get(cell, ())))
+        row(definition, cell, planned[cell], tuple(blocks.get(cell.id, ())))
         for cell in definition.all_cells()
         if cell in planned
     ]
@@ -128,33 +121,6 @@ def row(
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
     return Row(cell, None if mix else definition.shape(cell.complexity), ids, blocks, mix)
-
-
-def _read(run: Run, known: Known) -> list[tuple[Cell, Measurement]]:
-    """Several at once, more than there are cores: half of it is done without the interpreter lock,
-    for which the others wait meanwhile."""
-
-    def read(found: tuple[CellRun, CellFolder]) -> tuple[Cell, Measurement]:
-        record, folder = found
-        return record.cell, _measured(record, folder, known)
-
-    with ThreadPoolExecutor(min(MOST_READERS, 2 * len(allowed_cores()))) as readers:
-        return list(readers.map(read, run.cell_runs()))
-
-
-def _measured(record: CellRun, folder: CellFolder, known: Known) -> Measurement:
-    """What cannot be read is no result, and keeps no other cell from its own."""
-    try:
-        return measurement(record, folder, known)
-    except BadConfiguration as error:
-        return _unreadable(record.block, str(error))
-    except (ValueError, LookupError, TypeError) as error:
-        told = f"{folder.path}: its raw data cannot be read: {type(error).__name__}: {error}"
-        return _unreadable(record.block, told)
-
-
-def _unreadable(block: int, why: str) -> Measurement:
-    return Measurement(block=block, flags=("failed", "unreadable"), reason=why)
 
 
 def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> Measurement:

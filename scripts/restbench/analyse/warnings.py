@@ -33,6 +33,8 @@ SHOWN_ABOVE_PCT = 2.5
 _MARGIN_PCT = 5.0
 #: Schedulers leave so much of the cores idle even if there is always work.
 _FULL_PCT = 95.0
+#: Of a larger share the bound would be infinite.
+_MOST = 0.99
 #: Without so many blocks left no verdict is compared with that of all.
 FEWEST_LEFT = 3
 
@@ -103,7 +105,7 @@ def _over_the_rest(name: str, whole: float) -> Callable[[Measurement, int], floa
 
     def bound(block: Measurement, _users: int) -> float | None:
         share: float | None = getattr(block, name)
-        return None if share is None or share >= whole else share / (whole - share)
+        return None if share is None else share / (whole - min(share, _MOST * whole))
 
     return bound
 

@@ -18,12 +18,12 @@ from restbench.analyse.measures import Measurement
 from restbench.analyse.open_samples import Answered
 from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
 from restbench.deploy import service
+from restbench.drive.load_profile import Profile
 from restbench.drive.measure import Task, measure
 from restbench.drive.open_step import Rate, Way, offer
 from restbench.drive.payload import ROWS, Payload, Requests, make_payload
 from restbench.experiment.arrivals import Phases
 from restbench.experiment.cell import Cell, Client, Shape
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import CellRun, PlannedCell
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process

@@ -7,24 +7,23 @@ from typing import Annotated
 
 import typer
 
-from restbench.commands import npb_bench, open_load, planning, results, running
+from restbench.commands import npb_bench, open_load, results, running
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
+    MinutesOption,
     ProfileOption,
     ResumeOption,
     console,
 )
 from restbench.commands.ordering import order_for
-from restbench.commands.planning import PilotOption, PrecisionOption
 from restbench.commands.results import Presented
 from restbench.experiment.npb_experiment import is_npb
 from restbench.experiment.open_experiment import is_open_load
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration
 from restbench.machine import clock, phases
 from restbench.machine.phases import Account
-from restbench.schedule import environment, estimate, outcome, runner, volume
+from restbench.schedule import environment, outcome, runner, volume
 from restbench.show.progress import ProgressView, duration
 from restbench.store import spending, store
 
@@ -35,36 +34,31 @@ def show_plan(
     name: ExperimentArgument = "thesis",
     profile: ProfileOption = "",
     cells: CellsOption = "",
-    precision: PrecisionOption = "",
-    pilot: PilotOption = "",
+    minutes: MinutesOption = 0.0,
 ) -> None:
-    """Print the cells and the estimated time; start nothing."""
+    """Print the cells, their groups and the time; start nothing."""
     path = store.experiment_file(name)
     if is_open_load(path):
-        if precision:
-            raise BadConfiguration("--precision: an open-load experiment has no blocks")
         open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
     if is_npb(path):
-        if precision:
-            raise BadConfiguration("--precision: an NPB experiment's profile says its rounds")
         npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
-    if precision:
-        order = order_for(name, profile or planning.goes_on(path), cells, [])
-        planning.show_precision(order, precision, pilot)
-        return
-    order = order_for(name, profile or DEFAULT_PROFILE, cells, [])
-    for planned in order.certain:
-        ids = f"  [{' '.join(planned.test_ids)}]" if planned.test_ids else ""
-        console.print(f"{planned.order:4d}  {planned.cell.id}{ids}", markup=False)
+    order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
+    ids = {each.cell: each.test_ids for each in order.plan}
+    for contest in runner.contests_of(order):
+        console.print(f"group {contest.name}: {contest.share:g} of the time", markup=False)
+        for cell in contest.cells:
+            shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
+            console.print(f"  {cell.id}{shown}", markup=False)
     console.print(_cost(order))
 
 
-def run_experiment(
+def run_experiment(  # noqa: PLR0913 - one option each
     name: ExperimentArgument = "thesis",
     profile: ProfileOption = DEFAULT_PROFILE,
     cells: CellsOption = "",
+    minutes: MinutesOption = 0.0,
     attach: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,6 +66,7 @@ def run_experiment(
             help="Measure a service that others run at http://HOST:PORT; once a service.",
         ),
     ] = None,
+    *,
     resume: ResumeOption = False,
 ) -> None:
     """Run an experiment and print the study's tables."""
@@ -84,43 +79,34 @@ def run_experiment(
         return
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
-        order, presented = _measured(name, profile, cells, attach or [], resume=resume)
+        order = order_for(name, profile, cells, attach or [], minutes)
+        presented = _measured(order, resume=resume)
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.told(seconds)}")
-    outcome.judge(presented.rows, order.profile)
+    outcome.judge(presented.rows)
     if presented.failure:
         raise presented.failure
 
 
-def _measured(
-    name: str, profile: str, cells: str, attach: list[str], *, resume: bool
-) -> tuple[Order, Presented]:
+def _measured(order: Order, *, resume: bool) -> Presented:
     """Measure and present a closed load."""
     with phases.spent_on("checks"):
-        order = order_for(name, profile, cells, attach)
         begun = running.unfinished(order, order.claims_text, resume=resume)
-        to_go = running.to_measure(begun, order.certain)
-        written = volume.of(order.certain, order.experiment, order.profile, to_go)
-        for note in environment.check(order, written):
+        for note in environment.check(order, volume.of_trials(order.profile.most_blocks)):
             console.print(f"note   {note}", soft_wrap=True)
         run = running.run_for(order, begun)
     console.print(_cost(order))
     with running.kept(run), spending.noted(run) as note_time:
-        with ProgressView(console, len(order.certain)) as view:
+        with phases.spent_on("blocks"), ProgressView(console) as view:
             runner.execute(order, run, view)
-        return order, results.present(run, note_time)
+        return results.present(run, note_time)
 
 
 def _cost(order: Order) -> str:
     """How much is to be measured, and how long that takes."""
     profile = order.profile
+    cells = len({each.cell for each in order.plan})
     blocks = "1 block" if profile.blocks == 1 else f"{profile.blocks} blocks"
-    seconds = estimate.total_seconds(order.certain, profile)
-    text = f"{len(order.certain)} measurements in {blocks}, about {duration(seconds)}"
-    if profile.precision is None:
-        return text
-    longest = estimate.total_seconds(order.plan, profile)
-    return (
-        f"{text}; then further blocks, up to {profile.most_blocks} (about {duration(longest)}), "
-        f"until every cell is within {profile.precision:.1%}"
-    )
+    more = profile.most_blocks - profile.blocks
+    further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
+    return f"{cells} cells, {blocks} in about {duration(60 * profile.minutes)}{further}"

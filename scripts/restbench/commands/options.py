@@ -33,6 +33,10 @@ CellsOption = Annotated[
         + ".",
     ),
 ]
+MinutesOption = Annotated[
+    float,
+    typer.Option("--minutes", metavar="N", help="How long it takes; the profile's, if not given."),
+]
 OnlyServiceOption = Annotated[
     str, typer.Option("--service", metavar="NAME", help="Only java, or only python.")
 ]

@@ -19,16 +19,22 @@ from restbench.store import store
 ADDRESS = re.compile(r"http://(?:[\w.-]+|\[[0-9a-fA-F:.]+\])(?::\d{1,5})?/?")
 
 
-def order_for(name: str, profile: str, cells: str, attach: list[str]) -> Order:
+def order_for(
+    name: str, profile: str, cells: str, attach: list[str], minutes: float = 0.0
+) -> Order:
     """What the options of `run` and `plan` ask for; BadConfiguration where they are wrong."""
     path = store.experiment_file(name)
     loaded = experiment.load(path)
     selection = plan.parse_filter(cells, loaded)
+    chosen = loaded.profile(profile)
+    if minutes:
+        chosen = chosen.lasting(minutes)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
-        plan=plan.plan(loaded, loaded.profile(profile), selection),
+        profile=chosen,
+        plan=plan.plan(loaded, chosen, selection),
         command=command_line(),
         claims_text=_claims_text(path, loaded),
         attached=attached(attach),

@@ -120,7 +120,7 @@ class Service:
             process.stop(each, first)
 
 
-def start(  # noqa: PLR0913 - the last three are given by name
+def start(  # noqa: PLR0913 - the last four are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
@@ -129,16 +129,19 @@ def start(  # noqa: PLR0913 - the last three are given by name
     outlives_us: bool = False,
     protected: bool = False,
     settings: Mapping[str, str] | None = None,
+    port: int | None = None,
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
     `cores` as `taskset -c` takes them; logs go to `folder`; `settings` are further variables of
-    its environment. A front that protects reads requests whole before it hands them on.
+    its environment. `port` is the service's own where it is given, else that of JAVA_PORT or
+    PYTHON_PORT. A front that protects reads requests whole before it hands them on.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
     """
-    port = ports.port(name)
-    ports.require_free(port, ports.PORT_VARIABLES[name])
+    if port is None:
+        port = ports.port(name)
+        ports.require_free(port, ports.PORT_VARIABLES[name])
     own_port = port if front == "none" else ports.free()
     own = settings or programs.NO_SETTINGS
     environment = _environment(name, own_port) | dict(own)

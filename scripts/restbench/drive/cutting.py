@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from restbench.deploy.service import Service
 from restbench.drive import load, monitor
+from restbench.drive.load_profile import Profile
 from restbench.drive.window import Ended, window_over
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import Window
 from restbench.failures import EnvironmentProblem
 from restbench.machine import compilers, process

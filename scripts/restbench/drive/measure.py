@@ -12,9 +12,9 @@ import httpx
 from restbench.deploy.service import Service
 from restbench.drive import load, monitor, quiet
 from restbench.drive.cutting import POLL_S, Course, Cut, cut_window, end_of_log
+from restbench.drive.load_profile import Profile
 from restbench.drive.payload import Payload, Requests
 from restbench.experiment.cell import Cell, Client
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import Before, CellRun, PlannedCell, Usage
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine.conditions import Conditions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from restbench.experiment.profile import Profile
+from restbench.drive.load_profile import Profile
 
 #: A mean needs this many completions (method, rule 4).
 ENOUGH_FOR_A_MEAN = 30

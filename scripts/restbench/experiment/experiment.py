@@ -14,7 +14,6 @@ from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
     Cell,
-    Client,
     Front,
     Kernel,
     Kind,
@@ -70,6 +69,16 @@ class CellGroup(Strict):
         ]
 
 
+class Group(Strict):
+    """Cells that are measured in the same rounds, because their ratios are asked for; each cell is
+    in the first group that selects it."""
+
+    name: str
+    share: Annotated[float, Field(gt=0)] = 1.0
+    """Of the time, beside the other groups."""
+    where: Where
+
+
 class TestId(Strict):
     """A row of the study's test matrix: its id and the cells that it names."""
 
@@ -103,11 +112,12 @@ class Experiment(Strict):
     complexities: dict[str, ShapeEntry]
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
-    client: Client = "http-sampler"
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
     """Variables of a service's environment, beside its defaults."""
     profiles: dict[str, Profile]
     cells: Annotated[list[CellGroup], Field(min_length=1)]
+    groups: list[Group] = Field(default_factory=list)
+    """Cells in none of them are one more group, `rest`."""
     tests: list[TestId] = Field(default_factory=list)
     figures: list[Figure] = Field(default_factory=list)
     claims: str | None = None
@@ -126,19 +136,7 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
-    def _turns_can_be_taken(self) -> Self:
-        for name, profile in self.profiles.items():
-            if profile.turns and self.client != "streaming":
-                raise ValueError(f'profiles.{name}.turns: only client = "streaming" takes turns')
-            for cell in self.all_cells() if profile.turns else ():
-                if profile.measures(cell) and profile.turns_of(cell) is None:
-                    raise ValueError(f"profiles.{name}.turns: none of them selects {cell.id}")
-        return self
-
-    @model_validator(mode="after")
-    def _mixes_can_be_sent_and_drawn(self) -> Self:
-        if self.mixes and self.client != "streaming":
-            raise ValueError('mixes: only client = "streaming" sends them')
+    def _mixes_can_be_drawn(self) -> Self:
         for figure in self.figures:
             cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
             if figure.x == "rows" and any(cell.complexity in self.mixes for cell in cells):
@@ -209,6 +207,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "profiles": Profile,
         "cells": CellGroup,
         "complexities": ShapeEntry,
+        "groups": Group,
         "tests": TestId,
         "figures": Figure,
     }

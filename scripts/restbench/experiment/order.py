@@ -17,18 +17,10 @@ class Order:
     experiment: Experiment
     experiment_text: str
     profile_name: str
+    profile: Profile
+    """How long and how often each cell is measured; its time may be the user's."""
     plan: tuple[PlannedCell, ...]
     command: str
     claims_text: str | None = None
     """The experiment's claims file, as it is before the run."""
     attached: dict[ServiceName, str] = field(default_factory=dict)
-
-    @property
-    def profile(self) -> Profile:
-        """How long and how often each cell is measured."""
-        return self.experiment.profile(self.profile_name)
-
-    @property
-    def certain(self) -> tuple[PlannedCell, ...]:
-        """What is measured in any case: further blocks come only where precision lacks."""
-        return tuple(each for each in self.plan if each.block <= self.profile.blocks)

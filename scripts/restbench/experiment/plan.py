@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 from typing import Protocol
 
-from restbench.experiment.cell import FACTORS, Cell
+from restbench.experiment.cell import FACTORS, Cell, Front, ServiceName
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
+from restbench.machine.placement import Placement
 
 
 class HasCells(Protocol):
@@ -66,7 +67,7 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
     shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret
     planned: list[PlannedCell] = []
     for block in range(1, profile.most_blocks + 1):
-        for cell in _in_turn(_shuffled(chosen, shuffler), profile):
+        for cell in _shuffled(chosen, shuffler):
             planned.append(
                 PlannedCell(
                     cell=cell,
@@ -78,22 +79,7 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
     return tuple(planned)
 
 
-def contest(cell: Cell) -> Cell:
-    """What cells have in common that take turns: all but their strategy."""
-    return cell.model_copy(update={"strategy": ""})
-
-
-def _in_turn(cells: list[Cell], profile: Profile) -> list[Cell]:
-    """The same with those together that take turns, at the place of the first of them."""
-    if not profile.turns:
-        return cells
-    places: dict[Cell, int] = {}
-    for cell in cells:
-        places.setdefault(contest(cell), len(places))
-    return sorted(cells, key=lambda cell: places[contest(cell)])
-
-
-def service_group(cell: Cell) -> tuple[str, str, str]:
+def service_group(cell: Cell) -> tuple[ServiceName, Placement, Front]:
     """What needs a service process of its own: service, placement, front."""
     return cell.service, cell.placement, cell.front
 

@@ -136,9 +136,8 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
         return "worse"
     if one.value(metric) is not None and not two.measured and "failed" in two.flags:
         return "worse"
-    if found.void:
-        turned_wrong = "wrong-answers" in two.flags and "wrong-answers" not in one.flags
-        return "worse" if turned_wrong else "unknown"
+    if "wrong-answers" in two.flags and "wrong-answers" not in one.flags:
+        return "worse"
     if verdict != "contradicted" or found.estimate is None:
         return "none" if verdict == "reproduced" else "unknown"
     return "better" if (found.estimate > 1) == METRICS[metric] else "worse"

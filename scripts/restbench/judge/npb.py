@@ -137,7 +137,7 @@ def _sentence(name: str, rows: Sequence[NpbRow]) -> str:
     return (
         f"**{name}**, geometric means over {len(rows)} kernels and classes: in the service / fresh "
         f"process {means['service/fresh']:.3f} = warm / fresh {means['warm/fresh']:.3f} (a process "
-        f"that has run it before) × service / warm {means['service/warm']:.3f} (what the service "  # noqa: RUF001 - a times sign
+        f"that has run it before) × service / warm {means['service/warm']:.3f} (what the service "
         f"itself does to it); at the client / warm {means['client/warm']:.3f}, a call costs "
         f"{_call(rows)} beside the kernel and its input."
     )

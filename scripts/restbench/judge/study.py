@@ -173,10 +173,11 @@ def marks(row: Row) -> dict[str, str]:
     five blocks have it."""
     blocks = len(row.measurements)
     counts = {flag: row.blocks_with(flag) for flag in row.flags}
-    return {each.kind: str(each) for each in row.warnings} | {
+    notes = {
         flag: flag if count in (0, blocks) else f"{flag} {count}/{blocks}"
         for flag, count in counts.items()
     }
+    return notes | {each.kind: str(each) for each in row.warnings}
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:

@@ -15,6 +15,8 @@ from typing import Literal
 
 Phase = Literal[
     "checks",
+    "blocks",
+    "long windows",
     "service start",
     "proofs",
     "service warm-up",

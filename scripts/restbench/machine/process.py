@@ -149,6 +149,15 @@ def _name_and_ticks(stat: Path) -> tuple[str, int]:
     return start.partition("(")[2], int(fields[11]) + int(fields[12])
 
 
+def resident_mib(pid: int) -> float:
+    """Resident memory of a process; 0 where it is gone."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
 def tail(log: Path, lines: int = 12) -> str:
     """The last lines of a log, for an error message."""
     if not log.exists():

@@ -116,7 +116,7 @@ def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
 
 def go_on(run: Run, plan: Sequence[PlannedCell], halves: Sequence[Path] = ()) -> Manifest:
     """Keep what is measured, take away what was in flight and the given folders of what was
-    measured by halves, and note the interruption.
+    measured by halves, and note the interruption. A block in flight is measured anew.
 
     Returns the manifest: it goes on with the whole plan, of which a complete run has only the
     blocks that it needed, and without the last file of its presentation, which would pass for one
@@ -125,7 +125,8 @@ def go_on(run: Run, plan: Sequence[PlannedCell], halves: Sequence[Path] = ()) ->
     manifest = run.manifest()
     _require_readable(run, manifest)
     lost = sorted({*run.unrecorded(), *halves})
-    noted = _interruption(run, manifest, lost)
+    blocks = [each.block for each in run.trials.blocks() if not each.finished]
+    noted = _interruption(run, manifest, lost, blocks)
     for folder in lost:
         remove(folder)
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
@@ -165,7 +166,9 @@ def told(run: Run) -> str:
     )
 
 
-def _interruption(run: Run, manifest: Manifest, lost: Sequence[Path]) -> Interruption:
+def _interruption(
+    run: Run, manifest: Manifest, lost: Sequence[Path], blocks: Sequence[int]
+) -> Interruption:
     commit, dirty = machine.git_commit()
     return Interruption(
         how="interrupted" if manifest.status == "interrupted" else "killed",
@@ -175,7 +178,10 @@ def _interruption(run: Run, manifest: Manifest, lost: Sequence[Path]) -> Interru
             run.has_record(each) and run.cell(each.block, each.cell.id).path not in lost
             for each in manifest.plan
         ),
-        lost=tuple(folder.relative_to(run.path).as_posix() for folder in lost),
+        lost=(
+            *(folder.relative_to(run.path).as_posix() for folder in lost),
+            *(f"block {block}" for block in blocks),
+        ),
         git_commit=commit,
         git_dirty=dirty,
     )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from restbench.experiment.cell import Cell, Kind, Shape
-from restbench.experiment.experiment import Experiment
 from restbench.experiment.open_experiment import OpenExperiment, OpenProfile
-from restbench.experiment.plan import contest
-from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
 from restbench.machine.placement import allowed_cores
-from restbench.schedule.costs import window_seconds
 
 # Sizes of the files of measured cells, on two cores.
 #: One line of a JTL with the longest names; a failed sample's is longer, but comes slower.
@@ -22,8 +18,10 @@ SAMPLE_BYTES = 300
 SECOND_BYTES = 20_000
 #: What a cell writes whatever its length: JMeter's log, its record, its part of the report.
 CELL_BYTES = 64_000
-#: A dashboard, beside a copy of the window's samples that it is made from.
-DASHBOARD_BYTES = 2_000_000
+#: The trials of a block: two bytes a response, at twenty thousand a second for 20 minutes.
+BLOCK_BYTES = 50_000_000
+#: The logs of the long windows, of which each is some seconds, and their dashboards.
+WINDOWS_BYTES = 400_000_000
 #: The record of an NPB measurement with a hundred answers, beside what its process printed.
 KERNEL_BYTES = 256_000
 #: The fastest strategies took so long a request on two cores (Java's of results/reference, Python's
@@ -54,37 +52,9 @@ class Volume:
     largest_file: float
 
 
-def of(
-    plan: Sequence[PlannedCell],
-    experiment: Experiment,
-    profile: Profile,
-    to_go: Sequence[PlannedCell] | None = None,
-) -> Volume:
-    """What a plan of closed loads writes on a machine like this; rather more than less. `to_go` is
-    what of it is not measured yet, all unless told otherwise; it is presented as a whole."""
-    measured = plan if to_go is None else to_go
-    samples = {each.key: _closed_bytes(each.cell, experiment, profile) for each in measured}
-    shown = {
-        each.cell: _closed_bytes(each.cell, experiment, profile) for each in plan if each.test_ids
-    }
-    beside = CELL_BYTES + SECOND_BYTES * (profile.warmup_s + profile.window_max_s)
-    whole = sum(samples.values()) + len(measured) * beside
-    whole += sum(shown.values()) + len(shown) * DASHBOARD_BYTES
-    if not profile.turns:
-        return Volume(whole, max(samples.values(), default=0.0))
-    common = _common_logs(measured, samples)
-    return Volume(whole + max(common, default=0.0), max(common, default=0.0))
-
-
-def _common_logs(
-    plan: Sequence[PlannedCell], samples: Mapping[tuple[int, str], float]
-) -> list[float]:
-    """Of each load that cells take turns at, whose log is there until it has been divided."""
-    found: dict[tuple[int, Cell], float] = {}
-    for each in plan:
-        key = each.block, contest(each.cell)
-        found[key] = found.get(key, 0.0) + samples[each.key]
-    return list(found.values())
+def of_trials(blocks: int) -> Volume:
+    """What a run of closed loads writes: its trials and the few logs of its long windows."""
+    return Volume(blocks * BLOCK_BYTES + WINDOWS_BYTES, WINDOWS_BYTES)
 
 
 def of_walks(
@@ -101,11 +71,6 @@ def of_walks(
 def of_kernels(plan: Sequence[PlannedCell]) -> Volume:
     """The same of kernels: their answers are short, and there are few."""
     return Volume(len(plan) * KERNEL_BYTES, KERNEL_BYTES)
-
-
-def _closed_bytes(cell: Cell, experiment: Experiment, profile: Profile) -> float:
-    per_s = _fastest_per_s(cell, experiment)
-    return SAMPLE_BYTES * per_s * (profile.warmup_s + window_seconds(per_s, profile))
 
 
 def _fastest_per_s(cell: Cell, experiment: Sized) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib as mpl
@@ -31,11 +32,11 @@ Y_LABELS = {
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d", "#882255")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
-_INK, _FAINT, _PAPER = "#1b1f24", "#d5d9de", "#fefefe"
+_INK, _FAINT, PAPER = "#1b1f24", "#d5d9de", "#fefefe"
 _DARK = {
     _INK: "#e6e8eb",
     _FAINT: "#3a4048",
-    _PAPER: "#16191d",
+    PAPER: "#16191d",
     "#0072b2": "#4aa3df",
     "#4d4d4d": "#a6adb5",
     "#882255": "#d9548a",
@@ -70,16 +71,20 @@ _STYLE: dict[Any, object] = {
 
 def svg(chart: Chart) -> str:
     """The figure as an SVG document of 7 inches' width."""
+    return document(lambda: draw(chart), chart.title, chart.caption)
+
+
+def document(drawn: Callable[[], Figure], title: str, caption: str) -> str:
+    """An SVG document of what is drawn, which is drawn in this style."""
     with mpl.rc_context(_STYLE):
-        figure = draw(chart)
         text = io.StringIO()
         metadata = {
             "Date": None,
             "Creator": "restbench",
-            "Title": chart.title,
-            "Description": chart.caption,
+            "Title": title,
+            "Description": caption,
         }
-        figure.savefig(text, format="svg", facecolor=_PAPER, metadata=metadata)
+        drawn().savefig(text, format="svg", facecolor=PAPER, metadata=metadata)
     lines = (line.rstrip() for line in text.getvalue().splitlines())
     return "\n".join(lines).replace("</style>", f"{_dark_scheme()}</style>", 1) + "\n"
 
@@ -95,25 +100,46 @@ def _dark_scheme() -> str:
 
 def draw(chart: Chart) -> Figure:
     """The figure as matplotlib has it; `svg` makes the document of it."""
-    title = _wrapped(chart.title, _TITLE_CHARACTERS)
-    caption = _wrapped(chart.caption, _CAPTION_CHARACTERS)
-    head_in = _TITLE_IN + 0.19 * title.count("\n")
-    head_in += _legend_in(chart)
     panels_in = _PANEL_TITLE_IN if any(panel.title for panel in chart.panels) else 0.0
     x_axis_in = _X_AXIS_IN + (_NAMES_IN if chart.x_names else 0.0)
-    foot_in = x_axis_in + _LINE_IN * (caption.count("\n") + 1)
-    height_in = head_in + panels_in + _PANEL_IN + foot_in
-    figure = Figure(figsize=(_WIDTH_IN, height_in))
-    axes = figure.subplots(1, len(chart.panels), squeeze=False)[0]
-    top, bottom = 1 - (head_in + panels_in) / height_in, foot_in / height_in
-    figure.subplots_adjust(left=0.1, right=0.985, top=top, bottom=bottom, wspace=0.26)
+    above_in = _legend_in(chart) + panels_in
+    figure, axes = frame(
+        chart.title, chart.caption, len(chart.panels), above_in=above_in, x_axis_in=x_axis_in
+    )
     for axis, panel in zip(axes, chart.panels, strict=True):
         _draw_panel(axis, panel, chart)
-    _share_scales(list(axes), chart)
+    _share_scales(axes, chart)
+    height_in = float(figure.get_figheight())
+    _write_legend(figure, chart, axes[0].get_position().y1 + (above_in + 0.1) / height_in)
+    return figure
+
+
+def frame(  # noqa: PLR0913 - lengths, each with its default
+    title: str,
+    caption: str,
+    panels: int,
+    *,
+    panel_in: float = _PANEL_IN,
+    above_in: float = 0.0,
+    x_axis_in: float = _X_AXIS_IN,
+    left: float = 0.1,
+) -> tuple[Figure, list[Axes]]:
+    """A figure with its title, its caption and empty panels side by side.
+
+    `panel_in`, `above_in` (what stands between title and panels) and `x_axis_in` are heights in
+    inches, `left` the share of the width left of the panels.
+    """
+    title, caption = _wrapped(title, _TITLE_CHARACTERS), _wrapped(caption, _CAPTION_CHARACTERS)
+    head_in = _TITLE_IN + 0.19 * title.count("\n") + above_in
+    foot_in = x_axis_in + _LINE_IN * (caption.count("\n") + 1)
+    height_in = head_in + panel_in + foot_in
+    figure = Figure(figsize=(_WIDTH_IN, height_in))
+    axes = list(figure.subplots(1, panels, squeeze=False)[0])
+    top, bottom = 1 - head_in / height_in, foot_in / height_in
+    figure.subplots_adjust(left=left, right=0.985, top=top, bottom=bottom, wspace=0.26)
     figure.text(0.012, 1 - 0.1 / height_in, title, fontsize=10.5, weight="bold", va="top")
     figure.text(0.012, 0.06 / height_in, caption, fontsize=8, va="bottom", linespacing=1.35)
-    _write_legend(figure, chart, 1 - (head_in - _legend_in(chart) - 0.1) / height_in)
-    return figure
+    return figure, axes
 
 
 def _legend_in(chart: Chart) -> float:
@@ -162,7 +188,7 @@ def _draw_line(axis: Axes, line: Line, *, connected: bool, values_written: bool)
             linestyle="",
             marker=marker,
             markersize=6,
-            markerfacecolor=_PAPER if point.doubtful else colour,
+            markerfacecolor=PAPER if point.doubtful else colour,
             markeredgecolor=colour,
             ecolor=colour,
             elinewidth=1,

@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from restbench.store.cell_folder import CellFolder
+from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or the record of a measurement.
-BEGUN = ("manifest.json", "raw/*/*/cell.json", "raw/*/*/npb.json", "raw/*/*/walk.json")
+BEGUN = (
+    "manifest.json",
+    "trials.sqlite",
+    "raw/*/*/cell.json",
+    "raw/*/*/npb.json",
+    "raw/*/*/walk.json",
+)
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,11 @@ class RunFolder:
     def machine_file(self) -> Path:
         """`machine.json`: processors, memory, kernel, versions of every tool."""
         return self.path / "machine.json"
+
+    @property
+    def trials(self) -> TrialFile:
+        """`trials.sqlite`: what was measured, with what happened meanwhile."""
+        return TrialFile(self.path / "trials.sqlite")
 
     @property
     def proofs_file(self) -> Path:
@@ -140,6 +152,10 @@ class RunFolder:
     def cell(self, block: int, cell_id: str) -> CellFolder:
         """The raw files of one measurement."""
         return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+
+    def window(self, cell_id: str) -> CellFolder:
+        """The raw files of a cell's long window."""
+        return CellFolder(self.path / "raw" / "windows" / cell_id)
 
     def walk_record(self, cell_id: str) -> Path:
         """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""

@@ -95,10 +95,12 @@ class Run(RunFolder):
         return forms.read_object(self.machine_file, _MEND)
 
     def has_record(self, planned: PlannedCell) -> bool:
-        """Whether a measurement, or the walk of an open load, is finished."""
+        """Whether a measurement, its block, or the walk of an open load, is finished."""
         cell = self.cell(planned.block, planned.cell.id)
         walk = self.walk_record(planned.cell.id)
-        return any(each.exists() for each in (cell.record, cell.npb_record, walk))
+        if any(each.exists() for each in (cell.record, cell.npb_record, walk)):
+            return True
+        return any(each.finished and each.block == planned.block for each in self.trials.blocks())
 
     def unrecorded(self) -> list[Path]:
         """The folders of measurements and walks that have begun and were never finished."""

@@ -83,8 +83,9 @@ def compare(folder: CellFolder, rows: int) -> Iterator[Timed]:
 def _python(function: str) -> list[str]:
     """A process that has done nothing else: its memory is the analysis' own."""
     code = (
-        "import sys; from pathlib import Path; from restbench import analysis_bench as bench; "
-        "from restbench.cell_folder import CellFolder; "
+        "import sys; from pathlib import Path; "
+        "from restbench.tools import analysis_bench as bench; "
+        "from restbench.store.cell_folder import CellFolder; "
         f"bench.{function}(CellFolder(Path(sys.argv[1])), *map(int, sys.argv[2:]))"
     )
     return [sys.executable, "-c", code]

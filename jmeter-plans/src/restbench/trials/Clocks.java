@@ -1,0 +1,82 @@
+package restbench.trials;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Reads a moment: the wall clock and the CPU time that the service, the load generator and the whole machine have taken so far.
+ *
+ * @param pids the processes of the service
+ */
+record Clocks(List<Long> pids) {
+
+    private static final long OURS = ProcessHandle.current().pid();
+    private static final Path MACHINE = Path.of("/proc/stat");
+
+    /** {@code /proc/<pid>/stat}, after the command's name, which may hold anything: the places of user and system time. */
+    private static final int USER_TIME = 11;
+
+    private static final int SYSTEM_TIME = 12;
+    /** A tick of the kernel's clock for CPU times: USER_HZ, 100 on every architecture that JVMs run on. */
+    private static final long MILLIS_PER_TICK = 10;
+
+    /** {@code /proc/stat}: user, nice, system, idle, iowait, irq, softirq, steal. */
+    private static final int IDLE = 4;
+
+    private static final int WAITING = 5;
+    private static final int STEAL = 8;
+
+    static Clocks of(String pids) {
+        return new Clocks(Arrays.stream(pids.split(",")).filter(each -> !each.isEmpty()).map(Long::valueOf).toList());
+    }
+
+    /**
+     * A moment.
+     *
+     * @param nanos of {@link System#nanoTime}
+     * @param epochMillis since the epoch
+     * @param serviceMillis CPU time of the service's processes
+     * @param loadMillis CPU time of this process
+     * @param busyMillis CPU time of everything on the machine, what the hypervisor took away not included
+     * @param stealMillis what the hypervisor took away
+     */
+    record Mark(long nanos, long epochMillis, long serviceMillis, long loadMillis, long busyMillis, long stealMillis) {}
+
+    /** This moment. */
+    Mark now() {
+        long service = pids.stream().mapToLong(Clocks::cpuMillis).sum();
+        long load = cpuMillis(OURS);
+        long busy = 0;
+        long steal = 0;
+        try {
+            String text = Files.readString(MACHINE, StandardCharsets.ISO_8859_1);
+            String[] fields = text.substring(0, text.indexOf('\n')).split(" +");
+            for (int place = 1; place <= STEAL; place++) {
+                long millis = Long.parseLong(fields[place]) * MILLIS_PER_TICK;
+                if (place == STEAL) {
+                    steal = millis;
+                } else if (place != IDLE && place != WAITING) {
+                    busy += millis;
+                }
+            }
+        } catch (IOException e) {
+            throw new IllegalStateException(MACHINE + " cannot be read", e);
+        }
+        return new Mark(System.nanoTime(), System.currentTimeMillis(), service, load, busy, steal);
+    }
+
+    /** Of a process that is gone 0: the harness looks at which of them live. */
+    private static long cpuMillis(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"), StandardCharsets.ISO_8859_1);
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            return (Long.parseLong(fields[USER_TIME]) + Long.parseLong(fields[SYSTEM_TIME])) * MILLIS_PER_TICK;
+        } catch (IOException e) {
+            return 0;
+        }
+    }
+}

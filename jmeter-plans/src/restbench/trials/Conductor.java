@@ -1,0 +1,132 @@
+package restbench.trials;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes orders from a socket, a line each with tabs between its parts, and lets the users carry them out:
+ *
+ * <pre>
+ * cell   NAME  URL  PAYLOAD                                      what a trial of this name sends; no answer
+ * trial  NAME  USERS  DROP_MS  KEEP_MS  RECORDS  PIDS [ARRIVALS]  answers a line when its last answer has come
+ * </pre>
+ *
+ * <p>PIDS are the service's processes with commas between them, RECORDS the file that the samples are written to, ARRIVALS a
+ * file with a moment a line, in microseconds from the begin, at which a request is to be sent (open load). The socket's end is
+ * the end of the load.
+ */
+final class Conductor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Conductor.class);
+    /** How much longer than for an answer it waits for the users of a trial. */
+    private static final long SPARE_MILLIS = 10_000;
+
+    private final Map<String, Trial.Cell> cells = new HashMap<>();
+    private final SocketChannel socket;
+    private final long patienceMillis;
+    private Trial current;
+    private boolean over;
+
+    private Conductor(SocketChannel socket, long patienceMillis) {
+        this.socket = socket;
+        this.patienceMillis = patienceMillis;
+    }
+
+    /** Connects to the socket at a path and listens in a thread of its own. */
+    static Conductor start(Path path, int responseTimeoutMs) {
+        try {
+            SocketChannel socket = SocketChannel.open(UnixDomainSocketAddress.of(path));
+            Conductor conductor = new Conductor(socket, responseTimeoutMs + SPARE_MILLIS);
+            Thread thread = new Thread(conductor::listen, "conductor");
+            thread.setDaemon(true);
+            thread.start();
+            return conductor;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The trial that follows the one with this number; waits for it. Null where no more will come. */
+    synchronized Trial after(long number) throws InterruptedException, IOException {
+        while (!over && (current == null || current.number() <= number)) {
+            wait();
+        }
+        return over ? null : current;
+    }
+
+    private void listen() {
+        try (socket) {
+            BufferedReader lines = new BufferedReader(
+                    new InputStreamReader(Channels.newInputStream(socket), StandardCharsets.UTF_8));
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                obey(List.of(line.split("\t", -1)));
+            }
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            LOG.error("No more orders: {}", e.toString(), e);
+        } finally {
+            synchronized (this) {
+                over = true;
+                notifyAll();
+            }
+        }
+    }
+
+    private void obey(List<String> order) throws IOException, InterruptedException {
+        switch (order.get(0)) {
+            case "cell" -> cells.put(order.get(1), Trial.Cell.read(order.get(2), Path.of(order.get(3))));
+            case "trial" -> answer(carryOut(order));
+            default -> throw new IOException("not an order: " + order);
+        }
+    }
+
+    private String carryOut(List<String> order) throws IOException, InterruptedException {
+        Trial.Cell cell = cells.get(order.get(1));
+        if (cell == null) {
+            return "failed\tno cell " + order.get(1);
+        }
+        long[] arrivals = order.size() > 7 ? Trial.arrivals(Path.of(order.get(7))) : null;
+        Trial trial;
+        synchronized (this) {
+            trial = new Trial(
+                    current == null ? 1 : current.number() + 1,
+                    cell,
+                    Integer.parseInt(order.get(2)),
+                    Long.parseLong(order.get(3)),
+                    Long.parseLong(order.get(4)),
+                    Clocks.of(order.get(6)),
+                    arrivals);
+            current = trial;
+            notifyAll();
+        }
+        if (!trial.await(patienceMillis)) {
+            return "failed\tnot all users came to the end of the trial";
+        }
+        try (FileChannel file = FileChannel.open(
+                Path.of(order.get(5)), StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            trial.write(file);
+        }
+        return trial.summary();
+    }
+
+    private void answer(String line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            socket.write(bytes);
+        }
+    }
+}

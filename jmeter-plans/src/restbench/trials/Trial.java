@@ -1,0 +1,262 @@
+package restbench.trials;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One cell at one load for a moment. All its users begin at once; what is measured begins {@code dropMillis} later and lasts
+ * {@code keepMillis}.
+ *
+ * <p>Whoever first asks for the next request after a moment has passed marks it: both ends of what is measured are ends of
+ * requests. Fixed moments would alias with the waves in which slow requests of many users end.
+ */
+final class Trial {
+
+    private final long number;
+    private final Cell cell;
+    private final int users;
+    private final Clocks clocks;
+    private final long[] arrivals;
+    private final CountDownLatch left;
+    private final Clocks.Mark begun;
+    private final long openNanos;
+    private final long closeNanos;
+    private final AtomicReference<Clocks.Mark> opened = new AtomicReference<>();
+    private final AtomicReference<Clocks.Mark> closed = new AtomicReference<>();
+    private final AtomicReference<String> firstError = new AtomicReference<>("");
+    private final AtomicInteger nextArrival = new AtomicInteger();
+    private final List<Records> records = new ArrayList<>();
+
+    Trial(long number, Cell cell, int users, long dropMillis, long keepMillis, Clocks clocks, long[] arrivals) {
+        this.number = number;
+        this.cell = cell;
+        this.users = users;
+        this.clocks = clocks;
+        this.arrivals = arrivals;
+        this.left = new CountDownLatch(users);
+        this.begun = clocks.now();
+        this.openNanos = begun.nanos() + TimeUnit.MILLISECONDS.toNanos(dropMillis);
+        this.closeNanos = openNanos + TimeUnit.MILLISECONDS.toNanos(keepMillis);
+    }
+
+    long number() {
+        return number;
+    }
+
+    int users() {
+        return users;
+    }
+
+    Cell cell() {
+        return cell;
+    }
+
+    long beginNanos() {
+        return begun.nanos();
+    }
+
+    /** The moments of an open load, microseconds from the begin, one a line. */
+    static long[] arrivals(Path file) throws IOException {
+        return Files.readAllLines(file).stream().mapToLong(Long::parseLong).toArray();
+    }
+
+    /**
+     * When the next request of a user is meant to be sent: now in a closed load; in an open one it waits for the next arrival.
+     *
+     * @return {@link System#nanoTime} of that moment; -1 where the trial is over
+     */
+    long next() {
+        long now = System.nanoTime();
+        if (now - openNanos >= 0) {
+            mark(opened);
+        }
+        if (arrivals == null) {
+            if (now - closeNanos < 0) {
+                return now;
+            }
+            mark(closed);
+            return -1;
+        }
+        int arrival = nextArrival.getAndIncrement();
+        if (arrival >= arrivals.length) {
+            if (now - closeNanos >= 0) {
+                mark(closed);
+            }
+            return -1;
+        }
+        long due = begun.nanos() + TimeUnit.MICROSECONDS.toNanos(arrivals[arrival]);
+        for (long wait = due - now; wait > 0; wait = due - System.nanoTime()) {
+            LockSupport.parkNanos(wait);
+        }
+        if (due - openNanos >= 0) {
+            mark(opened);
+        }
+        return due;
+    }
+
+    /** A user is done. */
+    void leave(Records own) {
+        synchronized (records) {
+            records.add(own);
+        }
+        left.countDown();
+    }
+
+    void noteError(String text) {
+        firstError.compareAndSet("", text);
+    }
+
+    /** Waits until all users are done, and marks what nobody has marked; false where they do not come in time. */
+    boolean await(long patienceMillis) throws InterruptedException {
+        long planned = TimeUnit.NANOSECONDS.toMillis(closeNanos - begun.nanos());
+        boolean allCame = left.await(planned + patienceMillis, TimeUnit.MILLISECONDS);
+        mark(opened);
+        mark(closed);
+        return allCame;
+    }
+
+    /** Every request of every user, as {@link Records} lays one out. */
+    void write(FileChannel file) throws IOException {
+        synchronized (records) {
+            for (Records each : records) {
+                ByteBuffer bytes = each.bytes();
+                while (bytes.hasRemaining()) {
+                    file.write(bytes);
+                }
+            }
+        }
+    }
+
+    /**
+     * {@code done}, then of begin, opening and closing the marks (nanoseconds from the begin, milliseconds since the epoch, and the
+     * CPU times of {@link Clocks.Mark}), the names of the kinds with commas between them, and the first error's text.
+     */
+    String summary() {
+        StringBuilder line = new StringBuilder("done");
+        for (Clocks.Mark mark : List.of(begun, opened.get(), closed.get())) {
+            line.append('\t').append(mark.nanos() - begun.nanos());
+            line.append('\t').append(mark.epochMillis());
+            line.append('\t').append(mark.serviceMillis());
+            line.append('\t').append(mark.loadMillis());
+            line.append('\t').append(mark.busyMillis());
+            line.append('\t').append(mark.stealMillis());
+        }
+        String kinds = String.join(",", cell.kinds().stream().map(Kind::name).toList());
+        return line.append('\t').append(kinds).append('\t').append(firstError.get().replaceAll("[\\t\\r\\n]+", " ")).toString();
+    }
+
+    private void mark(AtomicReference<Clocks.Mark> moment) {
+        if (moment.get() == null) {
+            Clocks.Mark now = clocks.now();
+            moment.compareAndSet(null, now);
+        }
+    }
+
+    /**
+     * What is sent where.
+     *
+     * @param order indices into {@code kinds}, in the order of sending, shared by all users: whoever is free sends the next
+     */
+    record Cell(URI url, List<Kind> kinds, int[] order, AtomicLong sent) {
+
+        /**
+         * Reads a payload's folder: its own {@code body-rest.json} and {@code rows.json} or, where there is an {@code order.txt},
+         * a kind's name a line, those of the folders of these names beside it.
+         */
+        static Cell read(String url, Path payload) throws IOException {
+            Path folder = payload.toAbsolutePath().normalize();
+            Path order = folder.resolve("order.txt");
+            List<String> lines =
+                    Files.exists(order) ? Files.readAllLines(order) : List.of(folder.getFileName().toString());
+            Map<String, Integer> places = new LinkedHashMap<>();
+            List<Kind> kinds = new ArrayList<>();
+            int[] indices = new int[lines.size()];
+            for (int at = 0; at < indices.length; at++) {
+                String name = lines.get(at);
+                if (!places.containsKey(name)) {
+                    places.put(name, kinds.size());
+                    kinds.add(Kind.read(folder.resolveSibling(name)));
+                }
+                indices[at] = places.get(name);
+            }
+            return new Cell(URI.create(url), List.copyOf(kinds), indices, new AtomicLong());
+        }
+
+        int nextKind() {
+            return order.length == 1 ? 0 : order[(int) (sent.getAndIncrement() % order.length)];
+        }
+    }
+
+    /** One kind of request: what follows the id in its body, and the product that must come back. */
+    record Kind(String name, byte[] rest, byte[] rows) {
+
+        private static final Map<Path, Kind> READ = new ConcurrentHashMap<>();
+
+        /** Each folder is read once: many cells send the same. */
+        static Kind read(Path folder) throws IOException {
+            Kind known = READ.get(folder);
+            if (known == null) {
+                known = new Kind(
+                        folder.getFileName().toString(),
+                        Files.readAllBytes(folder.resolve("body-rest.json")),
+                        Files.readAllBytes(folder.resolve("rows.json")));
+                READ.put(folder, known);
+            }
+            return known;
+        }
+    }
+
+    /** A user's requests of one trial: 40 bytes each, little-endian. */
+    static final class Records {
+
+        static final int BYTES = 40;
+        private static final int FIRST_CAPACITY = 256;
+
+        private ByteBuffer buffer = ByteBuffer.allocate(FIRST_CAPACITY * BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+        /** Forgets all requests. */
+        void clear() {
+            buffer.clear();
+        }
+
+        /**
+         * Adds one.
+         *
+         * @param startNanos when it was meant to be sent, from the trial's begin
+         * @param stagesMillis queue, parse, compute, serialize by the service's own clock; NaN where it told none
+         */
+        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, float[] stagesMillis) {
+            if (buffer.remaining() < BYTES) {
+                buffer = ByteBuffer.allocate(2 * buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN).put(buffer.flip());
+            }
+            buffer.putLong(startNanos / 1000);
+            buffer.putInt((int) (elapsedNanos / 1000)).putInt((int) (latencyNanos / 1000));
+            buffer.putShort((short) status).put((byte) outcome).put((byte) kind);
+            buffer.putShort((short) user).putShort((short) 0);
+            for (float stage : stagesMillis) {
+                buffer.putFloat(stage);
+            }
+        }
+
+        /** All of them, to be read once. */
+        ByteBuffer bytes() {
+            return buffer.duplicate().flip();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package restbench.trials;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.jmeter.config.Arguments;
+import org.apache.jmeter.protocol.java.sampler.AbstractJavaSamplerClient;
+import org.apache.jmeter.protocol.java.sampler.JavaSamplerContext;
+import org.apache.jmeter.samplers.SampleResult;
+import org.apache.jmeter.threads.JMeterContextService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One user of a load whose trials somebody else orders, one after the other, over a socket (README.md, "Trials").
+ *
+ * <p>JMeter makes the users and ends them. Its samples are not used: what they cost for a request is as much as a small
+ * request costs the service. Each user keeps its own records in memory and they are written when no trial goes on.
+ */
+public final class TrialSampler extends AbstractJavaSamplerClient {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TrialSampler.class);
+    /** By the path of the socket: all users of a plan share one. */
+    private static final Map<Path, Conductor> CONDUCTORS = new ConcurrentHashMap<>();
+
+    private User user;
+
+    /** Every parameter with its default, as the plan's README describes them. */
+    @Override
+    public Arguments getDefaultParameters() {
+        Arguments defaults = new Arguments();
+        defaults.addArgument("socket", "trials.socket");
+        defaults.addArgument("connect_timeout_ms", "5000");
+        defaults.addArgument("response_timeout_ms", "120000");
+        return defaults;
+    }
+
+    /** The user's part of all trials; returns, and ends the test, when the conductor is told to quit or is gone. */
+    @Override
+    public SampleResult runTest(JavaSamplerContext context) {
+        int timeoutMs = context.getIntParameter("response_timeout_ms");
+        user = new User(
+                JMeterContextService.getContext().getThreadNum(), context.getIntParameter("connect_timeout_ms"), timeoutMs);
+        try {
+            Conductor conductor = CONDUCTORS.computeIfAbsent(
+                    Path.of(context.getParameter("socket")), path -> Conductor.start(path, timeoutMs));
+            long last = 0;
+            for (Trial trial = conductor.after(last); trial != null; trial = conductor.after(last)) {
+                last = trial.number();
+                if (user.number() < trial.users()) {
+                    user.take(trial);
+                }
+            }
+        } catch (IOException | InterruptedException e) {
+            LOG.error("The load ends: {}", e.toString());
+        }
+        JMeterContextService.getContext().getEngine().stopTest(true);
+        return null;
+    }
+
+    /** Ends the user's connections. */
+    @Override
+    public void teardownTest(JavaSamplerContext context) {
+        if (user != null) {
+            user.close();
+        }
+    }
+}

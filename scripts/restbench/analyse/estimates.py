@@ -1,0 +1,212 @@
+"""From trials to numbers: what the trials of a cell come to in each block (method, rules 1 and 4).
+
+Pure: trials and events in, measurements out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, stdev
+
+import numpy as np
+
+from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.experiment.records import Window
+from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED
+from restbench.store.trials import Event, Microseconds, Trial
+
+#: Beyond this response time a trial holds too few responses of a user for a mean of its own.
+LONGEST_FOR_A_MEAN_S = 5.0
+#: What an event says of its cell in its block, as a flag of the measurement.
+FLAGS = {
+    "wrong": ("wrong-answers", "failed"),
+    "failed": ("failed",),
+    "not-offered": ("not-offered", "failed"),
+    "too-slow": ("not-measured",),
+    "not-measured": ("not-measured",),
+    "restarted": ("service-restarted",),
+}
+
+
+def measurements(
+    trials: Iterable[Trial], events: Iterable[Event], cores: int
+) -> dict[str, list[Measurement]]:
+    """By the cell's id: a measurement for each block that has trials of it, or says why it has
+    none. `cores` are the machine's."""
+    found: dict[tuple[str, int], list[Trial]] = {}
+    for each in trials:
+        if not each.arm:
+            found.setdefault((each.cell, each.block), []).append(each)
+    said: dict[tuple[str, int], list[Event]] = {}
+    for event in events:
+        if event.cell is not None and event.block is not None:
+            said.setdefault((event.cell, event.block), []).append(event)
+    blocks: dict[str, list[Measurement]] = {}
+    for cell, block in sorted({*found, *said}, key=lambda key: key[1]):
+        key = (cell, block)
+        measured = _measurement(block, found.get(key, []), said.get(key, []), cores)
+        if measured is not None:
+            blocks.setdefault(cell, []).append(measured)
+    return blocks
+
+
+def _measurement(
+    block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
+) -> Measurement | None:
+    flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
+    reason = next((each.text for each in events if each.kind != "restarted"), None)
+    if not trials:
+        return Measurement(block, flags, reason) if "failed" in flags else None
+    return of_trials(block, trials, cores, flags, reason)
+
+
+def of_trials(
+    block: int,
+    trials: Sequence[Trial],
+    cores: int,
+    flags: tuple[str, ...] = (),
+    reason: str | None = None,
+) -> Measurement:
+    """What the trials of one cell in one block come to, all of them together."""
+    seconds = sum(each.seconds for each in trials)
+    elapsed_us = np.sort(np.concatenate([each.elapsed_us for each in trials]))
+    completions = int(elapsed_us.size)
+    users = trials[0].users
+    response_s = users * seconds / completions if completions else math.inf
+    service_ms = _total(each.service_cpu_ms for each in trials)
+    load_ms = _total(each.generator_cpu_ms for each in trials)
+    busy_ms = _total(each.busy_ms for each in trials)
+    steal_ms = _total(each.steal_ms for each in trials)
+    wrong = sum(each.wrong for each in trials)
+    errors = sum(each.errors for each in trials)
+    noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
+    stages = _stages(trials)
+    mean_ms = _mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None
+    both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    memory = [each.memory_mib for each in trials if each.memory_mib]
+    machine_ms = 1000 * seconds * cores
+    return Measurement(
+        block=block,
+        flags=tuple(dict.fromkeys(noticed)),
+        reason=reason,
+        window=_window(trials),
+        throughput_per_s=completions / seconds,
+        mean_ms=mean_ms,
+        p50_ms=percentile_ms(elapsed_us, 50),
+        p90_ms=percentile_ms(elapsed_us, 90),
+        p95_ms=percentile_ms(elapsed_us, 95),
+        p99_ms=percentile_ms(elapsed_us, 99),
+        samples=completions,
+        errors=errors,
+        wrong_answers=wrong,
+        cpu_ms_per_request=_per(service_ms, completions),
+        service_cpu_pct=_percent(service_ms, 1000 * seconds),
+        load_cpu_pct=_percent(load_ms, 1000 * seconds),
+        machine_cpu_pct=_percent(busy_ms, machine_ms),
+        memory_mib=max(memory, default=None),
+        queue_ms=stages.get("queue"),
+        parse_ms=stages.get("parse"),
+        compute_ms=stages.get("compute"),
+        serialize_ms=stages.get("serialize"),
+        network_ms=mean_ms - sum(stages.values()) if mean_ms is not None and stages else None,
+        littles_mean_ms=1000 * response_s if completions else None,
+        kinds=_kinds(trials, seconds),
+        generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
+        users_in_flight=fmean(each.users_in_flight for each in trials),
+        steal_pct=_percent(steal_ms, machine_ms),
+        foreign_pct=(
+            _percent(max(0.0, busy_ms - both_ms), machine_ms)
+            if busy_ms is not None and both_ms is not None
+            else None
+        ),
+        compile_share=_share(_total(each.compilers_ms for each in trials), service_ms),
+        gc_share=_share(_total(each.collector_ms for each in trials), service_ms),
+        within_block_se=within_block_error(trials),
+    )
+
+
+def within_block_error(trials: Sequence[Trial]) -> float | None:
+    """The standard error of the block's throughput over its trials, relative; None for fewer than
+    three. It tells whether more rounds or more blocks would narrow the interval (rule 1)."""
+    rates = [each.completions / each.seconds for each in trials]
+    if len(rates) < 3 or not fmean(rates):
+        return None
+    return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
+
+
+def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:
+    """By the nearest rank; None where there are too few completions for it (rule 4)."""
+    if sorted_us.size < COMPLETIONS_NEEDED[percent]:
+        return None
+    rank = -(-percent * sorted_us.size // 100)
+    return float(sorted_us[rank - 1]) / 1000
+
+
+def again_ratio(trials: Iterable[Trial], block: int) -> dict[str, float]:
+    """By cell: the throughput of a group's first cell over that of the same cell once more."""
+    sums: dict[tuple[str, bool], list[float]] = {}
+    for each in trials:
+        if each.block == block:
+            both = sums.setdefault((each.cell, bool(each.arm)), [0.0, 0.0])
+            both[0] += each.completions
+            both[1] += each.seconds
+    return {
+        cell: (sums[cell, False][0] / sums[cell, False][1]) / (done / seconds)
+        for (cell, again), (done, seconds) in sums.items()
+        if again and done and (cell, False) in sums
+    }
+
+
+def _window(trials: Sequence[Trial]) -> Window:
+    parts = tuple((each.began_ms, each.began_ms + round(1000 * each.seconds)) for each in trials)
+    return Window(start_ms=parts[0][0], end_ms=parts[-1][1], ended="enough", turns=parts)
+
+
+def _kinds(trials: Sequence[Trial], seconds: float) -> dict[str, KindMeasurement]:
+    names = dict.fromkeys(name for each in trials for name in each.kinds_us)
+    found = {}
+    for name in names:
+        parts = [each.kinds_us[name] for each in trials if name in each.kinds_us]
+        elapsed_us = np.sort(np.concatenate(parts))
+        found[name] = KindMeasurement(
+            samples=int(elapsed_us.size),
+            throughput_per_s=elapsed_us.size / seconds,
+            mean_ms=_mean_ms(elapsed_us),
+            p50_ms=percentile_ms(elapsed_us, 50),
+            p95_ms=percentile_ms(elapsed_us, 95),
+        )
+    return found
+
+
+def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
+    """Means over all completions, in milliseconds."""
+    names = dict.fromkeys(name for each in trials for name in each.stages_ms)
+    return {
+        name: sum(each.stages_ms[name] * each.completions for each in told)
+        / sum(each.completions for each in told)
+        for name in names
+        if (told := [each for each in trials if name in each.stages_ms and each.completions])
+    }
+
+
+def _mean_ms(elapsed_us: Microseconds) -> float | None:
+    enough = elapsed_us.size >= COMPLETIONS_FOR_A_MEAN
+    return float(elapsed_us.mean()) / 1000 if enough else None
+
+
+def _total(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
+
+
+def _per(whole: float | None, count: int) -> float | None:
+    return whole / count if whole is not None and count else None
+
+
+def _percent(part: float | None, whole: float) -> float | None:
+    return None if part is None else 100 * part / whole
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None

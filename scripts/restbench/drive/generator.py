@@ -1,0 +1,210 @@
+"""The load generator of interleaved trials: one JMeter, told over a socket what to send and when.
+
+What it sends, how it counts and what it answers stands in `jmeter-plans/README.md`, "Trials".
+"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.drive.load import LAUNCHER, PLANS
+from restbench.failures import EnvironmentProblem
+from restbench.machine import process, watch
+
+PLAN = PLANS / "trials.jmx"
+#: From JMeter's start to its users' being there; a busy machine takes its time.
+START_TIMEOUT_S = 60.0
+#: Beyond a trial's own time: its users' last answers, which the generator waits 130 s for.
+ANSWER_TIMEOUT_S = 150.0
+#: JMeter's JVM lives for minutes here, so its second compiler pays; the launcher's flags are for
+#: seconds. Heap: the records of one trial, and each size of body and answer once.
+JVM_ARGUMENTS = "-XX:TieredStopAtLevel=4 -XX:CICompilerCount=2"
+CORRECT, ERROR, WRONG = 0, 1, 2
+STAGES = ("queue", "parse", "compute", "serialize")
+#: As `Trial.Records` of the generator lays a request out.
+RECORD = np.dtype(
+    [
+        ("start_us", "<i8"),
+        ("elapsed_us", "<i4"),
+        ("latency_us", "<i4"),
+        ("status", "<i2"),
+        ("outcome", "i1"),
+        ("kind", "i1"),
+        ("user", "<i2"),
+        ("unused", "<i2"),
+        ("stages_ms", "<f4", len(STAGES)),
+    ]
+)
+
+
+class GeneratorGone(EnvironmentProblem):
+    """JMeter died or does not answer: nothing more can be sent."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A moment of a trial, with CPU times so far."""
+
+    nanos: int
+    """Since the trial's begin."""
+    epoch_ms: int
+    service_ms: int
+    generator_ms: int
+    busy_ms: int
+    """Of the whole machine, all that took CPU time."""
+    steal_ms: int
+    """What the hypervisor took away."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came of one trial. A request belongs to what is measured when it ends in it."""
+
+    begun: Mark
+    opened: Mark
+    closed: Mark
+    kinds: tuple[str, ...]
+    """Of request, by the number that a record has."""
+    first_error: str
+    """Empty where every answer was right."""
+    records: npt.NDArray[Any]
+    """Every request of the trial, of `RECORD`, in no order."""
+
+    @property
+    def seconds(self) -> float:
+        """How long was measured."""
+        return (self.closed.nanos - self.opened.nanos) / 1e9
+
+    @property
+    def measured(self) -> npt.NDArray[Any]:
+        """The requests that ended while it was measured."""
+        ends_us = self.records["start_us"] + self.records["elapsed_us"]
+        inside = (ends_us > self.opened.nanos / 1000) & (ends_us <= self.closed.nanos / 1000)
+        kept: npt.NDArray[Any] = self.records[inside]
+        return kept
+
+
+@dataclass
+class Generator:
+    """A running JMeter whose users wait for trials."""
+
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    folder: Path
+    users: int
+    """As many as it has: no trial can have more."""
+    command: str
+
+    @property
+    def pid(self) -> int:
+        """JMeter's JVM."""
+        return self.process.pid
+
+    def cell(self, name: str, url: str, payload: Path) -> None:
+        """What the trials of this name send: the bodies of a payload's folder, to an address."""
+        self._tell(["cell", name, url, str(payload.resolve())])
+
+    def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
+        self,
+        name: str,
+        users: int,
+        drop_s: float,
+        keep_s: float,
+        pids: Sequence[int],
+        arrivals: Path | None = None,
+    ) -> Sent:
+        """Let so many users send, keep what ends after `drop_s` for `keep_s`, wait for the rest.
+
+        `pids` are the processes whose CPU time is the service's. EnvironmentProblem where the
+        generator is gone or says that the trial failed.
+        """
+        if users > self.users:
+            raise EnvironmentProblem(f"{users} users, and the load generator has {self.users}")
+        records = self.folder / "records.bin"
+        drop_ms, keep_ms = (str(round(1000 * each)) for each in (drop_s, keep_s))
+        order = ["trial", name, str(users), drop_ms, keep_ms, str(records.resolve())]
+        order += [",".join(map(str, pids)), *([str(arrivals.resolve())] if arrivals else [])]
+        self._tell(order)
+        self.connection.settimeout(drop_s + keep_s + ANSWER_TIMEOUT_S)
+        return _sent(self._answer(), records)
+
+    def _tell(self, order: Sequence[str]) -> None:
+        try:
+            self.connection.sendall(("\t".join(order) + "\n").encode())
+        except OSError as error:
+            raise self._gone() from error
+
+    def _answer(self) -> list[str]:
+        told = b""
+        try:
+            while not told.endswith(b"\n"):
+                piece = self.connection.recv(65536)
+                if not piece:
+                    raise self._gone()
+                told += piece
+        except OSError as error:
+            raise self._gone() from error
+        return told.decode().rstrip("\n").split("\t")
+
+    def _gone(self) -> GeneratorGone:
+        log = process.tail(self.folder / "jmeter.log")
+        return GeneratorGone(f"JMeter is gone or silent; its log ends:\n{log}")
+
+
+@contextmanager
+def started(users: int, folder: Path, cores: str | None) -> Iterator[Generator]:
+    """A JMeter with so many users; its files lie in `folder`. It ends with the context.
+
+    EnvironmentProblem where it does not come up.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    path = watch.begin() / "trials.socket"  # a socket's path has 107 characters
+    path.unlink(missing_ok=True)
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        listener.settimeout(START_TIMEOUT_S)
+        line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-j", str(folder / "jmeter.log")]
+        line += [f"-Jsocket={path}", f"-Jusers={users}"]
+        running = process.start(
+            process.bound_to_us(line, cores),
+            folder / "jmeter.out",
+            {"JMETER_JVM_ARGS": JVM_ARGUMENTS},
+        )
+        try:
+            connection = _connected(listener, running, folder)
+            with closing(connection):
+                yield Generator(running, connection, folder, users, shlex.join(line))
+        finally:
+            process.stop(running, signal.SIGKILL)
+            path.unlink(missing_ok=True)
+
+
+def _connected(
+    listener: socket.socket, running: subprocess.Popen[bytes], folder: Path
+) -> socket.socket:
+    try:
+        return listener.accept()[0]
+    except TimeoutError as error:
+        how = "ended" if running.poll() is not None else "did not connect"
+        log = process.tail(folder / "jmeter.out")
+        raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
+
+
+def _sent(told: Sequence[str], records: Path) -> Sent:
+    if told[0] != "done":
+        raise EnvironmentProblem(f"the load generator says: {' '.join(told)}")
+    begun, opened, closed = (Mark(*map(int, told[at : at + 6])) for at in (1, 7, 13))
+    found = np.fromfile(records, dtype=RECORD)
+    return Sent(begun, opened, closed, tuple(told[19].split(",")), told[20], found)

@@ -1,0 +1,136 @@
+"""The services of a block: all that its cells need, fresh and up at the same time."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.experiment.cell import Cell, Front, ServiceName
+from restbench.experiment.plan import service_group
+from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.machine import ports
+from restbench.machine.placement import Cores, Placement, allowed_cores, core_list, place
+from restbench.store.store import Run
+from restbench.store.writing import write_json, write_text
+
+#: What needs processes of its own: service, placement, front.
+Key: TypeAlias = tuple[ServiceName, Placement, Front]
+
+
+@dataclass
+class Running:
+    """A service that is up."""
+
+    service: Service
+    cores: Cores
+    offered: tuple[str, ...]
+    runtime: str
+    restarts: int = 0
+
+
+@dataclass
+class Deployments:
+    """The services of one block."""
+
+    run: Run
+    block: int
+    settings: Mapping[ServiceName, Mapping[str, str]] = field(default_factory=dict)
+    attached: Mapping[ServiceName, str] = field(default_factory=dict)
+    up: dict[Key, Running] = field(default_factory=dict)
+    down: dict[Key, str] = field(default_factory=dict)
+    """Those that do not come up, with the reason: their cells fail, the others go on."""
+
+    def start(self, keys: Iterable[Key]) -> None:
+        """Start what is not up yet, each with a second attempt."""
+        for key in keys:
+            try:
+                self.up[key] = self._started_twice(key)
+            except StorageProblem:
+                raise
+            except EnvironmentProblem as error:
+                self.down[key] = str(error)
+
+    def of(self, cell: Cell) -> Running | None:
+        """The service that answers a cell's requests; None where it is not up."""
+        return self.up.get(service_group(cell))
+
+    def lacks(self, cell: Cell) -> str | None:
+        """Why a cell cannot be measured here; None where it can."""
+        running = self.of(cell)
+        if running is None:
+            return self.down.get(service_group(cell), "its service is not up")
+        if cell.strategy not in running.offered:
+            return (
+                f"{cell.service} {cell.strategy}: not offered by this service on "
+                f"{running.runtime}; it offers {', '.join(running.offered)}"
+            )
+        return None
+
+    def renew(self, cell: Cell) -> bool:
+        """A fresh process for a cell whose service died or is not to be trusted; whether it is up.
+        One that others run is used as it is."""
+        key = service_group(cell)
+        running = self.up.pop(key)
+        if running.service.attached:
+            self.up[key] = running
+            return running.service.serves()
+        running.service.stop(signal.SIGKILL)
+        self.start([key])
+        if key in self.up:
+            self.up[key].restarts = running.restarts + 1
+        return key in self.up
+
+    def stop(self) -> None:
+        """End all that was started here."""
+        for each in self.up.values():
+            each.service.stop()
+        self.up.clear()
+
+    def facts(self) -> dict[str, Any]:
+        """What served, for the record: command and runtime of each."""
+        return {
+            "-".join(key): {"command": each.service.command, "runtime": each.runtime}
+            for key, each in self.up.items()
+        }
+
+    def _started_twice(self, key: Key) -> Running:
+        try:
+            return self._started(key)
+        except StorageProblem:
+            raise
+        except EnvironmentProblem:
+            return self._started(key)
+
+    def _started(self, key: Key) -> Running:
+        name, placement, front = key
+        url = self.attached.get(name)
+        if url:
+            running = service.attach(name, url)
+            health = running.health()
+            cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
+        else:
+            cores = place(placement, allowed_cores())
+            folder = self.run.service(self.block, name, placement, front)
+            first = not any(each[0] == name for each in self.up)
+            running = service.start(
+                name,
+                front,
+                core_list(cores.service),
+                folder,
+                settings=self.settings.get(name),
+                port=None if first else ports.free(),
+            )
+        try:
+            health = running.health()
+            if not url:
+                write_text(folder / "command.txt", running.command + "\n")
+                write_json(folder / "health.json", health)
+            offered = tuple(running.strategies())
+            return Running(running, cores, offered, str(health.get("runtime", "unknown")))
+        except BaseException:
+            running.stop()
+            raise

@@ -1,0 +1,70 @@
+"""Long uninterrupted windows: the study's own view (method, rule 13), and a cross-check of trials.
+
+Each is one trial of some seconds with sar, pidstat and the service's own metrics beside it. Its
+requests are written as a JTL, which JMeter makes the study's dashboards of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from restbench.drive import generator, jtl_file, monitor
+from restbench.drive.payload import files_of
+from restbench.experiment.cell import Cell
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.failures import EnvironmentProblem
+from restbench.machine import clock
+from restbench.machine.placement import core_list
+from restbench.schedule.deployments import Deployments
+from restbench.store.store import Run
+from restbench.store.trials import Event
+
+#: Load on a cell before its window, as long a part of it as of the trials.
+WARM_SHARE = 0.5
+#: Of a fresh service the first window is preceded by so much more.
+FIRST_WARM_S = 6.0
+
+
+def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
+    """A window for each cell that the profile names and that has none yet."""
+    cells = [
+        cell
+        for cell in dict.fromkeys(each.cell for each in order.plan)
+        if order.profile.has_window(cell) and not run.window(cell.id).samples.exists()
+    ]
+    groups: dict[object, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(service_group(cell), []).append(cell)
+    for group in groups.values():
+        note(f"long windows: {', '.join(each.id for each in group)}")
+        _measure(order, run, group, note)
+
+
+def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str], None]) -> None:
+    deployments = Deployments(run, 0, order.experiment.settings, order.attached)
+    users = max(cell.users for cell in cells)
+    try:
+        deployments.start([service_group(cells[0])])
+        running = deployments.of(cells[0])
+        if running is None:
+            raise EnvironmentProblem(deployments.lacks(cells[0]) or "its service is not up")
+        cores = None if running.cores.shared else core_list(running.cores.load)
+        with generator.started(users, run.path / "load" / "windows", cores) as load:
+            for number, cell in enumerate(cells):
+                folder = run.window(cell.id)
+                folder.path.mkdir(parents=True, exist_ok=True)
+                files_of(order.experiment, cell.complexity, run.payload)
+                url = f"{running.service.base_url}/matrix/{cell.strategy}?kernel={cell.kernel}"
+                load.cell(cell.id, url, run.payload(cell.complexity))
+                seconds = order.profile.window_s
+                warm_s = WARM_SHARE * seconds + (0 if number else FIRST_WARM_S)
+                load.trial(cell.id, cell.users, warm_s, 0.1, running.service.pids())
+                with monitor.collectors(running.service, load.pid, folder):
+                    sent = load.trial(cell.id, cell.users, 0.0, seconds, running.service.pids())
+                jtl_file.write(folder.samples, cell, url, sent)
+    except EnvironmentProblem as error:
+        run.trials.note(Event(clock.now_text(), "window-failed", str(error), None, cells[0].id))
+        note(f"no long windows of {cells[0].service}: {error}")
+    finally:
+        deployments.stop()

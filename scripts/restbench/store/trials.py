@@ -1,0 +1,261 @@
+"""What a run measured, one SQLite file: trials and events are appended to it and never changed.
+
+A trial is written when it is over, together with those of its round, so a run that is killed loses
+the round in flight. Everything that analysis reads of a run's loads is here.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.failures import Unreadable
+from restbench.machine import storage
+
+Microseconds = npt.NDArray[np.int64]
+#: Of a file of this form. Another number is another form, which is refused.
+FORM = 1
+#: The arm that measures a group's first cell once more: what it differs by is what chance does.
+AGAIN = "again"
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS blocks (
+    block INTEGER PRIMARY KEY, began TEXT NOT NULL, finished TEXT, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS trials (
+    id INTEGER PRIMARY KEY, block INTEGER NOT NULL, round INTEGER NOT NULL, cell TEXT NOT NULL,
+    arm TEXT NOT NULL, users INTEGER NOT NULL, began_ms INTEGER NOT NULL, seconds REAL NOT NULL,
+    completions INTEGER NOT NULL, errors INTEGER NOT NULL, wrong INTEGER NOT NULL,
+    elapsed BLOB NOT NULL, stages_ms TEXT NOT NULL, service_cpu_ms REAL, generator_cpu_ms REAL,
+    busy_ms REAL, steal_ms REAL, compilers_ms REAL, collector_ms REAL, memory_mib REAL,
+    kinds TEXT NOT NULL, elapsed_of_kinds BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, block INTEGER, cell TEXT, kind TEXT NOT NULL,
+    text TEXT NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One cell at one load for a moment; of what was kept of it, unless something else is said."""
+
+    block: int
+    round: int
+    cell: str
+    """Its id."""
+    users: int
+    began_ms: int
+    """When what is kept began, milliseconds since the epoch."""
+    seconds: float
+    elapsed_us: Microseconds
+    """Of each correct response, sorted."""
+    errors: int = 0
+    wrong: int = 0
+    """Wrong answers of the whole trial: one voids its cell in its block."""
+    stages_ms: Mapping[str, float] = field(default_factory=dict)
+    """The mean of each stage by the service's own clock; without those it did not tell."""
+    arm: str = ""
+    """`again` where it measures its group's first cell once more."""
+    service_cpu_ms: float | None = None
+    generator_cpu_ms: float | None = None
+    busy_ms: float | None = None
+    """CPU time of everything on the machine."""
+    steal_ms: float | None = None
+    compilers_ms: float | None = None
+    """Of `service_cpu_ms`, what a JVM's compilers took."""
+    collector_ms: float | None = None
+    """Of `service_cpu_ms`, what a JVM's garbage collector took."""
+    memory_mib: float | None = None
+    """Resident memory of the service's processes at the end."""
+    kinds_us: Mapping[str, Microseconds] = field(default_factory=dict)
+    """Of a mix: the same as `elapsed_us` for each kind of request."""
+
+    @property
+    def completions(self) -> int:
+        """How many correct responses there were."""
+        return int(self.elapsed_us.size)
+
+    @property
+    def users_in_flight(self) -> float:
+        """Little's law: the users that were really waiting for an answer, on average."""
+        return float(self.elapsed_us.sum()) / 1e6 / self.seconds
+
+
+@dataclass(frozen=True)
+class Block:
+    """A set of trials on processes that were fresh for it."""
+
+    block: int
+    began: str
+    finished: str | None
+    facts: Mapping[str, Any]
+    """Such as the machine's speed at its begin and the versions that served."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a run and is no trial."""
+
+    at: str
+    kind: str
+    text: str
+    block: int | None = None
+    cell: str | None = None
+
+
+class TrialFile:
+    """The trials of one run. It is opened for each use: nothing is held open between two."""
+
+    def __init__(self, path: Path) -> None:
+        """The file may not be there yet."""
+        self.path = path
+
+    def exists(self) -> bool:
+        """Whether anything was written."""
+        return self.path.exists()
+
+    def begin(self, block: int, at: str, facts: Mapping[str, Any]) -> None:
+        """A block begins; what an interrupted one of this number measured is forgotten."""
+        with self._open() as file:
+            for table in ("blocks", "trials", "events"):
+                file.execute(f"DELETE FROM {table} WHERE block = ?", (block,))  # noqa: S608
+            row = (block, at, json.dumps(facts))
+            file.execute("INSERT INTO blocks (block, began, facts) VALUES (?, ?, ?)", row)
+
+    def finish(self, block: int, at: str) -> None:
+        """All trials of a block are written."""
+        with self._open() as file:
+            file.execute("UPDATE blocks SET finished = ? WHERE block = ?", (at, block))
+
+    def add(self, trials: Iterable[Trial]) -> None:
+        """Append trials, all or none."""
+        with self._open() as file:
+            file.executemany(
+                f"INSERT INTO trials VALUES (NULL{', ?' * 21})",  # noqa: S608 - only question marks
+                [_row(each) for each in trials],
+            )
+
+    def note(self, event: Event) -> None:
+        """Append an event."""
+        with self._open() as file:
+            row = (event.at, event.block, event.cell, event.kind, event.text)
+            file.execute(
+                "INSERT INTO events (at, block, cell, kind, text) VALUES (?, ?, ?, ?, ?)", row
+            )
+
+    def trials(self) -> list[Trial]:
+        """Every trial, in the order of measuring; none where there is no file."""
+        return [_trial(row) for row in self._all("SELECT * FROM trials ORDER BY id")]
+
+    def blocks(self) -> list[Block]:
+        """Every block that began."""
+        found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")
+        return [
+            Block(block, began, ended, json.loads(facts)) for block, began, ended, facts in found
+        ]
+
+    def events(self) -> list[Event]:
+        """Every event, in order."""
+        found = self._all("SELECT at, kind, text, block, cell FROM events ORDER BY id")
+        return [Event(*row) for row in found]
+
+    def _all(self, query: str) -> list[Any]:
+        if not self.exists():
+            return []
+        with self._open() as file:
+            return file.execute(query).fetchall()
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A transaction. StorageProblem where it cannot be written, Unreadable where it is none."""
+        try:
+            with storage.writing(self.path), closing(sqlite3.connect(self.path)) as file, file:
+                file.execute("PRAGMA journal_mode = WAL")
+                (form,) = file.execute("PRAGMA user_version").fetchone()
+                if form == 0:
+                    file.executescript(_TABLES)
+                    file.execute(f"PRAGMA user_version = {FORM}")
+                elif form != FORM:
+                    raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")
+                yield file
+        except sqlite3.DatabaseError as error:
+            if "full" in str(error) or "disk I/O" in str(error) or "readonly" in str(error):
+                raise OSError(28, str(error), str(self.path)) from error
+            raise Unreadable(f"{self.path}: {error}: remove it, and measure again") from error
+
+
+def _row(each: Trial) -> Sequence[Any]:
+    kinds = {name: int(elapsed.size) for name, elapsed in each.kinds_us.items()}
+    elapsed_of_kinds = list(each.kinds_us.values())
+    together = np.concatenate(elapsed_of_kinds) if elapsed_of_kinds else np.empty(0, np.int64)
+    return (
+        each.block,
+        each.round,
+        each.cell,
+        each.arm,
+        each.users,
+        each.began_ms,
+        each.seconds,
+        each.completions,
+        each.errors,
+        each.wrong,
+        _packed(each.elapsed_us),
+        json.dumps(each.stages_ms),
+        each.service_cpu_ms,
+        each.generator_cpu_ms,
+        each.busy_ms,
+        each.steal_ms,
+        each.compilers_ms,
+        each.collector_ms,
+        each.memory_mib,
+        json.dumps(kinds),
+        _packed(together),
+    )
+
+
+def _trial(row: Sequence[Any]) -> Trial:
+    _id, block, number, cell, arm, users, began_ms, seconds, _completions, errors, wrong = row[:11]
+    elapsed, stages_ms, service_ms, generator_ms, busy_ms, steal_ms = row[11:17]
+    compilers_ms, collector_ms, memory_mib, kinds, elapsed_of_kinds = row[17:]
+    together, at, kinds_us = _unpacked(elapsed_of_kinds), 0, {}
+    for name, size in json.loads(kinds).items():
+        kinds_us[name] = together[at : at + size]
+        at += size
+    return Trial(
+        block=block,
+        round=number,
+        cell=cell,
+        users=users,
+        began_ms=began_ms,
+        seconds=seconds,
+        elapsed_us=_unpacked(elapsed),
+        errors=errors,
+        wrong=wrong,
+        stages_ms=json.loads(stages_ms),
+        arm=arm,
+        service_cpu_ms=service_ms,
+        generator_cpu_ms=generator_ms,
+        busy_ms=busy_ms,
+        steal_ms=steal_ms,
+        compilers_ms=compilers_ms,
+        collector_ms=collector_ms,
+        memory_mib=memory_mib,
+        kinds_us=kinds_us,
+    )
+
+
+def _packed(values_us: Microseconds) -> bytes:
+    """Differences of neighbours in 32 bits, compressed: about a byte and a half a value."""
+    return zlib.compress(np.diff(values_us, prepend=0).astype("<i4").tobytes(), 1)
+
+
+def _unpacked(packed: bytes) -> Microseconds:
+    return np.cumsum(np.frombuffer(zlib.decompress(packed), "<i4").astype(np.int64))

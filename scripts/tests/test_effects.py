@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from test_factorial import JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, values
+
+from restbench.analyse.factorial import Factorial, analyse
+from restbench.experiment.design import Design
+from restbench.show import effects
+
+FACTORS = {"instances": [1, 2], "pool_threads": [20, 60]}
+
+
+def of(cells: list[tuple[float, ...]], **more: object) -> Factorial:
+    table = {"design": "2^k r", "factors": FACTORS, "blocks": False, **more}
+    return analyse(Design.model_validate(table), values(cells))
+
+
+def seven_factors() -> Factorial:
+    return of(
+        SEVEN_FACTORS,
+        design="2^(k-p) r",
+        factors={f"f{letter}": [0, 1] for letter in "ABCDEFG"},
+        generators=["D=AB", "E=AC", "F=BC", "G=ABC"],
+        model="additive",
+    )
+
+
+def test_the_study_in_words() -> None:
+    assert effects.sentence(of(STUDY)) == (
+        "`pool_threads` (20 → 60) explains 26.8 % of the variation of throughput, "
+        "instances × pool_threads 24.9 %, instances 13.2 %; 35.1 % is between runs of one cell. "
+        "No effect is distinguishable from 0 (Holm, 5 %); effects below 5.3 (0.9 %) could not be "
+        "seen."
+    )
+
+
+def test_what_is_between_blocks_is_said() -> None:
+    said = effects.sentence(of(STUDY, blocks=True))
+    assert "; 2.7 % is between blocks, 32.4 % is between runs of one cell. " in said
+
+
+def test_half_of_the_variation_or_more_is_one_factor() -> None:
+    assert effects.sentence(of(JAIN_18, model="additive", response="mean_ms")) == (
+        "79 % of the variation is `instances`, pool_threads 15.4 %, instances × pool_threads "
+        "4.3 %; 1.5 % is between runs of one cell. Distinguishable from 0 (Holm, 5 %): "
+        "instances (q 21.5), pool_threads (q 9.50), instances × pool_threads (q 5.00); "
+        "effects below 3.1 (7.6 %) could not be seen."
+    )
+
+
+def test_effects_that_multiply_are_ratios() -> None:
+    said = effects.sentence(of(PROCESSORS))
+    assert said.startswith(
+        "`pool_threads` (20 → 60) explains 49.9 % of the variation of ln throughput, instances "
+        "49.9 %, 1 further together 0.0 %; 0.2 % is between runs of one cell. "
+    )
+    assert "pool_threads (high/low 0.011)" in said
+    assert said.endswith("; ratios nearer to 1 than 1.401 could not be seen.")
+    assert "| B | pool_threads | 0.011 | 0.009 … 0.015 | 49.9 | < 0.001 |" in (
+        effects.effect_table(of(PROCESSORS))
+    )
+
+
+def test_one_run_a_cell_has_no_word_of_significance() -> None:
+    said = effects.sentence(of([(15,), (45,), (25,), (75,)], model="additive"))
+    assert said.startswith("76 % of the variation is `instances`, pool_threads 19.0 %, inst")
+    assert "between runs" not in said
+    assert "istinguishable" not in said
+    assert "One run a cell: shares only; Lenth's margin is " in said
+
+
+def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
+    said = effects.sentence(seven_factors())
+    assert said.startswith("`fC + fA × fE + fB × fF + fD × fG + 12 more` explains 43.4 % of the")
+    assert "- warning: `fA` cannot be told from fB × fD" in effects.section(seven_factors())
+
+
+def test_a_response_that_does_not_vary_is_said() -> None:
+    assert (
+        effects.sentence(of([(3, 3)] * 4)) == "No variation: throughput is the same in every run."
+    )
+
+
+def test_the_tables_have_every_number() -> None:
+    assert effects.effect_table(of(STUDY, blocks=True)).splitlines() == [
+        "|  | Effect | q | 95 % interval | Share % | p (Holm) |",
+        "| --- | --- | ---: | ---: | ---: | ---: |",
+        "| I | mean | 579 |  |  |  |",
+        "| A | instances | -3.07 | -7.88 … 1.74 | 13.2 | 0.203 |",
+        "| B | pool_threads | -4.37 | -9.18 … 0.433 | 26.8 | 0.203 |",
+        "| AB | instances × pool_threads | -4.22 | -9.02 … 0.590 | 24.9 | 0.203 |",
+        "|  | between blocks |  |  | 2.7 |  |",
+        "|  | between runs of one cell |  |  | 32.4 |  |",
+    ]
+    assert effects.sign_table(of(STUDY)).splitlines()[2:4] == [
+        "| instances 1, pool_threads 20 | 1 | -1 | -1 | 1 | 582 |",
+        "| instances 2, pool_threads 20 | 1 | 1 | -1 | -1 | 585 |",
+    ]
+
+
+def test_a_section_says_what_was_left_out_and_what_to_doubt() -> None:
+    lacking = values(STUDY)
+    table = {"design": "2^k r", "factors": FACTORS}
+    found = analyse(Design.model_validate(table), [{**lacking[0], 9: 5.0}, *lacking[1:]])
+    assert "- Block 9 is left out: it has no value of instances 2, pool_threads 20 and 2 more." in (
+        effects.section(found)
+    )
+    assert "- Largest over smallest value is 12534" in (
+        effects.section(of(PROCESSORS, model="additive"))
+    )
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        of(STUDY),
+        of([(9e3,), (1e4,), (2e4,), (2e4,)]),
+        of(PROCESSORS),
+        seven_factors(),
+        of([(3, 3)] * 4),
+        of([(1,), (9,), (2,), (20,)]),
+    ],
+    ids=["additive", "large", "multiplicative", "one run", "constant", "one run multiplied"],
+)
+def test_the_figures_are_svg_and_the_same_each_time(found: Factorial) -> None:
+    drawn = [effects.effects_svg(found), effects.residuals_svg(found)]
+    assert drawn == [effects.effects_svg(found), effects.residuals_svg(found)]
+    assert (drawn[1] is None) == (found.degrees_of_freedom == 0)
+    for each in drawn:
+        root = ElementTree.fromstring(each or "<svg/>")  # noqa: S314 - our own document
+        assert root.tag.endswith("svg")
+
+
+def test_the_largest_of_many_effects_are_drawn() -> None:
+    many = of(
+        [(100.0 + n * n % 17, 101.0 + n % 5) for n in range(32)],
+        factors={f"factor-{letter}": ["low", "high"] for letter in "abcde"},
+    )
+    assert "The 20 largest of 31 effects." in effects.effects_svg(many)
+    assert "| Cell |" not in effects.section(many)

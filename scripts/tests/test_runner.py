@@ -1,0 +1,188 @@
+"""A run's blocks: how many, how long, which are measured again, and when it ends (rule 6)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stub_bench import Bench
+
+from restbench.commands import ordering
+from restbench.experiment.order import Order
+from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.schedule import begin, block, resuming, runner
+from restbench.schedule.block import Progress, Wanted
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+CLAIMS = """
+title = "What this run is held against"
+margin = 0.05
+[[claims]]
+id = "X1"
+text = "Whatever comes next is faster"
+reading = "Not to be tested yet."
+awaits = "what comes next"
+"""
+
+
+class View:
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def show(self, progress: Progress) -> None:
+        """Nobody looks."""
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
+    monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
+    monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
+    monkeypatch.setattr(resuming, "require_as_begun", lambda _run: None)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return Run(tmp_path / "results" / "run")
+
+
+def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> Order:
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}))
+    rule = f"blocks = {blocks}\nblocks_max = {most}"
+    text = path.read_text().replace("blocks = 1", rule)
+    text = text.replace("minutes = 0.1", f"minutes = {minutes}")
+    path.write_text(text.replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
+    path.with_name("held.toml").write_text(CLAIMS)
+    return ordering.order_for(str(path), "p", "", [])
+
+
+def measured(per_s: int = 100) -> Callable[[Order, Run, Wanted, View], None]:
+    """A block that has a trial of each cell."""
+
+    def measure(order: Order, run: Run, wanted: Wanted, _view: View) -> None:
+        run.trials.begin(wanted.block, "now", {})
+        elapsed = np.full(per_s, 5_000, dtype=np.int64)
+        cells = dict.fromkeys(each.cell for each in order.plan)
+        run.trials.add(Trial(wanted.block, 1, each.id, 2, 0, 1.0, elapsed) for each in cells)
+        run.trials.finish(wanted.block, "later")
+
+    return measure
+
+
+def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    manifest = runner.execute(order_of(tmp_path, 2, 9), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2}
+    assert manifest.status == "complete"
+    held = run.claims_file.read_bytes()
+    assert manifest.claims_sha256 == hashlib.sha256(held).hexdigest()
+
+
+def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
+
+
+def test_when_time_is_up_a_claim_stays_undecided(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(block, "measure", measured())
+    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    later = iter([0.0, *[3_000.0] * 100])
+    monkeypatch.setattr(runner.time, "monotonic", lambda: next(later))
+    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2}, "a third would take half an hour"
+
+
+def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = order_of(tmp_path, 3, 3)
+
+    def dies_in_the_second(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+        if wanted.block == 2:
+            run.trials.begin(2, "now", {})
+            raise KeyboardInterrupt
+        measured()(order, run, wanted, view)
+
+    monkeypatch.setattr(block, "measure", dies_in_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        runner.execute(order, run, View())
+    assert run.manifest().status == "interrupted"
+    first = run.trials.trials()
+    numbers = []
+    monkeypatch.setattr(
+        block, "measure", lambda *given: (numbers.append(given[2].block), measured()(*given))
+    )
+    view = View()
+    assert runner.execute(order, run, view).status == "complete"
+    assert numbers == [2, 3]
+    assert [each.began_ms for each in run.trials.trials()[: len(first)]] == [0] * len(first)
+    (noted,) = run.interruptions()
+    assert (noted.kept, noted.lost) == (2, ("block 2",))
+
+
+def test_a_block_that_fails_is_measured_once_more_and_then_ends_the_run(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def fails(*_given: object) -> None:
+        attempts.append(1)
+        raise EnvironmentProblem("JMeter is gone or silent; its log ends:\nno more")
+
+    monkeypatch.setattr(block, "measure", fails)
+    view = View()
+    with pytest.raises(EnvironmentProblem):
+        runner.execute(order_of(tmp_path, 1, 1), run, view)
+    assert len(attempts) == 2
+    assert "block 1: once more: JMeter is gone or silent" in view.notes
+
+
+def test_a_full_disk_ends_the_run_at_once(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def fails(*_given: object) -> None:
+        attempts.append(1)
+        raise StorageProblem("full")
+
+    monkeypatch.setattr(block, "measure", fails)
+    with pytest.raises(StorageProblem):
+        runner.execute(order_of(tmp_path, 1, 1), run, View())
+    assert len(attempts) == 1
+
+
+def test_cells_are_in_the_first_group_that_selects_them_and_the_rest_is_one(
+    tmp_path: Path,
+) -> None:
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}))
+    groups = """
+[[groups]]
+name = "two"
+share = 3
+where = { strategy = ["serial", "pinned"] }
+[[groups]]
+name = "again"
+where = { strategy = "serial" }
+"""
+    path.write_text(path.read_text() + groups)
+    found = runner.contests_of(ordering.order_for(str(path), "p", "", []))
+    told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
+    assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]

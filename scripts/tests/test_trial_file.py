@@ -1,0 +1,119 @@
+"""The trials of a run: appended, whole or not at all, and read as they were written."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from restbench.failures import Unreadable
+from restbench.store.trials import AGAIN, Event, Trial, TrialFile
+
+
+def trial(block: int = 1, number: int = 1, **others: object) -> Trial:
+    elapsed = np.array([900, 1_000, 70_000_000], dtype=np.int64)
+    made = Trial(block, number, "java-serial-unbound-low-10u", 10, 1_795_225_867_500, 0.5, elapsed)
+    return Trial(**{each.name: getattr(made, each.name) for each in fields(made)} | others)
+
+
+def same(one: Trial, two: Trial) -> bool:
+    return all(
+        np.array_equal(getattr(one, each.name), getattr(two, each.name))
+        if each.name == "elapsed_us"
+        else {k: v.tolist() for k, v in one.kinds_us.items()}
+        == {k: v.tolist() for k, v in two.kinds_us.items()}
+        if each.name == "kinds_us"
+        else getattr(one, each.name) == getattr(two, each.name)
+        for each in fields(one)
+    )
+
+
+def test_a_trial_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = TrialFile(tmp_path / "trials.sqlite")
+    written = [
+        trial(),
+        trial(
+            number=2,
+            arm=AGAIN,
+            errors=3,
+            wrong=1,
+            stages_ms={"compute": 0.25},
+            service_cpu_ms=12.5,
+            generator_cpu_ms=3.0,
+            busy_ms=20.0,
+            steal_ms=1.0,
+            compilers_ms=0.5,
+            collector_ms=0.25,
+            memory_mib=300.0,
+            kinds_us={
+                "low": np.array([900, 1_000], dtype=np.int64),
+                "cube-1000": np.array([70_000_000], dtype=np.int64),
+            },
+        ),
+        trial(number=3, elapsed_us=np.empty(0, dtype=np.int64)),
+    ]
+    file.add(written)
+    read = file.trials()
+    assert len(read) == 3
+    assert all(same(one, two) for one, two in zip(written, read, strict=True))
+
+
+def test_a_run_that_has_measured_nothing_has_no_trials(tmp_path: Path) -> None:
+    file = TrialFile(tmp_path / "trials.sqlite")
+    assert (file.trials(), file.blocks(), file.events()) == ([], [], [])
+    assert not file.exists()
+
+
+def test_a_block_that_begins_again_forgets_what_was_interrupted(tmp_path: Path) -> None:
+    file = TrialFile(tmp_path / "trials.sqlite")
+    for block in (1, 2):
+        file.begin(block, "then", {"speed": block})
+        file.add([trial(block)])
+        file.note(Event("then", "failed", "why", block, "a cell"))
+    file.finish(1, "later")
+    file.begin(2, "now", {})
+    assert [(each.block, each.finished) for each in file.blocks()] == [(1, "later"), (2, None)]
+    assert [each.block for each in file.trials()] == [1]
+    assert [each.block for each in file.events()] == [1]
+
+
+def test_who_is_killed_loses_the_round_in_flight_and_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "trials.sqlite"
+    program = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from test_trial_file import TrialFile, trial
+file = TrialFile({str(path)!r})
+file.add([trial(number=1), trial(number=2)])
+def broken():
+    yield trial(number=3)
+    os.kill(os.getpid(), 9)
+with file._open() as open_file:
+    pass
+file.add(broken())
+"""
+    ended = subprocess.run([sys.executable, "-c", program.replace("\\", "")], check=False)
+    assert ended.returncode == -9
+    assert [each.round for each in TrialFile(path).trials()] == [1, 2]
+
+
+def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.sqlite"
+    broken.write_text("this is no database, however long it may be" * 20)
+    with pytest.raises(Unreadable, match=r"broken\.sqlite"):
+        TrialFile(broken).trials()
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as file:
+        file.execute("PRAGMA user_version = 99")
+    with pytest.raises(Unreadable, match="form 99"):
+        TrialFile(other).trials()
+
+
+def test_users_in_flight_are_littles_law() -> None:
+    elapsed = np.full(1_000, 5_000, dtype=np.int64)  # a thousand responses of 5 ms in half a second
+    assert trial(elapsed_us=elapsed).users_in_flight == pytest.approx(10)
