@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from restbench.analyse import warnings
 from restbench.analyse.comparison import Comparison, paired, pooled
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Claim, Expectation, Part, Question
+from restbench.experiment.claim import Claim, Expectation, Part, Question, Statement
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof
 from restbench.judge import verdicts
@@ -29,22 +28,6 @@ WORDS: dict[str, str] = {
 }
 #: How many parts a sentence names.
 NAMED = 3
-
-
-class Worded(Protocol):
-    """A claim of any kind, in words."""
-
-    @property
-    def id(self) -> str:
-        """What it is called."""
-
-    @property
-    def text(self) -> str:
-        """The study's words."""
-
-    @property
-    def reading(self) -> str:
-        """How it is tested."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +256,7 @@ def _more(asked: Asked, minutes: Mapping[str, float] | None) -> dict[str, float]
 
 
 def sum_up(
-    claim: Worded,
+    claim: Statement,
     parts: Sequence[PartDecision],
     beside: Sequence[PartDecision],
     warned: Mapping[str, str],

@@ -14,7 +14,7 @@ from restbench.analyse.comparison import Comparison, paired
 from restbench.analyse.npb_results import COLUMNS, NpbRow
 from restbench.experiment import toml_file
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Expectation, Margin
+from restbench.experiment.claim import Expectation, Margin, Statement
 from restbench.experiment.npb_published import Published
 from restbench.experiment.selection import Strict, Where
 from restbench.experiment.statistics import geometric_mean
@@ -30,12 +30,9 @@ RATIOS: dict[str, tuple[str, str]] = {
 }
 
 
-class NpbClaim(Strict):
+class NpbClaim(Statement):
     """A claim: what is expected of the ratio of two columns, for every kernel and class."""
 
-    id: str
-    text: str
-    reading: str
     numerator: str
     denominator: str
     expect: Expectation
