@@ -21,8 +21,9 @@ from restbench.show import figures, report, tables
 from restbench.store.store import Run
 
 CHOOSING = (
-    EXPERIMENT.replace("seed = 7", 'seed = 7\nclient = "streaming"')
-    .replace("[profiles.quick]", "[mixes]\nmix = { low = 0.75, medium = 0.25 }\n[profiles.quick]")
+    EXPERIMENT.replace(
+        "[profiles.quick]", "[mixes]\nmix = { low = 0.75, medium = 0.25 }\n[profiles.quick]"
+    )
     .replace('strategy = ["serial", "pinned"]', 'strategy = ["serial", "pinned", "adaptive"]')
     .replace('complexity = ["low", "medium"]', 'complexity = ["low", "medium", "mix"]', 1)
     .split("[[figures]]")[0]

@@ -114,7 +114,6 @@ def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:
     for flag in ("wrong-answers", "failed", "not-measured"):
         assert f'<a class="flag" href="#flag-{flag}">' in text
         assert f'<span class="flag">{flag}</span>' in text
-    assert '<span class="flag">shared-cores</span>' in text
     assert "0123456789abcdef0123456789abcdef01234567" in text
     assert "Not in this run: 18, 24, 27." in text
 
