@@ -35,7 +35,7 @@ def small_run(path: Path) -> Run:
     run = build(
         path,
         [
-            Made(cell("java serial low 10"), steady_load(10, 50), flags=("shared-cores",)),
+            Made(cell("java serial low 10"), steady_load(10, 50)),
             Made(cell("java serial low 30"), [*steady_load(30, 90), wrong_answer(START)]),
             Made(cell("java pinned low 10"), failed="cannot pin <core 0>"),
         ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fixture_run import cell
@@ -29,6 +30,15 @@ def row(
         for block, value in enumerate(throughputs, start=1)
     )
     return Row(cell(text), SHAPE, (), measurements)
+
+
+def with_facts(of: Row, **facts: Any) -> Row:
+    """The row with these facts of its blocks: one value for all, or a list."""
+    blocks = [
+        replace(each, **{k: v[n] if isinstance(v, list) else v for k, v in facts.items()})
+        for n, each in enumerate(of.measurements)
+    ]
+    return replace(of, measurements=tuple(blocks))
 
 
 def around(center: float, spread: float = 0.01, blocks: int = 5) -> list[float]:

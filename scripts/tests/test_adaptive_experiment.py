@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from restbench.analyse.regret import STUCK_ABOVE, TOLERANCE
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.plan import plan
 from restbench.experiment.selection import Where
+from restbench.judge.regret import MARGIN, STUCK_MARGIN
 from restbench.store.store import EXPERIMENTS
 
 USERS = {1, 2, 10, 60}
@@ -82,9 +82,9 @@ def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Expe
 
 def test_the_tables_tolerances_are_the_claims_own() -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
-    assert claims.margin == pytest.approx(1 / (1 - TOLERANCE) - 1, abs=5e-5)
+    assert claims.margin == pytest.approx(MARGIN, abs=5e-5)
     (stuck,) = (each for each in claims.entries if each.id == "F1-stuck")
-    assert [1 + (part.margin or 0) for part in stuck.parts] == [STUCK_ABOVE]
+    assert [part.margin for part in stuck.parts] == [STUCK_MARGIN]
 
 
 def test_the_quick_profile_has_the_mix_with_every_number_of_users(adaptive: Experiment) -> None:

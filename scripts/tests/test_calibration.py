@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from restbench.calibrate.calibrate import record
 from restbench.cli import app
 from restbench.commands import calibrate as command
 from restbench.experiment.records import Calibration, CalibrationCheck, Window
+from restbench.judge import verdicts
 from restbench.machine import machine
 from restbench.store import calibration
 from restbench.store.store import Run
@@ -97,15 +97,11 @@ def test_a_noisy_machine_is_said_to_be_one_where_the_share_is_too_large() -> Non
 def test_a_comparison_that_takes_every_difference_for_real_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def naive(comparisons: list[comparison.Comparison]) -> list[comparison.Comparison]:
-        return [
-            replace(
-                each, verdict="different" if abs((each.estimate or 1) - 1) > 0.01 else "one run"
-            )
-            for each in comparisons
-        ]
+    def naive(found: comparison.Comparison, expect: str) -> float:
+        ratio = found.estimate or 1.0
+        return 0.0 if (ratio > 1.01 if expect == "greater" else ratio < 0.99) else 1.0
 
-    monkeypatch.setattr(comparison, "judged", naive)
+    monkeypatch.setattr(verdicts, "p_holds", naive)
     check = same_cell.judge(noise(0.05), trials=300)
     assert not check.passed
     assert check.values["different_share"] > 0.3

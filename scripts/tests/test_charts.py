@@ -23,7 +23,6 @@ def timeline(seconds: int, block: int = 1, warmup_s: int = 30) -> Timeline:
         window_s=float(seconds),
         steady=True,
         cut_s=-12.0,
-        steadiness=(),
         bin_s=1.0,
         second_s=times,
         throughput_per_s=[chance.uniform(100, 9_999) for _ in times],

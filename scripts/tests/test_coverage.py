@@ -21,6 +21,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
 from restbench.experiment.records import Window
 from restbench.experiment.statistics import Interval, t_interval
+from restbench.judge.verdicts import verdict
 
 STUDIES, BLOCKS, SECONDS = 1_500, 5, 60
 TRUE = 100.0
@@ -89,14 +90,14 @@ def coverage(template: Measurement, runs: Runs) -> float:
 
 
 def different_in_a_a(template: Measurement) -> float:
-    """The share of verdicts "different" between two halves of the same cell's runs."""
+    """The share of differences between two halves of the same cell's runs."""
     first, second = (lognormal(np.random.default_rng(seed)) for seed in (1, 2))
     verdicts = []
     for one, two in zip(first[:400], second[:400], strict=True):
         rows = [row_of(template, each) for each in (one, two)]
         compared = comparison.paired(*(comparison.series(row, "throughput_per_s") for row in rows))
-        verdicts.append(comparison.judged([compared])[0].verdict)
-    return verdicts.count("different") / len(verdicts)
+        verdicts.append(verdict(compared, "greater"))
+    return sum(each in ("reproduced", "contradicted") for each in verdicts) / len(verdicts)
 
 
 def within_run(row: Row, metric: str) -> Interval:

@@ -15,7 +15,7 @@ from restbench.experiment.npb_work import CLASSES, Work, work_of
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
-from restbench.judge import npb_claims
+from restbench.judge import npb
 from restbench.store import store
 
 SHIPPED = store.experiment_file("npb")
@@ -150,7 +150,7 @@ def test_an_unknown_profile_and_an_empty_selection_are_named(shipped: NpbExperim
 def test_the_claims_and_the_published_table_lie_beside_the_experiment(
     shipped: NpbExperiment,
 ) -> None:
-    claims = npb_claims.load(store.beside(SHIPPED, shipped.claims))
+    claims = npb.load(store.beside(SHIPPED, shipped.claims))
     assert [each.id for each in claims.claims] == ["N1", "N1-fair", "N1-client"]
     published = npb_published.load(store.beside(SHIPPED, shipped.published))
     levels = [f"{k}-{c}" for k in CLASSES for c in ("S", "W", "A", "B")]
@@ -169,4 +169,4 @@ def test_a_claim_on_a_column_that_is_none_is_refused(
     text = store.beside(SHIPPED, shipped.claims).read_text()
     path.write_text(text.replace('numerator = "service_s"', 'numerator = "speed"', 1))
     with pytest.raises(BadConfiguration, match="'speed' is no column"):
-        npb_claims.load(path)
+        npb.load(path)

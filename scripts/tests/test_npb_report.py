@@ -15,7 +15,7 @@ from restbench.experiment import npb_published
 from restbench.experiment.npb_work import Work
 from restbench.experiment.records import Manifest
 from restbench.failures import WrongAnswers
-from restbench.judge import npb_claims
+from restbench.judge import npb
 from restbench.judge.claims import Decision
 from restbench.show import npb_figure, npb_report, npb_terminal
 from restbench.show.npb_report import Findings
@@ -29,8 +29,8 @@ ROUNDS = [(2.0, 1.0, 1.0), (2.2, 1.0, 1.1), (1.9, 1.0, 0.9)]
 
 
 def found_of(rows: list[NpbRow]) -> Findings:
-    claims = npb_claims.load(store.EXPERIMENTS / "claims" / "npb.toml")
-    decisions: list[Decision] = npb_claims.decide(claims, rows, PUBLISHED, ())
+    claims = npb.load(store.EXPERIMENTS / "claims" / "npb.toml")
+    decisions: list[Decision] = npb.decide(claims, rows, PUBLISHED, ())
     return Findings(rows, decisions, PUBLISHED)
 
 

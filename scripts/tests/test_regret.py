@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 from synthetic_rows import row
 
-from restbench.analyse import regret
 from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
-from restbench.analyse.regret import Share
 from restbench.experiment.cell import Kind, Shape
-from restbench.judge import regret_text
+from restbench.judge import regret
+from restbench.judge.regret import Share
 from restbench.show import regret_figure, regret_report
 from restbench.store.store import Run
 
@@ -41,18 +40,18 @@ def chosen(factor: float, spread: float = 0.004, p95: Sequence[float] = BASE) ->
 
 
 def of(rows: list[Row], metric: str = "throughput_per_s") -> Share:
-    (found,) = (each for each in regret.regrets(rows) if each.metric == metric)
+    (found,) = (each for each in regret.choosing(rows).regrets if each.metric == metric)
     return found
 
 
 @pytest.mark.parametrize(
     ("factor", "spread", "verdict"),
     [
-        (1.2, 0.004, "within"),
-        (0.99, 0.004, "within"),
-        (0.9, 0.004, "beyond"),
-        (0.97, 0.004, "undecided"),
-        (1.0, 0.3, "undecided"),
+        (1.2, 0.004, "reproduced"),
+        (0.99, 0.004, "reproduced"),
+        (0.9, 0.004, "contradicted"),
+        (0.97, 0.004, "too-imprecise"),
+        (1.0, 0.3, "too-imprecise"),
     ],
 )
 def test_the_verdict_is_by_the_whole_interval(factor: float, spread: float, verdict: str) -> None:
@@ -68,15 +67,14 @@ def test_the_best_by_p95_may_be_another_and_a_shorter_p95_is_a_larger_share() ->
     assert found.other is not None
     assert found.other.strategy == "pinned"
     assert found.regret == pytest.approx(0.2, abs=0.005)
-    assert found.verdict == "beyond"
+    assert found.verdict == "contradicted"
 
 
 def test_one_block_says_so_and_has_no_interval() -> None:
     rows = [row("java adaptive low 10", [96.0]), row("java serial low 10", [100.0])]
     found = of(rows)
-    assert (found.once, found.verdict) == (True, "beyond")
-    assert regret_text.verdict(found) == "beyond 3% (one run)"
-    assert "One run, no interval." in regret_text.choosing(rows).summary()[0]
+    assert found.verdict == "too-imprecise"
+    assert found.line[-1] == "too imprecise (one block, so no interval)"
 
 
 def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not() -> None:
@@ -84,7 +82,7 @@ def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not()
     absent = replace(rows[-1], measurements=(_failed("not-offered"),))
     found = of([*rows[:-1], absent])
     assert found.unknown == ("pipeline",)
-    assert "without pipeline" in regret_text.verdict(found)
+    assert "without pipeline" in found.line[-1]
 
 
 def _failed(flag: str) -> object:
@@ -93,9 +91,8 @@ def _failed(flag: str) -> object:
 
 
 def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
-    assert regret.regrets(chosen(1.0)[1:]) == []
-    assert regret.regrets(chosen(1.0)[:1]) == []
-    assert regret_text.choosing(chosen(1.0)[1:]).summary() == []
+    assert regret.choosing(chosen(1.0)[:1]).regrets == ()
+    assert regret.choosing(chosen(1.0)[1:]).summary() == []
 
 
 def test_another_number_of_users_or_kernel_is_another_cell() -> None:
@@ -129,7 +126,7 @@ MIXED = [
 
 
 def test_a_mix_is_judged_by_the_p95_of_each_kind_and_by_no_common_one() -> None:
-    found = {(each.metric, each.part): each for each in regret.regrets(MIXED)}
+    found = {(each.metric, each.part): each for each in regret.choosing(MIXED).regrets}
     assert set(found) == {("throughput_per_s", ""), ("p95_ms", "low"), ("p95_ms", "huge")}
     shares = {part: each.comparison.estimate for (_, part), each in found.items()}
     assert shares == pytest.approx({"": 1.5, "low": 2 / 3, "huge": 8 / 9}, rel=0.01)
@@ -138,50 +135,37 @@ def test_a_mix_is_judged_by_the_p95_of_each_kind_and_by_no_common_one() -> None:
 
 
 def test_on_the_mix_choosing_stands_against_every_fixed_strategy() -> None:
-    duels = [each for each in regret.duels(MIXED) if each.metric == "throughput_per_s"]
-    found = {each.other and each.other.strategy: each.is_better for each in duels}
-    assert found == {"serial": True, "pinned": True}
-    told = " ".join(regret_text.choosing(MIXED).summary())
+    duels = [each for each in regret.choosing(MIXED).duels if each.metric == "throughput_per_s"]
+    found = {each.other and each.other.strategy: each.verdict for each in duels}
+    assert found == {"serial": "reproduced", "pinned": "reproduced"}
+    told = " ".join(regret.choosing(MIXED).summary())
     assert "Java, mix with 10 users: throughput above 2 of 2 fixed strategies" in told
 
 
 def test_better_is_what_is_better_by_more_than_the_tolerance() -> None:
     rows = [mixed("adaptive", 1.02, 3.0, 900.0), *MIXED[1:]]
-    duels = [each for each in regret.duels(rows) if each.metric == "throughput_per_s"]
-    assert [each.is_better for each in duels] == [False, True]
+    duels = [each for each in regret.choosing(rows).duels if each.metric == "throughput_per_s"]
+    assert [each.verdict for each in duels] == ["smaller-than-margin", "reproduced"]
     assert "throughput above 1 of 2 fixed strategies by more than 3%" in " ".join(
-        regret_text.choosing(rows).summary()
+        regret.choosing(rows).summary()
     )
 
 
-def test_a_mix_of_one_block_says_so_in_its_sentence_and_in_the_csv() -> None:
-    once = [replace(each, measurements=each.measurements[:1]) for each in MIXED]
-    found = regret_text.choosing(once)
-    (told,) = (each for each in found.summary() if "throughput above" in each)
-    assert told.endswith("One run, no interval.")
-    lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
-    assert {line["one_run"] for line in lines} == {"yes"}
-    several = regret_text.choosing(MIXED)
-    assert not any("One run" in each for each in several.summary())
-    lines = list(csv.DictReader(regret_report.as_csv(several).splitlines()))
-    assert {line["one_run"] for line in lines} == {""}
-
-
 @pytest.mark.parametrize(
-    ("low_ms", "verdict"), [(3.0, "kept"), (5.0, "not kept"), (4.0, "undecided")]
+    ("low_ms", "verdict"), [(3.0, "reproduced"), (5.0, "contradicted"), (4.0, "too imprecise")]
 )
 def test_small_requests_are_held_against_themselves_alone(low_ms: float, verdict: str) -> None:
     rows = [mixed("adaptive", 1.5, low_ms, 900.0), *MIXED[1:]]
-    (slow,) = regret.slowdowns(rows)
-    assert (slow.kind, slow.alone.complexity) == ("low", "low")
+    (slow,) = regret.choosing(rows).slowdowns
+    assert (slow.part, slow.other and slow.other.complexity) == ("low", "low")
     assert slow.comparison.estimate == pytest.approx(low_ms / 2, rel=0.001)
-    noisy = {"undecided": [2.1, 1.9, 2.0, 2.2, 1.8]}.get(verdict)
+    noisy = {"too imprecise": [2.1, 1.9, 2.0, 2.2, 1.8]}.get(verdict)
     rows = [*rows[:-1], row("java adaptive low 10", near(40), p95_ms=noisy)] if noisy else rows
-    assert f": {verdict})" in regret_text.choosing(rows).summary()[-1]
+    assert f", at most 2: {verdict}" in regret.choosing(rows).summary()[-1]
 
 
 def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
-    found = regret_text.choosing(MIXED)
+    found = regret.choosing(MIXED)
     lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
     assert tuple(lines[0]) == regret_report.COLUMNS
     best = [line for line in lines if line["best_fixed"] == "yes"]
@@ -191,17 +175,17 @@ def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
 
 
 def test_the_page_of_tables_has_every_cell_and_how_to_read_them(tmp_path: Path) -> None:
-    told = regret_report.document("t", regret_text.choosing([*MIXED[:3], *chosen(0.9)]))
+    told = regret_report.document("t", regret.choosing([*MIXED[:3], *chosen(0.9)]))
     assert "| java | mix: low | 10 | p95 |" in told
-    assert "beyond 3%" in told
+    assert "contradicted" in told
     assert regret_report.HOW_TO_READ in told
     run = Run(tmp_path)
-    written = regret_figure.write(run, regret.regrets([*MIXED[:3], *chosen(0.9)]))
+    written = regret_figure.write(run, regret.choosing([*MIXED[:3], *chosen(0.9)]).regrets)
     assert [each.name for each in written] == ["regret-throughput.svg", "regret-p95.svg"]
 
 
 def test_a_point_of_the_figure_is_a_cells_share() -> None:
-    charts = regret_figure.charts(regret.regrets(chosen(0.9)))
+    charts = regret_figure.charts(regret.choosing(chosen(0.9)).regrets)
     (panel,) = charts["regret-throughput"].panels
     (point,) = panel.lines[0].points
     assert point.y == pytest.approx(0.9, abs=0.002)
@@ -214,7 +198,7 @@ def test_numbers_of_users_stand_beside_each_other_at_their_complexity() -> None:
         for place in ("low 10", "low 30", "medium 10")
         for strategy, factor in (("adaptive", 0.9), ("serial", 1))
     ]
-    chart = regret_figure.charts(regret.regrets(rows))["regret-throughput"]
+    chart = regret_figure.charts(regret.choosing(rows).regrets)["regret-throughput"]
     (panel,) = chart.panels
     ten, thirty = panel.lines
     assert chart.x_names == ("low", "medium")
@@ -232,4 +216,4 @@ def test_a_share_of_many_times_the_others_does_not_press_them_to_the_axis(
         row("java adaptive medium 10", near(factor)),
         row("java serial medium 10", BASE),
     ]
-    assert regret_figure.charts(regret.regrets(rows))["regret-throughput"].log_y == log_y
+    assert regret_figure.charts(regret.choosing(rows).regrets)["regret-throughput"].log_y == log_y

@@ -89,7 +89,7 @@ def test_a_figure_has_its_points_with_their_cells(run: Run) -> None:
     assert line["label"] == "S serial"
     assert line["points"] == [
         [10, 200, None, 0, "java-serial-unbound-low-10u"],
-        [30, None, None, 1, "java-serial-unbound-low-30u"],
+        [30, None, None, 0, "java-serial-unbound-low-30u"],
     ]
 
 

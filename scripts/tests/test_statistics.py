@@ -153,12 +153,14 @@ def test_an_interval_that_ends_at_1_has_the_p_value_of_its_level() -> None:
     assert touching.p_value == pytest.approx(0.05)
 
 
-def test_the_smallest_ratio_seen_is_the_intervals_half_width_and_grows_with_a_stricter_level() -> (
-    None
-):
+def test_a_ratio_has_ends_at_any_confidence_and_one_sided_p_values() -> None:
     ratio = statistics.log_welch_ratio(FIRST, SECOND)
-    assert ratio.smallest_seen() == pytest.approx(ratio.high / ratio.estimate)
-    assert ratio.smallest_seen(0.01) > ratio.smallest_seen(0.05)
+    assert ratio.ends(0.95) == pytest.approx((ratio.low, ratio.high))
+    assert math.exp(ratio.log_half_width()) == pytest.approx(ratio.high / ratio.estimate)
+    low, high = ratio.ends(0.90)
+    assert ratio.p_above(low) == pytest.approx(0.05)
+    assert ratio.p_above(high) == pytest.approx(0.95)
+    assert 2 * ratio.p_above(1) == pytest.approx(ratio.p_value)
 
 
 def test_holms_levels_reject_what_the_textbook_rejects() -> None:

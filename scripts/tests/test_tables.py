@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> Run:
     return build(
         tmp_path / "run",
         [
-            Made(cell("java serial low 10"), LOAD, flags=("shared-cores",)),
+            Made(cell("java serial low 10"), LOAD),
             Made(cell("java pinned low 10"), [*pinned, error(START + 1)]),
             Made(cell("java serial low 30"), [*LOAD, wrong_answer(START + 1)]),
             Made(cell("java pinned low 30"), failed="the service | died"),
@@ -89,7 +89,7 @@ def test_markdown_tells_numbers_proofs_flags_and_how_to_read_them(run: Run) -> N
     assert "- **Machine**: A processor, 2 cores" in text
     assert "no number has an interval over runs" in text
     assert "4 of 5 cells measured" in text
-    for flag in ("errors", "wrong-answers", "failed", "shared-cores"):
+    for flag in ("errors", "wrong-answers", "failed"):
         assert f"- **{flag}**: " in text
     assert "- **steal**" not in text, "only flags that occur are explained"
     for line in text.splitlines():
@@ -116,20 +116,6 @@ def test_several_blocks_show_their_half_width(tmp_path: Path) -> None:
     # 200/s and 250/s: 225 with 12.7062 x 25 = 317.7.
     assert "| 225 ± 318 |" in run.test_matrix_markdown.read_text()
     assert "2; ± is the 95 % t interval over them" in run.test_matrix_markdown.read_text()
-
-
-def test_a_flag_of_some_blocks_only_says_of_how_many(tmp_path: Path) -> None:
-    serial = cell("java serial low 10")
-    blocks = [
-        Made(serial, LOAD, flags=("shared-cores", "steal")),
-        Made(serial, LOAD, block=2, flags=("shared-cores",)),
-    ]
-    run = build(tmp_path / "run", blocks)
-    (row,) = measures.rows(run)
-    marks = study.marks(row)
-    assert (marks["shared-cores"], marks["steal"]) == ("shared-cores", "steal 1/2")
-    tables.write(run, [row])
-    assert "steal 1/2" in run.test_matrix_markdown.read_text()
 
 
 def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
-"""Gathers from a measurement's numbers and raw files what the audit judges it by."""
+"""Gathers from a measurement's numbers and raw files what its warnings and notes come from."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from restbench.analyse.audit import Evidence
 from restbench.analyse.jtl import Completions
@@ -13,28 +15,20 @@ from restbench.store.cell_folder import CellFolder
 def of(
     found: Measurement,
     record: CellRun,
-    folder: CellFolder,
     known: Known,
     completions: Completions,
 ) -> Evidence:
     """The evidence on one measured cell; its window is the completions'."""
-    window, usage = completions.window, record.usage
+    window = completions.window
     return Evidence(
         users=record.cell.users,
         window_s=window.seconds,
-        parts=len(window.parts),
         correct=found.samples or 0,
-        errors=found.errors or 0,
         wrong_answers=completions.wrong_in_load,
         completed=completions.completed,
         mean_of_all_ms=completions.mean_of_all_ms,
-        load_cpu_ms=usage.load_cpu_ms if usage else None,
-        answered_in_load=completions.answered_in_load,
-        service_requests=usage.service_requests if usage else None,
         told_stages=found.compute_ms is not None,
-        steal_pct=_steal_pct(found, usage),
-        foreign_pct=_foreign_pct(found, usage),
-        compilers_pct=_compilers_pct(usage),
+        has_sar=found.steal_pct is not None,
         foreign_before_pct=record.before.foreign_pct if record.before else None,
         percentiles_ms=_percentiles_ms(found, completions),
         bytes_spread=completions.bytes_spread,
@@ -42,34 +36,58 @@ def of(
         warmed_s=_warmed_s(completions),
         planned_warmup_s=record.warmup_s,
         planned_window_s=_planned_window_s(known),
-        ceiling_per_s=known.ceiling_per_s,
-        load_cores=len(record.load_cores) or None,
-        cores_used=pidstat.cores_used(folder.pidstat, window, record.service_pids),
-        cores_given=_cores_given(record, usage),
-        steadiness=found.timeline.steadiness if found.timeline else (),
+        steady=found.timeline.steady if found.timeline else None,
     )
 
 
-def _steal_pct(found: Measurement, usage: Usage | None) -> float | None:
+def with_facts(
+    found: Measurement, record: CellRun, folder: CellFolder, completions: Completions
+) -> Measurement:
+    """The measurement with what its warnings are sized by (`warnings`); None where unknown."""
+    window, usage = completions.window, record.usage
+    steal_pct, foreign_pct = _others(found, usage)
+    response_ms, window_ms = completions.mean_of_all_ms, 1000 * window.seconds
+    both_pct = (found.load_cpu_pct or 0.0) + (found.service_cpu_pct or 0.0)
+    is_known = found.service_cpu_pct is not None
+    outside = completions.answered_in_load - completions.completed
+    counted = usage.service_requests if usage else None
+    metrics = found.service_metrics
+    return replace(
+        found,
+        generator_share=_share(found.load_cpu_pct, both_pct) if is_known else None,
+        users_in_flight=_share(completions.completed * (response_ms or 0.0), window_ms),
+        steal_pct=steal_pct,
+        foreign_pct=foreign_pct,
+        compile_share=_share(usage.compilers_cpu_ms, usage.service_cpu_ms) if usage else None,
+        gc_share=_share(metrics.gc_pause_ms, window_ms) if metrics else None,
+        off_cores_share=_off_cores_share(record, folder, usage),
+        service_requests=None if counted is None else counted - outside,
+    )
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return part / whole if part is not None and whole else None
+
+
+def _others(found: Measurement, usage: Usage | None) -> tuple[float | None, float | None]:
+    """Steal and foreign load, percent of the machine."""
     if usage and usage.beside:
-        return usage.beside.steal_pct
-    return found.machine.steal_pct if found.machine else None
+        return usage.beside.steal_pct, usage.beside.foreign_pct
+    machine, shares = found.machine, (found.service_cpu_pct, found.load_cpu_pct)
+    if machine is None:
+        return None, None
+    known = [share for share in shares if share is not None]
+    if len(known) < len(shares) or not machine.core_pct:
+        return machine.steal_pct, None
+    return machine.steal_pct, machine.cpu_pct - sum(known) / len(machine.core_pct)
 
 
-def _foreign_pct(found: Measurement, usage: Usage | None) -> float | None:
-    if usage and usage.beside:
-        return usage.beside.foreign_pct
-    shares = (found.service_cpu_pct, found.load_cpu_pct)
-    if found.machine is None or not found.machine.core_pct or None in shares:
+def _off_cores_share(record: CellRun, folder: CellFolder, usage: Usage | None) -> float | None:
+    """Of the cores that it was seen on. An attached service runs where its own starter put it."""
+    if usage is None or record.window is None or "attached" in record.flags:
         return None
-    known = sum(share for share in shares if share is not None)
-    return found.machine.cpu_pct - known / len(found.machine.core_pct)
-
-
-def _compilers_pct(usage: Usage | None) -> float | None:
-    if usage is None or usage.compilers_cpu_ms is None or not usage.service_cpu_ms:
-        return None
-    return 100 * usage.compilers_cpu_ms / usage.service_cpu_ms
+    used = pidstat.cores_used(folder.pidstat, record.window, record.service_pids)
+    return _share(len(used - set(record.service_cores)), len(used))
 
 
 def _percentiles_ms(found: Measurement, completions: Completions) -> tuple[float, ...]:
@@ -88,9 +106,3 @@ def _warmed_s(completions: Completions) -> float | None:
 
 def _planned_window_s(known: Known) -> tuple[float, float] | None:
     return known.planned_window_s
-
-
-def _cores_given(record: CellRun, usage: Usage | None) -> frozenset[int] | None:
-    """An attached service runs where its own starter put it."""
-    attached = usage is None or "attached" in record.flags
-    return None if attached else frozenset(record.service_cores)

@@ -60,22 +60,26 @@ class Measurement:
     within_run: WithinRun | None = None
     timeline: Timeline | None = None
     """From the same scan of the samples."""
+    generator_share: float | None = None
+    """The load generator's CPU time over its own and the service's (0 to 1)."""
+    users_in_flight: float | None = None
+    """X R of all completions: how many users were waiting for an answer, on average."""
+    steal_pct: float | None = None
+    """What the hypervisor took away, percent of the machine."""
+    foreign_pct: float | None = None
+    """What went to neither service nor load generator, percent of the machine."""
+    compile_share: float | None = None
+    """The compilers' CPU time over the service's (0 to 1)."""
+    gc_share: float | None = None
+    """The share of the service's time that went to garbage collection (0 to 1)."""
+    off_cores_share: float | None = None
+    """The share of the service's time on cores that it was not given (0 to 1)."""
+    within_block_se: float | None = None
+    """Standard error of the throughput over the rounds of this block, over its mean."""
+    service_requests: float | None = None
+    """Requests that the service counted where the load generator counted samples and errors."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
-    generator_share: float | None = None
-    """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
-    users_in_flight: float | None = None
-    """Who really waited for an answer, on average (Little's law)."""
-    steal_pct: float | None = None
-    """What the hypervisor took, percent of the machine."""
-    foreign_pct: float | None = None
-    """What went to neither the service nor the load generator, percent of the machine."""
-    compile_share: float | None = None
-    """Of the service's CPU time, what a JVM's compilers took; 0 to 1."""
-    gc_share: float | None = None
-    """The same of its garbage collector."""
-    within_block_se: float | None = None
-    """Relative standard error of the throughput over the block's trials."""
     machine: MachineUse | None = None
     service_metrics: ServiceMetrics | None = None
 
@@ -86,8 +90,6 @@ class Known:
 
     planned_window_s: tuple[float, float] | None = None
     """The shortest and the longest that the window may have been."""
-    ceiling_per_s: float | None = None
-    """Requests per second of the load generator on this machine (calibration)."""
 
 
 NOTHING = Known()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from restbench.analyse import audit, estimates, evidence, jtl, timeline, within_run
+from restbench.analyse import audit, estimates, evidence, jtl, timeline, warnings, within_run
+from restbench.analyse.flags import explain
 from restbench.analyse.jtl import Completions
 from restbench.analyse.measurement import NOTHING, KindMeasurement, Known, Measurement
+from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
@@ -40,6 +42,21 @@ class Row:
         if not self.measurements:
             return ("not-measured",)
         return tuple(dict.fromkeys(flag for each in self.measurements for flag in each.flags))
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What may have biased the cell by more than half the margin, the largest first."""
+        return warnings.of_cell(self.measured, self.cell.users)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What else to know before believing it, with the number of its blocks."""
+        found = []
+        for flag in self.flags:
+            text, count = explain(flag), self.blocks_with(flag)
+            some = f" (in {count} of {len(self.measurements)} blocks)"
+            found.append(Note(flag, text + some * (0 < count < len(self.measurements))))
+        return tuple(found)
 
     def blocks_with(self, flag: str) -> int:
         """In how many of its blocks a flag was raised."""
@@ -75,7 +92,8 @@ class Row:
         told: dict[str, str | int | float | None] = {"test_id": " ".join(self.test_ids)}
         told |= {factor: getattr(self.cell, factor) for factor in FACTORS}
         told |= {metric: self.value(metric) for metric in columns.METRICS}
-        told["flags"] = " ".join(self.flags)
+        kinds = (*(each.kind for each in self.warnings), *self.flags)
+        told["flags"] = " ".join(dict.fromkeys(kinds))
         return {name: told[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
@@ -116,7 +134,8 @@ def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> 
     found = _with_cpu_time(found, record.window, record.usage)
     found = _with_observations(found, record, record.window, folder)
     found = _with_course(found, record, folder, completions)
-    noticed = audit.noticed(evidence.of(found, record, folder, known, completions))
+    found = evidence.with_facts(found, record, folder, completions)
+    noticed = audit.noticed(evidence.of(found, record, known, completions))
     return replace(found, flags=tuple(dict.fromkeys((*record.flags, *noticed))))
 
 

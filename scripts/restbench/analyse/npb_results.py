@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from restbench.analyse import audit
+from restbench.analyse import flags
 from restbench.analyse.audit import FOREIGN_LIMIT_PCT
 from restbench.analyse.comparison import Series
 from restbench.experiment.cell import Cell
@@ -104,7 +104,7 @@ class NpbRow:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What to know before believing it (`audit.explain`), each once."""
+        """What to know before believing it (`flags.explain`), each once."""
         if not self.rounds:
             return ("not-measured",)
         noted = [flag for each in self.rounds for flag in each.flags]
@@ -170,7 +170,7 @@ def failures(rows: Sequence[NpbRow]) -> list[str]:
 
 def meanings(rows: Sequence[NpbRow]) -> dict[str, str]:
     """The flags of these rows, each with its sentence."""
-    return {flag: audit.explain(flag) for row in rows for flag in row.flags}
+    return {flag: flags.explain(flag) for row in rows for flag in row.flags}
 
 
 def _record(run: Run, planned: PlannedCell) -> NpbRun:

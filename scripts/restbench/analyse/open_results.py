@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from restbench.analyse import audit, open_samples
+from restbench.analyse import flags, open_samples
 from restbench.analyse.audit import FOREIGN_LIMIT_PCT, LOAD_CORES_SHARE
 from restbench.analyse.open_samples import Answered
 from restbench.experiment import open_experiment, walk
@@ -109,7 +109,7 @@ class WalkResult:
 
 def explain(note: str) -> str:
     """One sentence on a note."""
-    return NOTES.get(note) or audit.explain(note)
+    return NOTES.get(note) or flags.explain(note)
 
 
 def step_result(step: OpenStep, folder: CellFolder, objective: Objective) -> StepResult:

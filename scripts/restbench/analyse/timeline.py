@@ -58,8 +58,6 @@ class Timeline:
     """False: the end of warm-up could not be found; None: too little data to judge (`steady`)."""
     cut_s: float | None
     """Where MSER ends warm-up."""
-    steadiness: tuple[str, ...]
-    """The audit's flags for it (`steady`)."""
     bin_s: float
     """The width of the load's bins, one second or less."""
     second_s: list[float]
@@ -114,7 +112,6 @@ def of(record: CellRun, folder: CellFolder, completions: Completions) -> Timelin
         window_s=window.seconds,
         steady=judged.steady,
         cut_s=None if judged.cut_ms is None else (judged.cut_ms - window.start_ms) / 1000,
-        steadiness=judged.flags,
         bin_s=course.bin_ms / 1000,
         second_s=_relative_s(window, course.first_ms + course.bin_ms * (_places(course) + 0.5)),
         throughput_per_s=(course.counts / (course.bin_ms / 1000)).tolist(),

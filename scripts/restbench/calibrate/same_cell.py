@@ -20,6 +20,8 @@ from restbench.analyse.measures import Measurement, Row
 from restbench.calibrate.probe import SHAPE, Probe, cell_of, window_of
 from restbench.deploy.service import Service
 from restbench.experiment.records import CalibrationCheck
+from restbench.experiment.statistics import Ratio
+from restbench.judge import verdicts
 
 METRIC = "throughput_per_s"
 USERS = 10
@@ -62,17 +64,17 @@ def judge(pairs: Sequence[Pair], trials: int = TRIALS, blocks: int = BLOCKS) -> 
     """Give the measurements to two techniques at random, compare as a report does, and count."""
     draw = random.Random(SEED)  # noqa: S311 - an order, not a secret
     compared = [_compare(pairs, blocks, draw) for _ in range(trials)]
-    share = sum(each.verdict == "different" for each in compared) / trials
-    by_test = sum((each.p_value or 0.0) <= SIGNIFICANT for each in compared) / trials
-    seen = median(each.could_have_seen or 0.0 for each in compared) - 1
+    share = sum(_is_different(each) for each in compared) / trials
+    by_test = sum(each.p_value <= SIGNIFICANT for each in compared) / trials
+    width = median(each.high / each.estimate for each in compared) - 1
     values = [getattr(each, METRIC) for pair in pairs for each in pair]
     spread = stdev(values) / fmean(values)
     return CalibrationCheck(
         name="A/A",
         question="Is a cell that is measured as if it were two techniques called different?",
         measured=(
-            f"{share:.1%} of {trials} comparisons of {blocks} blocks, which could have seen "
-            f"{seen:.0%} or more ({by_test:.1%} without the margin); {len(values)} measurements of "
+            f"{share:.1%} of {trials} comparisons of {blocks} blocks, whose intervals are "
+            f"±{width:.0%} ({by_test:.1%} without the margin); {len(values)} measurements of "
             f"one cell, standard deviation {spread:.1%} of their mean{_doubt(share, spread)}"
         ),
         limit=f"at most {LIMIT:.0%}",
@@ -80,7 +82,7 @@ def judge(pairs: Sequence[Pair], trials: int = TRIALS, blocks: int = BLOCKS) -> 
         values={
             "different_share": share,
             "different_share_without_margin": by_test,
-            "could_have_seen": seen,
+            "half_width": width,
             "measurements": len(values),
             "spread": spread,
             "mean_per_s": fmean(values),
@@ -94,13 +96,21 @@ def _doubt(share: float, spread: float) -> str:
     return ": with such a spread a chain that is right fails in about 4 of 10 calibrations"
 
 
-def _compare(pairs: Sequence[Pair], blocks: int, draw: random.Random) -> comparison.Comparison:
+def _compare(pairs: Sequence[Pair], blocks: int, draw: random.Random) -> Ratio:
     labelled = [
         pair if draw.random() < HEADS else (pair[1], pair[0]) for pair in draw.sample(pairs, blocks)
     ]
     ones, twos = (_row([pair[side] for pair in labelled]) for side in (0, 1))
     first, second = (comparison.series(row, METRIC) for row in (ones, twos))
-    return comparison.judged([comparison.paired(first, second)])[0]
+    found = comparison.paired(first, second).ratio
+    assert found is not None  # noqa: S101 - of several blocks
+    return found
+
+
+def _is_different(found: Ratio) -> bool:
+    """Whether either of the two would be called the greater one."""
+    known = comparison.Comparison(estimate=found.estimate, ratio=found)
+    return min(verdicts.p_holds(known, expect) for expect in verdicts.DIFFERENCES) <= SIGNIFICANT
 
 
 def _row(measurements: Sequence[Measurement]) -> Row:

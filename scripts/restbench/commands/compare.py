@@ -12,8 +12,8 @@ from restbench.commands.choosing import closed_run
 from restbench.commands.options import console
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
-from restbench.judge.claim_parts import ratio_text
 from restbench.judge.compare import METRICS, Compared, Line, compare
+from restbench.judge.verdicts import ratio_text, said
 
 _RUN = "A run's name, its path, or 'latest'."
 
@@ -66,12 +66,10 @@ def _table(found: Compared, first: str, second: str) -> Table:
 
 
 def _verdict(line: Line) -> str:
-    found = line.comparison
-    if found.lack:
-        return f"{line.change}: {found.lack}" if line.change == "worse" else found.lack
-    if found.verdict == "no detectable difference" and found.could_have_seen:
-        return f"{found.verdict} (could have seen ≥ {100 * (found.could_have_seen - 1):.1f} %)"
-    return found.verdict if line.change == "unknown" else line.change
+    if lack := line.comparison.lack:
+        return f"{line.change}: {lack}" if line.change == "worse" else lack
+    told = said(line.verdict, line.comparison)
+    return {"reproduced": "the same", "contradicted": line.change}.get(line.verdict, told)
 
 
 def _notes(found: Compared) -> list[str]:
@@ -79,8 +77,6 @@ def _notes(found: Compared) -> list[str]:
     for which, cells in (("first", found.only_first), ("second", found.only_second)):
         if cells:
             notes.append(f"only in the {which}: {', '.join(cells)}")
-    if any(line.comparison.verdict == "one run" for line in found.lines):
-        notes.append("one run: a run of one block has no interval, so there is no verdict")
     if any(line.comparison.ratio for line in found.lines):
-        notes.append("intervals are over the blocks of each run, not over days; verdicts by Holm")
+        notes.append("intervals are over the blocks of each run, not over days; changes by Holm")
     return notes

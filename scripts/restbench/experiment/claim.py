@@ -84,6 +84,9 @@ class Part(Strict):
     """The claim's own, where it says more than a difference."""
     study_value: Annotated[float, Field(gt=0)] | None = None
     """The ratio in the study, where it is published as a number."""
+    pooled: bool = False
+    """Whether it is asked of any cell like these: of the geometric mean over all questions of the
+    claim that are pooled, with an interval for another cell. A single one can only contradict."""
     decides: bool = True
     """False: shown beside the claim, which stands or falls without it."""
 
@@ -117,15 +120,20 @@ class Part(Strict):
         )
 
 
-class Claim(Strict):
-    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
-    yet (`awaits`)."""
+class Statement(Strict):
+    """What any claim is in words."""
 
     id: str
     text: str
     """The study's words."""
     reading: str
     """How it is tested, in plain words, and what the words left open."""
+
+
+class Claim(Statement):
+    """A row of the claims table. Decided by its parts, by the proofs, by another experiment, or not
+    yet (`awaits`)."""
+
     parts: tuple[Part, ...] = ()
     proofs: dict[ServiceName, list[str]] = Field(default_factory=dict)
     """Strategies a service whose proofs decide, instead of parts."""

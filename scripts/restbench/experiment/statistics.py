@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -65,10 +65,21 @@ class Ratio:
             return 1.0 if distance == 0 else 0.0
         return 2 * t_tail(distance / self.log_error, self.degrees_of_freedom)
 
-    def smallest_seen(self, level: float = 1 - CONFIDENCE) -> float:
-        """The smallest ratio above 1 that a test at this level would have told from 1, given the
-        spread of the data."""
-        return math.exp(_t_quantile(self.degrees_of_freedom, 1 - level) * self.log_error)
+    def p_above(self, limit: float) -> float:
+        """One-sided, of the t test that the true ratio is at most `limit`."""
+        distance = math.log(self.estimate / limit)
+        if self.log_error == 0:
+            return 0.0 if distance > 0 else 1.0
+        return t_tail(distance / self.log_error, self.degrees_of_freedom)
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        """The interval's ends at another confidence than 95 %."""
+        factor = math.exp(self.log_half_width(confidence))
+        return self.estimate / factor, self.estimate * factor
+
+    def log_half_width(self, confidence: float = CONFIDENCE) -> float:
+        """Half the interval's width on the scale of ln(ratio): 0.05 is about 5 %."""
+        return _t_quantile(self.degrees_of_freedom, confidence) * self.log_error
 
 
 @dataclass(frozen=True)
@@ -118,6 +129,24 @@ def log_welch_ratio(first: Numbers, second: Numbers, confidence: float = CONFIDE
     error = math.sqrt(total)
     factor = math.exp(_t_quantile(freedom, confidence) * error)
     return Ratio(estimate, estimate / factor, estimate * factor, freedom, error)
+
+
+def prediction_ratio(ratios: Sequence[Ratio], confidence: float = CONFIDENCE) -> Ratio:
+    """The geometric mean of several cells' ratios, with the interval in which ANOTHER cell's true
+    ratio lies (random effects).
+
+    The unweighted method of moments (Hedges and Olkin 1985): variances of single cells come from a
+    few blocks, too few to weigh by. With s² the variance of ln(ratio) over the k cells and v the
+    mean of their squared errors, cells differ by tau² = max(0, s² - v), and the interval is
+    mean ± t[k-1] sqrt(tau² + s²/k).
+    """
+    logs = _at_least_two([math.log(each.estimate) for each in ratios])
+    total = float(logs.var(ddof=1))
+    within = float(np.mean([each.log_error**2 for each in ratios]))
+    error = math.sqrt(max(0.0, total - within) + total / logs.size)
+    found = Ratio(math.exp(float(logs.mean())), 1.0, 1.0, float(logs.size - 1), error)
+    low, high = found.ends(confidence)
+    return replace(found, low=low, high=high)
 
 
 def holm_levels(p_values: Sequence[float], level: float = 1 - CONFIDENCE) -> list[float]:

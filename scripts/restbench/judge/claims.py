@@ -3,49 +3,93 @@ and proofs in, decisions out."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
-from restbench.analyse import audit
+from restbench.analyse import warnings
+from restbench.analyse.comparison import Comparison, paired, pooled
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Claim
+from restbench.experiment.claim import Claim, Expectation, Part, Question, Statement
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof
-from restbench.judge.claim_parts import PartDecision, Verdict, weigh
+from restbench.judge import verdicts
+from restbench.judge.guard import unmeasurable
+from restbench.judge.sides import side
+from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 
-#: Of a claim whose deciding parts differ, the first that occurs: one part that is really the other
-#: way contradicts the whole; else what is unknown is said before what is known.
-PRECEDENCE: tuple[Verdict, ...] = (
-    "contradicted",
-    "not measured",
-    "one run",
-    "not detected",
-    "same direction, other size",
-    "reproduced",
-)
-AS_CLAIMED: tuple[Verdict, ...] = ("reproduced", "same direction, other size")
-#: What is expected of a part that a difference, and not the lack of one, must show.
-DIFFERENCES = ("greater", "less")
+WORDS: dict[str, str] = {
+    "throughput_per_s": "throughput",
+    "mean_ms": "mean latency",
+    "p95_ms": "p95",
+    "cpu_ms_per_request": "CPU time per request",
+    "kernel_s": "time",
+}
 #: How many parts a sentence names.
 NAMED = 3
 
 
-class Worded(Protocol):
-    """A claim of any kind, in words."""
+@dataclass(frozen=True)
+class Asked:
+    """A question of a claim with its ratio found in the rows."""
+
+    label: str
+    """Such as `M low 30u / M low 10u`."""
+    metric: str
+    """What is divided, a key of WORDS."""
+    expect: Expectation
+    cells: tuple[str, ...]
+    """The ids of the cells behind it."""
+    comparison: Comparison
+    study_value: float | None = None
+    """The ratio in the study, where it is published as a number."""
+    unmeasurable: str = ""
+    """What else than the cells made the ratio; empty where nothing did."""
+    is_pooled: bool = False
+    """Whether a pool is made of it and others."""
+
+
+@dataclass(frozen=True)
+class PartDecision(Asked):
+    """What the run says of it."""
+
+    verdict: Verdict = "not-measured"
+    more: Mapping[str, float] = field(default_factory=dict)
+    """A cell's id → the minutes more that would decide it; empty where that is not known."""
 
     @property
-    def id(self) -> str:
-        """What it is called."""
+    def decides(self) -> bool:
+        """One of a pool can contradict the claim, and cannot keep it from being decided."""
+        return not self.is_pooled or self.verdict == "contradicted"
 
     @property
-    def text(self) -> str:
-        """The study's words."""
+    def headline(self) -> str:
+        """The verdict with its half-width and minutes, where it is undecided."""
+        minutes = sum(self.more.values()) if self.more else None
+        return said(self.verdict, self.comparison, minutes)
 
     @property
-    def reading(self) -> str:
-        """How it is tested."""
+    def why(self) -> str:
+        """A sentence without its full stop: the ratio, and what makes the verdict of it."""
+        if self.comparison.estimate is None:
+            return f"{self.label}: {self.comparison.lack}"
+        found = f"{WORDS[self.metric]} {self.label} = {ratio_text(self.comparison)}"
+        if self.verdict == "not-measurable":
+            return f"{found}, but {self.unmeasurable}"
+        if self.verdict == "reproduced":
+            study = self.study_value if self._is_of_another_size else None
+            return f"{found}, where the study has {study}" if study else found
+        return f"{found}: {self.headline}"
+
+    @property
+    def _is_of_another_size(self) -> bool:
+        """Whether the study's value lies outside the interval by more than the margin. Next to
+        `same` or `not greater` it may even lie the other way: there it is only shown."""
+        ratio, limit = self.comparison.ratio, 1 + self.comparison.margin
+        if ratio is None or not self.study_value or self.expect not in verdicts.DIFFERENCES:
+            return False
+        return not ratio.low / limit <= self.study_value <= ratio.high * limit
 
 
 @dataclass(frozen=True)
@@ -57,14 +101,14 @@ class Decision:
     reading: str
     verdict: Verdict
     headline: str
-    """The verdict with what belongs to it: what lacks, what it could have seen."""
+    """The verdict with what belongs to it: what lacks; half-width and minutes."""
     why: str
     parts: tuple[PartDecision, ...] = ()
     """The parts that decide."""
     beside: tuple[PartDecision, ...] = ()
     """The parts that are only shown."""
-    marked: tuple[str, ...] = ()
-    """The doubtful cells behind it, each with what is doubtful."""
+    warned: tuple[str, ...] = ()
+    """The cells behind it that have warnings, each with them."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -75,87 +119,201 @@ class Decision:
     @property
     def study_values(self) -> tuple[float, ...]:
         """The study's ratios, where it published numbers."""
-        values = (part.study_value for part in self.parts)
-        return tuple(dict.fromkeys(value for value in values if value is not None))
+        return tuple(dict.fromkeys(part.study_value for part in self.parts if part.study_value))
 
 
-def decide(claims: Claims, rows: Sequence[Row], proofs: Sequence[Proof]) -> list[Decision]:
-    """A decision for each claim, in the order of the file, from one run's rows and proofs."""
-    by_cell = {row.cell: row for row in rows}
-    marks = _marks(rows, proofs)
-    return [_decide(claim, by_cell, proofs, marks, claims.margin) for claim in claims.entries]
+@dataclass(frozen=True)
+class _Run:
+    """What the claims are held against."""
+
+    rows: Sequence[Row]
+    proofs: Sequence[Proof]
+    margin: float
+    minutes: Mapping[str, float]
+    warned: Mapping[str, str]
 
 
-def _decide(
-    claim: Claim,
-    rows: Mapping[Cell, Row],
+def decide(
+    claims: Claims,
+    rows: Sequence[Row],
     proofs: Sequence[Proof],
-    marks: Mapping[str, str],
-    margin: float,
-) -> Decision:
+    minutes: Mapping[str, float] | None = None,
+) -> list[Decision]:
+    """A decision for each claim, in the order of the file, from one run's rows and proofs.
+
+    `minutes` says of a cell's id how many minutes of the run it has taken so far, its part of
+    starts and warm-up included; without it nobody is told how many more a claim takes.
+    """
+    run = _Run(rows, proofs, claims.margin, minutes or {}, _warned(rows, proofs))
+    found = [_decide(claim, run) for claim in claims.entries]
+    trimmed = [
+        replace(row, measurements=warnings.without_warned(row.measurements, row.cell.users))
+        for row in rows
+    ]
+    if all(one.measurements == two.measurements for one, two in zip(rows, trimmed, strict=True)):
+        return found
+    rest = replace(run, rows=trimmed)
+    return [
+        _sensitive(one, _decide(claim, rest))
+        for claim, one in zip(claims.entries, found, strict=True)
+    ]
+
+
+def _sensitive(found: Decision, trimmed: Decision) -> Decision:
+    """Whether leaving out what has a warning makes another verdict (method, rule 10). That fewer
+    blocks decide less is none."""
+    if trimmed.verdict == found.verdict or trimmed.verdict not in verdicts.DECIDED:
+        return found
+    told = f"without the blocks that have warnings: {trimmed.headline}"
+    return replace(found, warned=(told, *found.warned))
+
+
+def _decide(claim: Claim, run: _Run) -> Decision:
     if claim.awaits:
-        return _simple(claim, "not measured", f"{claim.awaits} is not there yet")
+        return _simple(claim, "not-measured", f"{claim.awaits} is not there yet")
     if claim.experiment:
         elsewhere = f"it is decided by the experiment {claim.experiment}, not by this one"
         return _simple(
-            claim, "not measured", f"{elsewhere}: make bench EXPERIMENT={claim.experiment}"
+            claim, "not-measured", f"{elsewhere}: make bench EXPERIMENT={claim.experiment}"
         )
     if claim.proofs:
-        return _by_proofs(claim, proofs)
-    parts = weigh([part for part in claim.parts if part.decides], rows, margin)
-    beside = weigh([part for part in claim.parts if not part.decides], rows, margin)
-    return sum_up(claim, parts, beside, marks)
+        return _by_proofs(claim, run.proofs)
+    deciding, others = (
+        weigh(_asked([part for part in claim.parts if part.decides is decides], run), run.minutes)
+        for decides in (True, False)
+    )
+    return sum_up(claim, deciding, others, run.warned)
+
+
+def _asked(parts: Sequence[Part], run: _Run) -> list[Asked]:
+    """The questions of the parts; those that are pooled stand behind the pool that they make."""
+    rows = {row.cell: row for row in run.rows}
+    asked = [
+        _ask(part, question, rows, part.margin or run.margin)
+        for part in parts
+        for question in part.questions()
+    ]
+    pools: dict[tuple[str, Expectation, float], list[Asked]] = {}
+    for each in asked:
+        if each.is_pooled:
+            key = (each.metric, each.expect, each.comparison.margin)
+            pools.setdefault(key, []).append(each)
+    return [*map(_pool, pools.values()), *asked]
+
+
+def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> Asked:
+    """One question of a part, its two sides found in the rows."""
+    terms = (question.numerator, question.denominator)
+    cells = tuple(dict.fromkeys(cell for term in terms for cell in term.cells))
+
+    def ratio(of: Mapping[Cell, Row]) -> Comparison:
+        first, second = (side(term, part.metric, of, part.kind)[1] for term in terms)
+        return paired(first, second, margin)
+
+    return Asked(
+        " / ".join(side(term, part.metric, rows, part.kind)[0] for term in terms),
+        part.metric,
+        part.expect,
+        tuple(cell.id for cell in cells),
+        ratio(rows),
+        part.study_value,
+        unmeasurable(part.metric, part.expect, cells, rows, ratio),
+        part.pooled,
+    )
+
+
+def _pool(asked: Sequence[Asked]) -> Asked:
+    """The ratio of any such cell, from those of all."""
+    return Asked(
+        f"for any cell like these {len(asked)}",
+        asked[0].metric,
+        asked[0].expect,
+        tuple(dict.fromkeys(cell for each in asked for cell in each.cells)),
+        pooled([each.comparison for each in asked]),
+        unmeasurable=next((each.unmeasurable for each in asked if each.unmeasurable), ""),
+    )
+
+
+def weigh(asked: Sequence[Asked], minutes: Mapping[str, float] | None = None) -> list[PartDecision]:
+    """A decision for every question, judged as one table."""
+    found = verdicts.together([(each.comparison, each.expect) for each in asked])
+    return [
+        PartDecision(
+            **vars(each),
+            verdict="not-measurable" if each.unmeasurable else verdict,
+            more=_more(each, minutes),
+        )
+        for each, verdict in zip(asked, found, strict=True)
+    ]
+
+
+def _more(asked: Asked, minutes: Mapping[str, float] | None) -> dict[str, float]:
+    times = verdicts.more_times(asked.comparison, asked.expect)
+    known = {cell: spent for cell in asked.cells if (spent := (minutes or {}).get(cell))}
+    if times is None or len(known) < len(asked.cells):
+        return {}
+    return {cell: spent * (times - 1) for cell, spent in known.items()}
 
 
 def sum_up(
-    claim: Worded,
+    claim: Statement,
     parts: Sequence[PartDecision],
     beside: Sequence[PartDecision],
-    marks: Mapping[str, str],
+    warned: Mapping[str, str],
 ) -> Decision:
-    """The decision that the deciding `parts` come to; `not measured` where there is none. `marks`
-    says of a cell's id what is doubtful about it."""
+    """The decision that the deciding `parts` come to; `not-measured` where there is none. `warned`
+    says of a cell's id what its warnings are."""
     cells = dict.fromkeys(cell for part in parts for cell in part.cells)
+    counted = [part for part in parts if part.decides]
     verdict: Verdict = next(
-        (each for each in PRECEDENCE if any(part.verdict == each for part in parts)), "not measured"
+        (each for each in PRECEDENCE if any(part.verdict == each for part in counted)),
+        "not-measured",
     )
     return Decision(
         claim.id,
         claim.text,
         claim.reading,
         verdict,
-        headline=_headline(verdict, parts),
-        why=_why(verdict, parts),
+        headline=_headline(verdict, counted),
+        why=_why(verdict, counted),
         parts=tuple(parts),
         beside=tuple(beside),
-        marked=tuple(f"{cell}: {marks[cell]}" for cell in cells if cell in marks),
+        warned=tuple(f"{cell}: {warned[cell]}" for cell in cells if cell in warned),
     )
 
 
 def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
-    if verdict == "not measured" and 0 < len(deciding) < len(parts):
-        return f"not measured (part: {_listed(part.label for part in deciding)})"
-    if verdict == "one run":
-        leaning = sum(part.leans or part.verdict in AS_CLAIMED for part in parts)
-        return f"one run: as claimed in {leaning} of {len(parts)} parts"
-    seen = [part.comparison.could_have_seen or 1.0 for part in deciding]
-    if verdict == "not detected" and any(part.expect in DIFFERENCES for part in deciding):
-        return f"not detected (could have seen ≥ {100 * (max(seen) - 1):.1f} %)"
-    return verdict
+    if verdict == "too-imprecise":
+        hardest = max(deciding, key=_times)
+        more: dict[str, float] = {}
+        for part in deciding:
+            more |= {cell: max(each, more.get(cell, 0.0)) for cell, each in part.more.items()}
+        known = all(part.more for part in deciding)
+        return said(verdict, hardest.comparison, sum(more.values()) if known else None)
+    if verdict == "not-measured" and 0 < len(deciding) < len(parts):
+        return f"{said(verdict)} (part: {_listed(part.label for part in deciding)})"
+    if verdict == "reproduced" or len(parts) < 2:
+        return said(verdict)
+    return f"{said(verdict)} ({len(deciding)} of {len(parts)} parts)"
+
+
+def _times(part: PartDecision) -> float:
+    """The largest of all without an interval: how much it lacks is not known."""
+    if part.comparison.ratio is None:
+        return math.inf
+    return verdicts.more_times(part.comparison, part.expect) or 0.0
 
 
 def _why(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
-    # What speaks against the claim is named before what speaks for it.
-    named = sorted((part for part in parts if part.verdict == verdict), key=lambda part: part.leans)
-    said = [part.comparison.lack or part.why for part in named]
-    deciding = _listed(dict.fromkeys(said), "; ") or "no cell that decides is among these"
-    held = sum(part.verdict in AS_CLAIMED for part in parts)
-    if verdict == "not measured" and held == 0:
+    named = [part.comparison.lack or part.why for part in parts if part.verdict == verdict]
+    deciding = _listed(dict.fromkeys(named), "; ") or "no cell that decides is among these"
+    held = sum(part.verdict == "reproduced" for part in parts)
+    if verdict == "not-measured" and held == 0:
         return f"Not measured: {deciding}."
-    if len(parts) == 1 or verdict == "one run":
+    if len(parts) == 1:
         return f"{deciding[0].upper()}{deciding[1:]}."
-    return f"{held} of {len(parts)} parts are as claimed. {verdict.capitalize()}: {deciding}."
+    return f"{held} of {len(parts)} parts hold. {said(verdict).capitalize()}: {deciding}."
 
 
 def _listed(texts: Iterable[str], separator: str = ", ") -> str:
@@ -168,21 +326,15 @@ def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
     """From what the operating system saw: no numbers, so no interval."""
     wanted = [(service, name) for service, names in claim.proofs.items() for name in names]
     seen = {
-        pair: [each for each in proofs if (each.service, each.strategy) == pair] for pair in wanted
+        pair: [each.does for each in proofs if (each.service, each.strategy) == pair]
+        for pair in wanted
     }
-    denied = [
-        f"{each.service} {each.strategy}"
-        for found in seen.values()
-        for each in found
-        if each.does is False
-    ]
-    lacking = [
-        f"{' '.join(pair)}" for pair, found in seen.items() if not any(each.does for each in found)
-    ]
+    denied = [" ".join(pair) for pair, found in seen.items() if False in found]
+    lacking = [" ".join(pair) for pair, found in seen.items() if True not in found]
     if denied:
         return _simple(claim, "contradicted", f"proofs say DOES NOT: {', '.join(denied)}")
     if lacking:
-        return _simple(claim, "not measured", f"no proof of {', '.join(lacking)}")
+        return _simple(claim, "not-measured", f"no proof of {', '.join(lacking)}")
     return _simple(
         claim,
         "reproduced",
@@ -193,21 +345,19 @@ def _by_proofs(claim: Claim, proofs: Sequence[Proof]) -> Decision:
 
 def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
     sentence = why[0].upper() + why[1:] + "."
-    return Decision(claim.id, claim.text, claim.reading, verdict, headline=verdict, why=sentence)
+    return Decision(claim.id, claim.text, claim.reading, verdict, said(verdict), sentence)
 
 
-def _marks(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
-    """Cell id → what is doubtful about it: its flags, or a strategy that does not do its name."""
+def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
+    """Cell id → its warnings, and whether its strategy does not do its name."""
     denied = {
         (each.service, each.strategy, each.placement) for each in proofs if each.does is False
     }
     found = {}
     for row in rows:
-        marks = (
-            [flag for flag in row.flags if audit.is_doubtful((flag,))] if row.measurements else []
-        )
+        told = [str(each) for each in row.warnings]
         if (row.cell.service, row.cell.strategy, row.cell.placement) in denied:
-            marks.append("its proof says DOES NOT")
-        if marks:
-            found[row.cell.id] = ", ".join(marks)
+            told.append("its proof says DOES NOT")
+        if told:
+            found[row.cell.id] = ", ".join(told)
     return found

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from restbench.analyse import measures
-from restbench.analyse.comparison import Comparison, judged, series, unpaired
+from restbench.analyse.comparison import Comparison, series, unpaired
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.failures import BadConfiguration
+from restbench.judge import verdicts
+from restbench.judge.verdicts import Verdict
 from restbench.machine import machine
 from restbench.store.store import Run
 
@@ -54,6 +56,8 @@ class Line:
     first: float | None
     second: float | None
     comparison: Comparison
+    verdict: Verdict
+    """Of "the second run is as the first"."""
     change: Change
 
 
@@ -102,20 +106,29 @@ def compare(
 
 
 def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list[Line]:
-    found = judged([_ratio(one, two, metric, margin) for one, two in pairs])
+    """Held against "the second is as the first": contradicted is what has changed."""
+    ratios = [_ratio(one, two, metric, margin) for one, two in pairs]
+    found = verdicts.together([(each, "same") for each in ratios])
     return [
-        Line(one.cell, one.value(metric), two.value(metric), each, _change(one, two, metric, each))
-        for (one, two), each in zip(pairs, found, strict=True)
+        Line(
+            one.cell,
+            one.value(metric),
+            two.value(metric),
+            ratio,
+            verdict,
+            _change(one, two, metric, ratio, verdict),
+        )
+        for (one, two), ratio, verdict in zip(pairs, ratios, found, strict=True)
     ]
 
 
 def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
     if (one.shape, one.mix) != (two.shape, two.mix):
-        return Comparison("not measured", lack=f"'{one.cell.complexity}' has another size")
+        return Comparison(margin, lack=f"'{one.cell.complexity}' has another size")
     return unpaired(series(two, metric), series(one, metric), margin)
 
 
-def _change(one: Row, two: Row, metric: str, found: Comparison) -> Change:
+def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict) -> Change:
     """An answer that has become wrong is worse, whatever its speed; so is a cell that fails now, or
     answers nothing but errors."""
     answers_nothing = any(each.throughput_per_s == 0 for each in two.measured)
@@ -123,11 +136,10 @@ def _change(one: Row, two: Row, metric: str, found: Comparison) -> Change:
         return "worse"
     if one.value(metric) is not None and not two.measured and "failed" in two.flags:
         return "worse"
-    if found.verdict == "void":
-        turned_wrong = "wrong-answers" in two.flags and "wrong-answers" not in one.flags
-        return "worse" if turned_wrong else "unknown"
-    if found.verdict != "different" or found.estimate is None:
-        return "none" if found.verdict == "no detectable difference" else "unknown"
+    if "wrong-answers" in two.flags and "wrong-answers" not in one.flags:
+        return "worse"
+    if verdict != "contradicted" or found.estimate is None:
+        return "none" if verdict == "reproduced" else "unknown"
     return "better" if (found.estimate > 1) == METRICS[metric] else "worse"
 
 

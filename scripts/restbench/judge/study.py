@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse import audit
+from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
 from restbench.experiment import claim_file, columns
 from restbench.experiment.cell import Cell
@@ -169,13 +169,15 @@ def _blocks_line(manifest: Manifest, rows: Sequence[Row]) -> str:
 
 
 def marks(row: Row) -> dict[str, str]:
-    """A row's flags for people: `steal`, or `steal 2/5` where two of five blocks have it."""
+    """A row's warnings and notes for people: `steal ≤ 3.2 %`, a note as `retried 2/5` where two of
+    five blocks have it."""
     blocks = len(row.measurements)
     counts = {flag: row.blocks_with(flag) for flag in row.flags}
-    return {
+    notes = {
         flag: flag if count in (0, blocks) else f"{flag} {count}/{blocks}"
         for flag, count in counts.items()
     }
+    return notes | {each.kind: str(each) for each in row.warnings}
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
@@ -186,9 +188,9 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:
-    """The flags of these rows, each with its sentence."""
-    seen = dict.fromkeys(flag for row in rows for flag in row.flags)
-    return {flag: audit.explain(flag) for flag in seen}
+    """The warnings and notes of these rows, each with its sentence."""
+    seen = dict.fromkeys(kind for row in rows for kind in marks(row))
+    return {kind: explain(kind) for kind in seen}
 
 
 def column_meanings() -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from restbench.analyse import audit
+from restbench.analyse.flags import is_warning
 from restbench.analyse.measures import Row
 from restbench.analyse.timeline import Timeline
 from restbench.experiment import columns
@@ -88,7 +88,7 @@ def cells(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
     return {
         row.cell.id: {
             "name": _name(row.cell),
-            "flags": [[flag, int(audit.is_doubtful((flag,)))] for flag in row.flags],
+            "flags": [[text, int(is_warning(kind))] for kind, text in study.marks(row).items()],
             "blocks": len(row.measured),
         }
         for row in rows
@@ -109,7 +109,7 @@ def _stages(row: Row) -> dict[str, Any]:
         "cell": row.cell.id,
         "group": f"{row.cell.service}, {row.cell.complexity}",
         "label": f"{study.technique(row.cell)}, {row.cell.users}",
-        "doubtful": int(audit.is_doubtful(row.flags)),
+        "doubtful": int(bool(row.warnings)),
         # JMeter counts whole milliseconds: of the fastest cells less than nothing may be left.
         "ms": [_rounded(max(0.0, row.value(stage) or 0.0)) for stage in _STAGES],
     }

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from restbench.analyse import audit, measures
+from restbench.analyse import measures
 from restbench.analyse.measures import Row
-from restbench.analyse.regret import regrets
 from restbench.experiment import experiment
 from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, Shape, users_text
 from restbench.experiment.experiment import Experiment, Figure
 from restbench.experiment.statistics import geometric_mean
-from restbench.judge import study
+from restbench.judge import regret, study
 from restbench.show import drawing, regret_figure
 from restbench.show.chart import Chart, Line, Panel, Point
 from restbench.store.store import Run
@@ -58,7 +57,7 @@ def write(run: Run, rows: Sequence[Row] | None = None) -> list[Path]:
         if described:
             write_text(run.figure(figure.number), drawing.svg(described))
             written.append(run.figure(figure.number))
-    return written + regret_figure.write(run, regrets(known))
+    return written + regret_figure.write(run, regret.choosing(known).regrets)
 
 
 def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart | None:
@@ -115,7 +114,7 @@ def _points(plot: Plot, metric: str, cells: list[Cell]) -> tuple[Point, ...]:
                 x=plot.x_of(cell),
                 y=row.value(metric),
                 interval=(interval.low, interval.high) if interval else None,
-                doubtful=audit.is_doubtful(row.flags),
+                doubtful=bool(row.warnings),
                 cell=cell.id,
             )
         )
@@ -211,8 +210,8 @@ def _operand_notes(plot: Plot) -> list[str]:
 
 def _doubts(plot: Plot) -> list[str]:
     shown = [row for row in plot.rows.values() if row.value("throughput_per_s") is not None]
-    flags = dict.fromkeys(f for row in shown for f in row.flags if audit.is_doubtful((f,)))
-    return [f"Hollow points are to be doubted: {', '.join(flags)}."] if flags else []
+    kinds = dict.fromkeys(each.kind for row in shown for each in row.warnings)
+    return [f"Hollow points have warnings: {', '.join(kinds)}."] if kinds else []
 
 
 def _missing(plot: Plot) -> list[str]:
@@ -220,7 +219,7 @@ def _missing(plot: Plot) -> list[str]:
     gone = [row for row in plot.rows.values() if row.value("throughput_per_s") is None]
     named = [
         f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
-        f"({', '.join(flag for flag in row.flags if audit.is_doubtful((flag,)))})"
+        f"({', '.join(row.flags)})"
         for row in gone[:_NAMED_AT_MOST]
     ]
     more = [f"and {len(gone) - _NAMED_AT_MOST} more"] if len(gone) > _NAMED_AT_MOST else []

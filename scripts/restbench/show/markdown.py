@@ -8,8 +8,8 @@ from restbench.analyse.measures import Row
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.experiment.records import Proof
 from restbench.judge import study
-from restbench.judge.answer import answer
 from restbench.judge.claims import Decision
+from restbench.judge.leader import answer
 from restbench.judge.study import STUDY_COLUMNS, Section
 from restbench.show import microbench_text
 from restbench.store.microbench_records import Microbench
@@ -30,7 +30,7 @@ def document(run: Run, rows: Sequence[Row]) -> str:
         parts += ["## From which size on does a technique pay?", _break_evens(found)]
     if failed := study.failures(rows):
         parts += ["## What failed", "\n".join(f"- {each}" for each in failed)]
-    parts += ["## What the flags mean", _bullets(study.flag_meanings(rows))]
+    parts += ["## What the warnings and notes mean", _bullets(study.flag_meanings(rows))]
     parts += ["## What the columns mean", _bullets(study.column_meanings())]
     return "\n\n".join(parts) + "\n"
 
@@ -56,8 +56,8 @@ def claims_table(decisions: Sequence[Decision]) -> str:
 
 
 def _marked(decision: Decision) -> str:
-    """How many of the cells behind it are doubtful; which and why stands on the page."""
-    return f" Cells behind it that are marked: {len(decision.marked)}." if decision.marked else ""
+    """How many of the cells behind it have warnings; which ones stands on the page."""
+    return f" Warnings on what is behind it: {len(decision.warned)}." if decision.warned else ""
 
 
 def _section(section: Section) -> str:

@@ -12,7 +12,7 @@ from restbench.experiment import npb_experiment, npb_published
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.npb_published import Published
-from restbench.judge import npb_claims, npb_ratios, study
+from restbench.judge import npb, study
 from restbench.judge.claims import Decision
 from restbench.show import markdown
 from restbench.store.store import Run
@@ -60,8 +60,8 @@ def findings(run: Run, rows: Sequence[NpbRow]) -> Findings:
     published = npb_published.load(run.published_file)
     experiment = npb_experiment.load(run.experiment_file)
     expected = experiment.cells_of(experiment.profile(run.manifest().profile))
-    claims = npb_claims.load(run.claims_file)
-    return Findings(rows, npb_claims.decide(claims, rows, published, expected), published)
+    claims = npb.load(run.claims_file)
+    return Findings(rows, npb.decide(claims, rows, published, expected), published)
 
 
 def write(run: Run, found: Findings) -> None:
@@ -82,7 +82,7 @@ def document(run: Run, found: Findings) -> str:
         markdown.claims_table(found.decisions),
         "\n".join(f"- **{each.id}**: {each.reading}" for each in found.decisions),
         "## What makes the difference",
-        _bullets(npb_ratios.explanation(found.rows)),
+        _bullets(npb.explanation(found.rows)),
     ]
     for cell, rows in by_technique(found.served).items():
         parts += [f"## {cell.service} {cell.strategy}", _table(rows, found.published)]
@@ -110,7 +110,7 @@ def _table(rows: Sequence[NpbRow], published: Published) -> str:
             row.work.npb_class,
             *(number(row.median(name)) for name in SHOWN),
             row.verified,
-            *(npb_ratios.shown(row, name) for name in RATIOS_SHOWN),
+            *(npb.shown(row, name) for name in RATIOS_SHOWN),
             *_published(row, published),
             str(len(row.rounds)),
             ", ".join(row.flags),
@@ -187,8 +187,8 @@ def _factors(row: NpbRow) -> dict[str, object]:
 
 def _values(row: NpbRow, published: Published) -> dict[str, object]:
     found: dict[str, object] = {name: row.median(name) for name in COLUMNS}
-    for name in npb_ratios.RATIOS:
-        ends: Mapping[str, object] = npb_ratios.ends(npb_ratios.ratio(row, name))
+    for name in npb.RATIOS:
+        ends: Mapping[str, object] = npb.ends(npb.ratio(row, name))
         found |= {f"{name.replace('/', '_per_')}{end}": value for end, value in ends.items()}
     known = published.row(row.work.level)
     found |= {

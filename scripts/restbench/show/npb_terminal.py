@@ -12,7 +12,7 @@ from restbench.analyse.npb_results import NpbRow, failures, meanings
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.npb_published import Published
-from restbench.judge import npb_ratios
+from restbench.judge import npb
 from restbench.show import terminal
 from restbench.show.npb_report import RATIOS_SHOWN, Findings, by_technique, number
 
@@ -25,7 +25,7 @@ def show(found: Findings) -> RenderableType:
     parts += [Text(f"FAILED  {each}", style="yellow") for each in failures(found.rows)]
     parts += [Text(f"{flag}: {text}") for flag, text in meanings(found.rows).items()]
     parts += ["", *terminal.claims_table(found.decisions, "tables/npb.md")]
-    parts += [Text(each.replace("**", "")) for each in npb_ratios.explanation(found.rows)]
+    parts += [Text(each.replace("**", "")) for each in npb.explanation(found.rows)]
     return Group(*parts)
 
 
@@ -41,7 +41,7 @@ def _table(cell: Cell, rows: Sequence[NpbRow], published: Published) -> Table:
     for row in rows:
         known = published.row(row.work.level)
         numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
-        ratios = (npb_ratios.ratio(row, each).estimate for each in RATIOS_SHOWN[:2])
+        ratios = (npb.ratio(row, each).estimate for each in RATIOS_SHOWN[:2])
         table.add_row(
             row.work.level,
             *(number(row.median(name)) for name in numbers),

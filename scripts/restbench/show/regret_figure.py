@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from restbench.analyse.regret import TOLERANCE, Share
 from restbench.experiment.cell import users_text
-from restbench.judge.regret_text import complexity
+from restbench.judge.regret import TOLERANCE, Share
 from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show import drawing
 from restbench.show.chart import Chart, Line, Panel, Point
@@ -47,14 +46,14 @@ def write(run: Run, regrets: Sequence[Share]) -> list[Path]:
 
 
 def _chart(metric: str, shares: Sequence[Share]) -> Chart:
-    levels = tuple(dict.fromkeys(map(complexity, shares)))
+    levels = tuple(dict.fromkeys(each.complexity for each in shares))
     users = sorted({each.cell.users for each in shares})
     services = dict.fromkeys(each.cell.service for each in shares)
     return Chart(
         title=f"What choosing costs: share of the best fixed strategy, {_TITLES[metric]}",
         caption=f"{_OVER[metric]}: 1 is as good as if the best were known beforehand, below "
         f"{1 - TOLERANCE} is beyond the tolerance. The best is chosen by hindsight among these "
-        "runs. Hollow points are to be doubted.",
+        "runs. Hollow points have warnings.",
         x_label="Complexity",
         x_ticks=tuple(range(1, len(levels) + 1)),
         x_names=levels,
@@ -84,7 +83,7 @@ def _line(
 ) -> Line:
     """The shares with so many users, beside those with others at the same complexity."""
     aside = _ROOM * ((number + 0.5) / len(users) - 0.5)
-    own = {complexity(each): each for each in shares if each.cell.users == users[number]}
+    own = {each.complexity: each for each in shares if each.cell.users == users[number]}
     points = (_point(at + aside, own[level]) for at, level in enumerate(levels, 1) if level in own)
     return Line(users_text(users[number]), number, tuple(points))
 
@@ -92,4 +91,4 @@ def _line(
 def _point(x: float, share: Share) -> Point:
     ratio = share.comparison.ratio
     ends = (ratio.low, ratio.high) if ratio else None
-    return Point(x, share.comparison.estimate, ends, share.doubtful, share.cell.id)
+    return Point(x, share.comparison.estimate, ends, share.warned, share.cell.id)

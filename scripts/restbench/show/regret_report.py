@@ -6,9 +6,8 @@ import csv
 import io
 from collections.abc import Sequence
 
-from restbench.analyse.regret import Share
-from restbench.judge import regret_text
-from restbench.judge.regret_text import Choosing
+from restbench.judge import regret
+from restbench.judge.regret import Choosing, Share
 from restbench.show import markdown
 from restbench.store.store import Run
 from restbench.store.writing import write_text
@@ -27,8 +26,7 @@ COLUMNS = (
     "regret",
     "verdict",
     "blocks",
-    "doubtful",
-    "one_run",
+    "warnings",
 )
 _DECIMALS = 4
 
@@ -65,22 +63,24 @@ def _record(share: Share, best: str) -> list[object]:
         *("" if number is None else round(number, _DECIMALS) for number in numbers),
         share.verdict,
         share.comparison.blocks,
-        "yes" if share.doubtful else "",
-        "yes" if share.once else "",
+        "yes" if share.warned else "",
     ]
 
 
 def document(title: str, found: Choosing) -> str:
     """The same as a page: in short, then each cell."""
     parts = [f"# {title}", "\n".join(f"- {each}" for each in found.summary())]
-    parts += ["## Each cell against its best fixed strategy", _table(regret_text.HEAD, found.lines)]
+    parts += [
+        "## Each cell against its best fixed strategy",
+        _table(regret.HEAD, [each.line for each in found.regrets]),
+    ]
     if found.duels:
         parts += ["## Each mix against every fixed strategy"]
-        parts += [_table(regret_text.HEAD, found.duel_lines)]
+        parts += [_table(regret.HEAD, [each.line for each in found.duels])]
     if found.slowdowns:
         parts += ["## Do small requests wait for huge ones?"]
-        lines = regret_text.slowdown_lines(found.slowdowns)
-        parts += [_table(regret_text.SLOWDOWN_HEAD, lines)]
+        lines = found.slowdown_lines
+        parts += [_table(regret.SLOWDOWN_HEAD, lines)]
     return "\n\n".join([*parts, HOW_TO_READ]) + "\n"
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from restbench.analyse import audit, history, measures
+from restbench.analyse import flags, history, measures
 from restbench.analyse.measures import Measurement, Row
 from restbench.analyse.timeline import Timeline
 from restbench.experiment import claim_file, columns, experiment
-from restbench.judge import answer, claim_parts, claims, regret_text, study
+from restbench.judge import leader, regret, study, verdicts
 from restbench.show import (
     charts,
     figures,
@@ -47,10 +47,10 @@ class ShownFigure:
 
 @dataclass(frozen=True)
 class Marked:
-    """A cell with flags, and their sentences."""
+    """A cell with warnings or notes, and the sentences of its warnings."""
 
     row: Row
-    doubtful: bool
+    warned: bool
     words: tuple[str, ...]
 
 
@@ -97,7 +97,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         **_audit_parts(run, rows),
         **_claims_parts(run, rows),
         **_regret_parts(run, rows),
-        "answer": answer.answer(rows),
+        "answer": leader.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
         "timelines": over_time,
@@ -114,10 +114,9 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "microbench_text": microbench_text,
         "data": Markup(_data(rows, shown, over_time)),  # noqa: S704 - escaped by as_json
         "study": study,
-        "audit": audit,
         "columns": columns,
-        "claims": claims,
-        "claim_parts": claim_parts,
+        "verdicts": verdicts,
+        "is_warning": flags.is_warning,
     }
 
 
@@ -136,10 +135,10 @@ def _study_parts(run: Run, rows: Sequence[Row], shown: Sequence[ShownFigure]) ->
 
 
 def _regret_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
-    found = regret_text.choosing(rows)
+    found = regret.choosing(rows)
     return {
         "choosing": found,
-        "regret_text": regret_text,
+        "regret": regret,
         "regret_report": regret_report,
         "regret_figures": {
             name: {
@@ -156,7 +155,7 @@ def _audit_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
     return {
         "calibration": run.calibration(),
         "calibration_link": provenance.link_to(run, run.calibration_file),
-        "marked": [_marked(row) for row in rows if row.flags],
+        "marked": [_marked(row) for row in rows if study.marks(row)],
         "flags": study.flag_meanings(rows),
     }
 
@@ -172,8 +171,8 @@ def _claims_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _marked(row: Row) -> Marked:
-    doubtful = tuple(flag for flag in row.flags if audit.is_doubtful((flag,)))
-    return Marked(row, bool(doubtful), tuple(audit.explain(flag) for flag in doubtful))
+    warned = row.warnings
+    return Marked(row, bool(warned), tuple(flags.explain(each.kind) for each in warned))
 
 
 def _has_details(measurement: Measurement) -> bool:
@@ -199,7 +198,7 @@ def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
 
 
 def _regret_charts(rows: Sequence[Row]) -> dict[str, Any]:
-    found = regret_figure.charts(regret_text.choosing(rows).regrets)
+    found = regret_figure.charts(regret.choosing(rows).regrets)
     return {name: charts.figure(chart) for name, chart in found.items()}
 
 

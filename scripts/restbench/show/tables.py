@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
-from restbench.judge import regret_text
+from restbench.judge import regret
 from restbench.show import markdown, regret_report
 from restbench.show.terminal import render as terminal
 from restbench.store.store import Run
@@ -26,7 +26,7 @@ def write(run: Run, rows: Sequence[Row] | None = None) -> None:
     known = measures.rows(run) if rows is None else rows
     write_text(run.test_matrix_csv, as_csv(known))
     write_text(run.test_matrix_markdown, markdown.document(run, known))
-    if (found := regret_text.choosing(known)).regrets:
+    if (found := regret.choosing(known)).regrets:
         regret_report.write(run, found)
 
 

@@ -8,13 +8,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from restbench.analyse import audit
 from restbench.analyse.measures import Row
 from restbench.experiment.records import Proof
 from restbench.judge import study
-from restbench.judge.answer import answer
 from restbench.judge.claims import Decision
-from restbench.judge.regret_text import Choosing, choosing
+from restbench.judge.leader import answer
+from restbench.judge.regret import Choosing, choosing
 from restbench.judge.study import Section
 
 _HEADINGS = {
@@ -80,8 +79,8 @@ def _table(section: Section, marks: dict[str, str]) -> Table:
         left += [study.technique(row.cell)]
         left += [row.cell.complexity] if several_sizes else []
         values = [study.shown(row, metric, interval=metric == _INTERVAL_OF) for metric in _HEADINGS]
-        notes = " ".join(marks[flag] for flag in row.flags)
-        style = "yellow" if audit.is_doubtful(row.flags) else None
+        notes = " ".join(marks[flag] for flag in study.marks(row))
+        style = "yellow" if row.warnings else None
         table.add_row(*left, str(row.cell.users), *values, notes, style=style)
     return table
 

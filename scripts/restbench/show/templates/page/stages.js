@@ -15,7 +15,7 @@ function stageOption(bars, share, width) {
       textStyle: { color: css("--ink"), fontSize: 12 } },
     xAxis: { type: "value", name: share ? "Percent of the mean response time" : "Mean ms a request", max: share ? 100 : null,
       splitLine: { show: true } },
-    yAxis: { type: "category", inverse: true, data: bars.map((bar) => bar.label + (bar.doubtful ? " (doubtful)" : "")),
+    yAxis: { type: "category", inverse: true, data: bars.map((bar) => bar.label + (bar.doubtful ? " (warnings)" : "")),
       splitLine: { show: false }, axisTick: { show: false },
       axisLabel: { width: Math.min(230, width * 0.36), overflow: "break", color: css("--ink"), hideOverlap: false, interval: 0 } },
     tooltip: { trigger: "axis", axisPointer: { type: "shadow" }, formatter: ([{ dataIndex }]) => stageTip(bars[dataIndex]) },

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from restbench.analyse.comparison import Series, combine, in_common_blocks, part_series
+from restbench.analyse.comparison import Series, combine, in_common_blocks, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim import Term
 from restbench.experiment.statistics import geometric_mean
 
 
-def short(cell: Cell) -> str:
-    """A cell in few words: `PR@core0 low 10u`."""
-    return f"{technique(cell)} {cell.complexity} {cell.users}u"
+def short(cell: Cell, kind: str = "") -> str:
+    """A cell in few words, not two in the same: `PR@core0 low 10u`, `java F1 low in mix 1u`."""
+    level = cell.complexity if kind in ("", cell.complexity) else f"{kind} in {cell.complexity}"
+    return f"{technique(cell)} {level} {cell.users}u"
 
 
 def technique(cell: Cell) -> str:
-    """Its technique in one word: `PR@core0`."""
-    return cell.key if cell.placement == "unbound" else f"{cell.key}@{cell.placement}"
+    """What is not complexity and users: `PR@core0`; with the service where both have the key."""
+    both = all(cell.key in (key or name for name, key in of.items()) for of in STRATEGIES.values())
+    levels = [level for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    at = "" if cell.placement == "unbound" else f"@{cell.placement}"
+    return "+".join([f"{cell.service} {cell.key}{at}" if both else f"{cell.key}{at}", *levels])
 
 
 def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> tuple[str, Series]:
@@ -26,7 +30,7 @@ def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> t
     if len(term.candidates) > 1:
         return _best(term.candidates, metric, rows, kind)
     (cell,) = term.candidates
-    name, values = _named(cell, kind), _values(cell, metric, rows, kind)
+    name, values = short(cell, kind), _values(cell, metric, rows, kind)
     if term.minus:
         other = _values(term.minus, metric, rows, kind)
         values = combine(values, other, lambda one, two: one - two)
@@ -37,13 +41,6 @@ def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> t
     return name, values
 
 
-def _named(cell: Cell, kind: str) -> str:
-    """`PR mix 10u`, of one kind `PR low in mix 10u`."""
-    if kind in ("", cell.complexity):
-        return short(cell)
-    return f"{technique(cell)} {kind} in {cell.complexity} {cell.users}u"
-
-
 def _quotient(one: float, two: float) -> float:
     """0 where there is none: a comparison says of it that it has no ratio."""
     return one / two if two > 0 else 0.0
@@ -52,7 +49,7 @@ def _quotient(one: float, two: float) -> float:
 def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Series:
     if cell not in rows:
         return Series(lack=f"{cell.id} is not in this run")
-    return part_series(rows[cell], "" if kind == cell.complexity else kind, metric)
+    return series(rows[cell], metric, "" if kind == cell.complexity else kind)
 
 
 def _best(
@@ -66,7 +63,17 @@ def _best(
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
+    best = best_of(values, metric)
+    return f"{short(best, kind)} ({name})", values[best]
+
+
+def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:
+    """The cell with the best mean over the blocks that all have; all must have values above 0."""
     sign = 1 if metric == "throughput_per_s" else -1
     means = {cell: geometric_mean(each) for cell, each in in_common_blocks(values).items()}
-    best = max(here, key=lambda cell: sign * means[cell])
-    return f"{_named(best, kind)} ({name})", values[best]
+    return max(means, key=lambda cell: sign * means[cell])
+
+
+def is_usable(values: Series) -> bool:
+    """Whether a ratio can be made of it."""
+    return values.lack is None and min(values.values.values()) > 0

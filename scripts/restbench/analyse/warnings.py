@@ -1,0 +1,153 @@
+"""Warnings with a size: how far may a measurement be off, in percent of its throughput? (method,
+rule 10). Pure: one block's numbers in, bounds out.
+
+| kind            | bound on the bias of a block |
+| --- | --- |
+| littles-law     | X R / N - 1, less what requests cut by the ends of its parts explain |
+| users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
+| count-mismatch  | generator's less service's count, less one request a user, over the service's |
+| generator-share | share x 5 %: so much smaller is a ratio at the margin shown (judge.guard) |
+| steal           | the share of the machine that the hypervisor took away, over the rest |
+| foreign-load    | the share that went to neither service nor generator, over the rest |
+| compiling       | the share of the service's CPU time that its compilers took, over the rest |
+| gc              | the same of garbage collection, which may be due to other cells' garbage |
+| off-cores       | the share of CPU time on cores that the service was not given, over the rest |
+| errors          | failed requests over correct ones: CPU time that was spent on them |
+
+A fact that is not known (None) has no bound. A cell's bias is the MEAN of its blocks' bounds: what
+one block in twenty has biases the mean by a twentieth of it, and more blocks make no more warnings.
+A cell's warning is shown where it exceeds half the margin of the verdicts; `judge.claims` tells as
+well where leaving out the blocks that exceed it changes a verdict. What has no size is a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.measurement import Measurement
+
+#: Half the margin of 5 % (method, rules 7 and 10).
+SHOWN_ABOVE_PCT = 2.5
+#: A ratio as large as this is what verdicts turn on.
+_MARGIN_PCT = 5.0
+#: Schedulers leave so much of the cores idle even if there is always work.
+_FULL_PCT = 95.0
+#: Of a larger share the bound would be infinite.
+_MOST = 0.99
+#: Without so many blocks left no verdict is compared with that of all.
+FEWEST_LEFT = 3
+
+
+@dataclass(frozen=True)
+class Warning:
+    """A cause that may have biased a cell's numbers, by at most so much."""
+
+    kind: str
+    bias_percent: float
+
+    def __str__(self) -> str:
+        """Such as `steal ≤ 3.2 %`."""
+        return f"{self.kind} ≤ {self.bias_percent:.1f} %"
+
+
+@dataclass(frozen=True)
+class Note:
+    """What to know before believing a cell's numbers, where nobody can say how much it matters."""
+
+    kind: str
+    text: str
+
+
+def _littles_law(block: Measurement, users: int) -> float | None:
+    found = _in_flight(block, users)
+    return None if found is None else found[0] - 1 - found[1]
+
+
+def _users_in_flight(block: Measurement, users: int) -> float | None:
+    found = _in_flight(block, users)
+    if found is None or found[0] <= 0:
+        return None
+    missing = max(0.0, 1 - found[0] - found[1])
+    if block.machine_cpu_pct is None:
+        return missing / (1 - missing)
+    idle = max(0.0, _FULL_PCT - block.machine_cpu_pct) / 100
+    return min(missing / (1 - missing), idle / (1 - idle))
+
+
+def _in_flight(block: Measurement, users: int) -> tuple[float, float] | None:
+    """Users in flight over those there are, and what of it requests cut by the ends explain."""
+    completed = (block.samples or 0) + (block.errors or 0)
+    if block.users_in_flight is None or not completed:
+        return None
+    parts = len(block.window.parts) if block.window else 1
+    return block.users_in_flight / users, parts * block.users_in_flight / completed
+
+
+def _count_mismatch(block: Measurement, users: int) -> float | None:
+    if not block.service_requests or block.samples is None:
+        return None
+    counted = block.samples + (block.errors or 0)
+    return (abs(counted - block.service_requests) - users) / block.service_requests
+
+
+def _generator_share(block: Measurement, _users: int) -> float | None:
+    share = block.generator_share
+    return None if share is None else share * _MARGIN_PCT / 100
+
+
+def _errors(block: Measurement, _users: int) -> float | None:
+    return (block.errors or 0) / block.samples if block.samples else None
+
+
+def _over_the_rest(name: str, whole: float) -> Callable[[Measurement, int], float | None]:
+    """Of a share that was taken away: what the rest could have done with it, over what it did."""
+
+    def bound(block: Measurement, _users: int) -> float | None:
+        share: float | None = getattr(block, name)
+        return None if share is None else share / (whole - min(share, _MOST * whole))
+
+    return bound
+
+
+#: Kind → its bound as a part of the throughput, of a block and its number of users.
+BOUNDS: dict[str, Callable[[Measurement, int], float | None]] = {
+    "littles-law": _littles_law,
+    "users-in-flight": _users_in_flight,
+    "count-mismatch": _count_mismatch,
+    "generator-share": _generator_share,
+    "steal": _over_the_rest("steal_pct", 100),
+    "foreign-load": _over_the_rest("foreign_pct", 100),
+    "compiling": _over_the_rest("compile_share", 1),
+    "gc": _over_the_rest("gc_share", 1),
+    "off-cores": _over_the_rest("off_cores_share", 1),
+    "errors": _errors,
+}
+
+
+def of_block(block: Measurement, users: int) -> tuple[Warning, ...]:
+    """Every known bound above 0 of one block, of whatever size."""
+    found = {kind: bound(block, users) or 0.0 for kind, bound in BOUNDS.items()}
+    return tuple(Warning(kind, 100 * each) for kind, each in found.items() if each > 0)
+
+
+def of_cell(blocks: Sequence[Measurement], users: int) -> tuple[Warning, ...]:
+    """The warnings of a cell that are shown: mean bounds over its blocks, the largest first."""
+    sizes: dict[str, list[float]] = {}
+    for block in blocks:
+        for each in of_block(block, users):
+            sizes.setdefault(each.kind, []).append(each.bias_percent)
+    found = [Warning(kind, sum(of) / len(blocks)) for kind, of in sizes.items()]
+    shown = [each for each in found if each.bias_percent > SHOWN_ABOVE_PCT]
+    return tuple(sorted(shown, key=lambda each: -each.bias_percent))
+
+
+def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measurement, ...]:
+    """The blocks that no bound of which is to be shown; all where too few would be left."""
+    left = [
+        block
+        for block in blocks
+        if all(each.bias_percent <= SHOWN_ABOVE_PCT for each in of_block(block, users))
+    ]
+    measured = sum(block.window is not None for block in left)
+    return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)

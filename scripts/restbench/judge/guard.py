@@ -1,0 +1,99 @@
+"""Did the load generator make a claim's ratio? (method, rules 4 and 7)
+
+Where service and generator share full cores, X = cores / (c_service + c_generator): a generator
+that costs as much as the service halves every difference, and more so where requests are small. So
+a gap that is compared across complexities, users or techniques may be the generator's.
+
+With the generator's share g = c_generator / (c_service + c_generator) the service alone would reach
+X / (1 - g). A verdict on throughput is `not-measurable` where one of its cells has g > 20 %, and
+with X / (1 - g) in place of X the ratio differs by more than the margin AND the verdict is another
+one. A verdict that both give stands: S/AF = 1.25 at low is 1.42 without the generator, greater
+either way. Where the generator has cores of its own, X / (1 - g) says more than is true of the
+service; as the verdict must hold for both, that hides verdicts and makes none.
+
+A verdict across numbers of users is `not-measurable` where those in flight (X R) differ by less
+than half of what was asked for, on the logarithm: 10 and 60 users of whom 6.5 and 8.8 wait for the
+service are no sixfold load.
+
+CPU time per request is the service's own: nothing guards it. An unknown share guards nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from restbench.analyse.comparison import Comparison
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell
+from restbench.experiment.claim import Expectation
+from restbench.judge import verdicts
+from restbench.judge.verdicts import ratio_text, said
+
+#: A generator that takes less of the CPU time bends a ratio of 1.25 to 1.20 at most.
+SHARE = 0.2
+#: Of the logarithm of the ratio between numbers of users.
+DELIVERED = 0.5
+
+Ask = Callable[[Mapping[Cell, Row]], Comparison]
+
+
+def unmeasurable(
+    metric: str, expect: Expectation, cells: Sequence[Cell], rows: Mapping[Cell, Row], ask: Ask
+) -> str:
+    """Why the ratio over these cells is not theirs alone; empty where it is, or is undecided.
+    `ask` finds the ratio in rows."""
+    known = [rows[cell] for cell in cells if cell in rows]
+    found = ask(rows)
+    verdict = verdicts.verdict(found, expect)
+    if metric == "cpu_ms_per_request" or verdict not in verdicts.DECIDED:
+        return ""
+    if missing := _undelivered(known):
+        return missing
+    shares = [share for row in known if (share := _mean(row, "generator_share")) is not None]
+    if metric != "throughput_per_s" or max(shares, default=0.0) <= SHARE:
+        return ""
+    alone = ask({cell: _without_generator(row) for cell, row in rows.items() if cell in cells})
+    other = verdicts.verdict(alone, expect)
+    moved = abs(math.log((alone.estimate or 1.0) / (found.estimate or 1.0)))
+    if moved <= math.log1p(found.margin) or other == verdict:
+        return ""
+    return (
+        f"the load generator took up to {max(shares):.0%} of the CPU time; without it the ratio is "
+        f"{ratio_text(alone)}: {said(other)} (CPU time per request tells the service's own)"
+    )
+
+
+def _undelivered(rows: Sequence[Row]) -> str:
+    """What lacks of a difference in users that was asked for."""
+    few, many = (of([row.cell.users for row in rows], default=1) for of in (min, max))
+    flying = {
+        users: [_mean(row, "users_in_flight") for row in rows if row.cell.users == users]
+        for users in (few, many)
+    }
+    known = {users: [each for each in found if each] for users, found in flying.items()}
+    if few == many or not (known[few] and known[many]):
+        return ""
+    low, high = fmean(known[few]), fmean(known[many])
+    if math.log(high / low) >= DELIVERED * math.log(many / few):
+        return ""
+    return f"of {few} and {many} users {low:.1f} and {high:.1f} were in flight"
+
+
+def _mean(row: Row, name: str) -> float | None:
+    values = [getattr(each, name) for each in row.measured]
+    known = [each for each in values if each is not None]
+    return fmean(known) if known else None
+
+
+def _without_generator(row: Row) -> Row:
+    return replace(row, measurements=tuple(map(_freed, row.measurements)))
+
+
+def _freed(each: Measurement) -> Measurement:
+    if each.throughput_per_s is None or not each.generator_share:
+        return each
+    return replace(each, throughput_per_s=each.throughput_per_s / (1 - each.generator_share))

@@ -1,0 +1,242 @@
+"""What choosing costs: the strategy that chooses against the best fixed one of each cell, and what
+a mix of small and huge requests does to each. Pure: rows in, ratios with verdicts and words out.
+
+A cell's best fixed strategy is the one that these very runs show as the best. Among several that
+are alike it is the one that luck favoured, so regret is rather shown too large than too small.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.claim import Expectation
+from restbench.judge import verdicts
+from restbench.judge.claims import WORDS
+from restbench.judge.sides import best_of, is_usable
+from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
+from restbench.observe.decisions import STRATEGY as CHOOSING
+
+#: So much less than the best fixed strategy is as good as it,
+TOLERANCE = 0.03
+#: as the margin of claims/adaptive.toml.
+MARGIN = 1 / (1 - TOLERANCE) - 1
+#: A kind's p95 in the mix over its p95 alone, at most twice: small requests do not wait for huge
+#: ones (F1-stuck in claims/adaptive.toml).
+STUCK_MARGIN = 1.0
+
+Metric: TypeAlias = Literal["throughput_per_s", "p95_ms"]
+
+HEAD = ("Service", "Complexity", "Users", "Metric", "Against", "Share [95 %]", "Regret", "Verdict")
+SLOWDOWN_HEAD = ("Service", "Strategy", "Mix", "Users", "Kind", "p95 in the mix / alone [95 %]")
+
+
+@dataclass(frozen=True)
+class Share:
+    """How one cell does next to another, and whether that is as expected. A share of regret is
+    above 1 where choosing does better, whatever the metric; a slowdown is p95 over p95."""
+
+    metric: Metric
+    part: str
+    """The kind of request of a mix; empty for all requests of the cell."""
+    cell: Cell
+    other: Cell | None
+    """None where no other has a number."""
+    comparison: Comparison
+    expect: Expectation
+    warned: bool = False
+    """Whether one of the two cells has a warning."""
+    unknown: tuple[str, ...] = ()
+    """The fixed strategies that should have a number and have none: one might be the best."""
+    verdict: Verdict = "not-measured"
+
+    @property
+    def regret(self) -> float | None:
+        """What is lost by not knowing the best beforehand; below 0 where choosing is better."""
+        estimate = self.comparison.estimate
+        return None if estimate is None else 1 - estimate
+
+    @property
+    def complexity(self) -> str:
+        """The level, and of a mix the kind of request that is looked at."""
+        return f"{self.cell.complexity}: {self.part}" if self.part else self.cell.complexity
+
+    @property
+    def line(self) -> list[str]:
+        """For people, in the columns of HEAD."""
+        notes = [
+            said(self.verdict, self.comparison),
+            "with warnings" if self.warned else "",
+            f"without {', '.join(self.unknown)}" if self.unknown and self.other else "",
+            self.comparison.lack or "",
+        ]
+        return [
+            self.cell.service,
+            self.complexity,
+            str(self.cell.users),
+            WORDS[self.metric],
+            self.other.key if self.other else "",
+            ratio_text(self.comparison),
+            "" if self.regret is None else f"{100 * self.regret:.1f} %",
+            ", ".join(note for note in notes if note),
+        ]
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """All that a run tells of the strategy that chooses."""
+
+    regrets: tuple[Share, ...]
+    """Of each cell that chooses its share of the best fixed one: at least 0.97?"""
+    duels: tuple[Share, ...]
+    """The same of each mix against every fixed strategy: above it?"""
+    slowdowns: tuple[Share, ...]
+    """Of every mix and strategy the smallest kind's p95 over its p95 alone: at most 2?"""
+
+    def summary(self) -> list[str]:
+        """A sentence a service and metric, then the mixes; nothing where nothing chooses."""
+        cells: dict[tuple[str, Metric], list[Share]] = {}
+        for each in self.regrets:
+            cells.setdefault((each.cell.service, each.metric), []).append(each)
+        mixes: dict[Cell, list[Share]] = {}
+        for each in self.duels:
+            if each.metric == "throughput_per_s":
+                mixes.setdefault(each.cell, []).append(each)
+        return [
+            *(_cells(service, metric, group) for (service, metric), group in cells.items()),
+            *(_mix(cell, group) for cell, group in mixes.items()),
+            *(_slowdown(each) for each in self.slowdowns if each.cell.strategy == CHOOSING),
+        ]
+
+    @property
+    def slowdown_lines(self) -> list[list[str]]:
+        """In the columns of SLOWDOWN_HEAD: every strategy's, as the fixed ones tell what choosing
+        is worth."""
+        return [
+            [
+                each.cell.service,
+                each.cell.key,
+                each.cell.complexity,
+                str(each.cell.users),
+                each.part,
+                ratio_text(each.comparison) or each.comparison.lack or "",
+            ]
+            for each in self.slowdowns
+        ]
+
+
+def choosing(rows: Sequence[Row]) -> Choosing:
+    """What the rows of one run tell of it, each table judged as one."""
+    groups = _groups(rows)
+    regrets = [_share_of_best(*group, *asked) for group in groups for asked in _asked(group[0])]
+    duels = [
+        _share(one, other, metric, part, "greater")
+        for one, fixed in groups
+        if one.mix
+        for other in fixed
+        for metric, part in _asked(one)
+    ]
+    return Choosing(*(_judged(each) for each in (regrets, duels, _slowdowns(rows))))
+
+
+def _judged(shares: Sequence[Share]) -> tuple[Share, ...]:
+    found = verdicts.together([(each.comparison, each.expect) for each in shares])
+    return tuple(replace(each, verdict=of) for each, of in zip(shares, found, strict=True))
+
+
+def _groups(rows: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
+    """Each row that chooses, with those that differ in nothing but their strategy."""
+    groups: dict[Cell, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.cell.model_copy(update={"strategy": CHOOSING}), []).append(row)
+    found = []
+    for cell, group in groups.items():
+        fixed = [row for row in group if row.cell != cell and "not-offered" not in row.flags]
+        found += [(row, fixed) for row in group if row.cell == cell and len(group) > 1]
+    return found
+
+
+def _asked(row: Row) -> list[tuple[Metric, str]]:
+    """Of a mix no common p95: with 5 % huge requests it is the slowest small or the fastest huge
+    one by chance."""
+    parts = [kind.name for kind in row.mix] or [""]
+    return [("throughput_per_s", ""), *(("p95_ms", part) for part in parts)]
+
+
+def _share_of_best(choosing: Row, fixed: Sequence[Row], metric: Metric, part: str) -> Share:
+    values = {row.cell: series(row, metric, part) for row in fixed}
+    known = {cell: each for cell, each in values.items() if is_usable(each)}
+    unknown = tuple(cell.strategy for cell in values if cell not in known)
+    if not known:
+        lack = Comparison(MARGIN, lack="no fixed strategy has a number")
+        return Share(metric, part, choosing.cell, None, lack, "not less", unknown=unknown)
+    best = best_of(known, metric)
+    (other,) = (row for row in fixed if row.cell == best)
+    return replace(_share(choosing, other, metric, part, "not less"), unknown=unknown)
+
+
+def _share(choosing: Row, other: Row, metric: Metric, part: str, expect: Expectation) -> Share:
+    pair = (series(choosing, metric, part), series(other, metric, part))
+    first, second = pair if metric == "throughput_per_s" else reversed(pair)
+    found = paired(first, second, MARGIN)
+    warned = bool(choosing.warnings or other.warnings)
+    return Share(metric, part, choosing.cell, other.cell, found, expect, warned)
+
+
+def _slowdowns(rows: Sequence[Row]) -> list[Share]:
+    known = {row.cell: row for row in rows}
+    found = []
+    for row in rows:
+        kind = min(row.mix, key=lambda each: each.shape.products).name if row.mix else ""
+        alone = known.get(row.cell.model_copy(update={"complexity": kind}))
+        if alone:
+            pair = series(row, "p95_ms", kind), series(alone, "p95_ms")
+            ratio = paired(*pair, STUCK_MARGIN)
+            found.append(Share("p95_ms", kind, row.cell, alone.cell, ratio, "not greater"))
+    return found
+
+
+def _cells(service: str, metric: Metric, shares: Sequence[Share]) -> str:
+    counts = Counter(each.verdict for each in shares)
+    told = ", ".join(
+        f"{counts[each]} {said(each)}" for each in reversed(PRECEDENCE) if counts[each]
+    )
+    text = (
+        f"{service.capitalize()}, {CHOOSING} at least {1 - TOLERANCE} of the best fixed strategy, "
+        f"{WORDS[metric]}, in {len(shares)} cells or kinds: {told}."
+    )
+    measured = [each for each in shares if each.regret is not None and each.other]
+    if not measured:
+        return text
+    worst = max(measured, key=lambda each: each.regret or 0.0)
+    key = worst.other.key if worst.other else ""
+    return (
+        f"{text} Largest regret {100 * (worst.regret or 0.0):.1f} % at {worst.complexity} with "
+        f"{users_text(worst.cell.users)} ({key}: {ratio_text(worst.comparison)})."
+    )
+
+
+def _mix(cell: Cell, duels: Sequence[Share]) -> str:
+    better = sum(each.verdict == "reproduced" for each in duels)
+    found = ", ".join(
+        f"{each.other.key if each.other else ''} {ratio_text(each.comparison) or 'no number'}"
+        for each in duels
+    )
+    return (
+        f"{cell.service.capitalize()}, {cell.complexity} with {users_text(cell.users)}: throughput "
+        f"above {better} of {len(duels)} fixed strategies by more than {TOLERANCE:.0%} ({found})."
+    )
+
+
+def _slowdown(each: Share) -> str:
+    ratio = ratio_text(each.comparison) or f"is not known ({each.comparison.lack})"
+    return (
+        f"{each.cell.service.capitalize()}, {users_text(each.cell.users)}: p95 of {each.part} in "
+        f"{each.cell.complexity} over its p95 alone {ratio}, at most {1 + STUCK_MARGIN:.0f}: "
+        f"{said(each.verdict, each.comparison)}."
+    )

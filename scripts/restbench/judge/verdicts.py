@@ -1,0 +1,182 @@
+"""What a ratio says of an expectation: the one vocabulary of verdicts, for claims, for two runs
+compared, the strategy that chooses, leaders and NPB kernels (method, rules 6 and 7). Pure.
+
+| verdict             | meaning |
+| --- | --- |
+| reproduced          | what is expected holds, tested at 5 % |
+| contradicted        | really the other way, beyond the margin (Holm over the parts) |
+| no-effect           | a difference was expected: the 90 % interval lies inside the margin |
+| smaller-than-margin | the same, and the ratio is really not 1, whichever way |
+| too-imprecise       | none of these yet: +- x %, y minutes more |
+| not-measurable      | more time changes nothing: what else than the cells made the ratio is said |
+| not-measured        | a number is missing |
+
+`greater`, `less` hold where p <= 5 % against a ratio of 1 and the estimate lies beyond the margin;
+the mirror of that contradicts them. `same`, `not greater`, `not less` hold by the 90 % interval
+(TOST, non-inferiority); they are contradicted where the ratio is really beyond the margin, at 2.5 %
+a side. A claim of several parts is an intersection-union test (Berger 1982): each part at 5 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from restbench.analyse.comparison import Comparison
+from restbench.experiment.claim import Expectation
+from restbench.experiment.columns import readable
+from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels
+
+Verdict: TypeAlias = Literal[
+    "reproduced",
+    "contradicted",
+    "no-effect",
+    "smaller-than-margin",
+    "too-imprecise",
+    "not-measurable",
+    "not-measured",
+]
+
+#: Of a claim whose deciding parts differ, the first that occurs: what settles the whole (one part
+#: that fails) stands before what is unknown, and that before what holds.
+PRECEDENCE: tuple[Verdict, ...] = (
+    "contradicted",
+    "no-effect",
+    "smaller-than-margin",
+    "not-measurable",
+    "not-measured",
+    "too-imprecise",
+    "reproduced",
+)
+#: Verdicts that more time would not change.
+DECIDED = frozenset(PRECEDENCE) - {"not-measured", "too-imprecise"}
+SMALL = ("no-effect", "smaller-than-margin")
+#: What is expected of a part that a difference, and not the lack of one, must show.
+DIFFERENCES: tuple[Expectation, ...] = ("greater", "less")
+
+LEVEL = 0.05
+#: Both one-sided tests at LEVEL.
+TWO_ONE_SIDED = 1 - 2 * LEVEL
+#: A narrower interval is not asked for: the ratio lies on the margin (method, rule 6).
+FINEST_PCT = 2.0
+#: From so many blocks on the look before must have had the same verdict; three are one look alone.
+LOOKS_FROM = 4
+
+
+def verdict(
+    found: Comparison, expect: Expectation, against_at: float = LEVEL, holds_at: float = LEVEL
+) -> Verdict:
+    """What this look says. The levels are those of the tests that contradict, and that hold."""
+    ratio = found.ratio
+    if found.estimate is None:
+        return "not-measured"
+    if ratio is None:
+        return "too-imprecise"
+    if p_against(found, expect) <= against_at:
+        return "contradicted"
+    if p_holds(found, expect) <= holds_at:
+        return "reproduced"
+    if expect in DIFFERENCES and _inside(ratio, found.margin):
+        return "smaller-than-margin" if ratio.p_value <= LEVEL else "no-effect"
+    return "too-imprecise"
+
+
+def together(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
+    """The verdicts of one table's ratios: Holm over all that may be contradicted. From LOOKS_FROM
+    blocks on a verdict stands only where the look before had it as well (`decided`)."""
+    now = _look(asked)
+    before = _look([(found.earlier or found, expect) for found, expect in asked])
+    return [
+        _confirmed(one, two) if found.earlier and found.blocks >= LOOKS_FROM else one
+        for (found, _), one, two in zip(asked, now, before, strict=True)
+    ]
+
+
+def _look(asked: Sequence[tuple[Comparison, Expectation]]) -> list[Verdict]:
+    levels = iter(holm_levels([p_against(*each) for each in asked if each[0].ratio], LEVEL))
+    return [verdict(*each, next(levels) if each[0].ratio else LEVEL) for each in asked]
+
+
+def _confirmed(now: Verdict, before: Verdict) -> Verdict:
+    is_same = now == before or (now in SMALL and before in SMALL)
+    return now if is_same or now not in DECIDED else "too-imprecise"
+
+
+def decided(history: Sequence[Verdict]) -> bool:
+    """Whether a ratio, or a claim, needs no further block: one verdict at this look and the one
+    before (method, rule 6)."""
+    return len(history) > 1 and history[-1] in DECIDED and history[-1] == history[-2]
+
+
+def p_against(found: Comparison, expect: Expectation) -> float:
+    """Of the test whose rejection contradicts the expectation; 1 where nothing speaks against it,
+    or without an interval."""
+    ratio, limit = found.ratio, 1 + found.margin
+    if ratio is None:
+        return 1.0
+    if expect == "greater":
+        return ratio.p_value if ratio.estimate < 1 / limit else 1.0
+    if expect == "less":
+        return ratio.p_value if ratio.estimate > limit else 1.0
+    above, below = ratio.p_above(limit), 1 - ratio.p_above(1 / limit)
+    sides = {"same": min(above, below), "not greater": above, "not less": below}
+    return min(1.0, 2 * sides[expect])
+
+
+def p_holds(found: Comparison, expect: Expectation) -> float:
+    """Of the test whose rejection shows what is expected; 1 without an interval."""
+    ratio, limit = found.ratio, 1 + found.margin
+    if ratio is None:
+        return 1.0
+    if expect == "greater":
+        return ratio.p_value if ratio.estimate > limit else 1.0
+    if expect == "less":
+        return ratio.p_value if ratio.estimate < 1 / limit else 1.0
+    above, below = ratio.p_above(1 / limit), 1 - ratio.p_above(limit)
+    return {"same": max(above, below), "not greater": below, "not less": above}[expect]
+
+
+def _inside(ratio: Ratio, margin: float) -> bool:
+    low, high = ratio.ends(TWO_ONE_SIDED)
+    return low > 1 / (1 + margin) and high < 1 + margin
+
+
+def more_times(found: Comparison, expect: Expectation) -> float | None:
+    """How many times the time spent so far would decide the ratio, if its estimate stays: the
+    interval narrows with the square root of time. None without an interval, and where it is as
+    narrow as is asked for (FINEST_PCT), so that the ratio lies on the margin.
+    """
+    ratio, width = found.ratio, found.half_width_pct
+    if ratio is None or width is None or width <= FINEST_PCT:
+        return None
+    at, limit = abs(math.log(ratio.estimate)), math.log1p(found.margin)
+    if expect in DIFFERENCES and at > limit:
+        return max(1.0, (ratio.log_half_width() / at) ** 2)
+    # `same` and differences ask on which side of the margin it lies; the others know their end.
+    signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
+    distance = abs(limit - signed.get(expect, at))
+    finest = math.log1p(FINEST_PCT / 100) * ratio.log_half_width(TWO_ONE_SIDED)
+    needed = max(distance, finest / ratio.log_half_width(CONFIDENCE))
+    return max(1.0, (ratio.log_half_width(TWO_ONE_SIDED) / needed) ** 2)
+
+
+def said(of: Verdict, found: Comparison | None = None, minutes: float | None = None) -> str:
+    """The verdict in words, with what belongs to it: `too imprecise (± 6.5 %, 12 minutes more)`."""
+    words = of.replace("-", " ")
+    if of != "too-imprecise" or found is None:
+        return words
+    width = found.half_width_pct
+    if width is None:
+        return f"{words} (one block, so no interval)"
+    at_margin = ", on the margin" if width <= FINEST_PCT else ""
+    time = f", {max(1.0, minutes):.0f} minutes more" if minutes is not None else ""
+    return f"{words} (± {width:.1f} %{at_margin or time})"
+
+
+def ratio_text(found: Comparison) -> str:
+    """The ratio for people: `0.312 [0.250, 0.389]`, or without an interval where there is none."""
+    if found.estimate is None:
+        return ""
+    text, ratio = readable(found.estimate), found.ratio
+    return f"{text} [{readable(ratio.low)}, {readable(ratio.high)}]" if ratio else text

@@ -1,0 +1,104 @@
+"""What the load generator's share and missing users let be said of a claim (review 2.2, B2)."""
+
+from __future__ import annotations
+
+import pytest
+from stated_claims import BASE, claim, decided, part, rows, times
+from synthetic_rows import row, with_facts
+
+from restbench.analyse.measures import Row
+
+ACROSS = (
+    'metric = "throughput_per_s"\nexpect = "greater"\n'
+    'cells = { service = "java", strategy = "serial", complexity = "low" }\n'
+    "steps = { users = [10, 60] }\n"
+)
+GAP = (
+    'metric = "throughput_per_s"\nexpect = "less"\n'
+    'cells = { service = "java", strategy = "serial", users = 60 }\n'
+    'numerator = { complexity = "medium" }\ndenominator = { complexity = "low" }\n'
+    'per = { strategy = "pinned" }'
+)
+
+
+def shared(factor: float, serial: float | None, pinned: float | None) -> list[Row]:
+    found = zip(rows(times(factor)), (serial, pinned), strict=True)
+    return [with_facts(each, generator_share=share) for each, share in found]
+
+
+@pytest.mark.parametrize(
+    ("expect", "factor", "shares", "verdict"),
+    [
+        # S/AF at low of the kept run: 1.246 seen, 1.42 by the service: greater either way.
+        ("greater", 1.246, (0.532, 0.466), "reproduced"),
+        # Alike to the client, and not to the service.
+        ("same", 1.01, (0.60, 0.45), "not-measurable"),
+        ("not greater", 1.01, (0.60, 0.45), "not-measurable"),
+        ("greater", 1.02, (0.60, 0.45), "not-measurable"),
+        ("less", 1.02, (0.60, 0.45), "not-measurable"),
+        # The same share of both bends no ratio of the two.
+        ("same", 1.01, (0.60, 0.60), "reproduced"),
+        # Up to a fifth is no guard's business; what is not known is not guarded.
+        ("same", 1.01, (0.20, 0.05), "reproduced"),
+        ("same", 1.01, (None, None), "reproduced"),
+    ],
+)
+def test_a_verdict_stands_where_it_stands_without_the_generator(
+    expect: str, factor: float, shares: tuple[float, float], verdict: str
+) -> None:
+    found = decided(claim(part(expect)), shared(factor, *shares))
+    assert found.verdict == verdict
+    said = "the load generator took up to 60% of the CPU time" in found.why
+    assert said == (verdict == "not-measurable")
+
+
+def test_a_gap_across_complexities_is_not_contradicted_by_dilution() -> None:
+    """J6 at 60 users: 1.085 as seen, known within 2 %, is 0.945 by the service (review 2.2)."""
+    seen = {"serial low": 1.148, "pinned low": 1.0, "serial medium": 1.246, "pinned medium": 1.0}
+    share = {"serial low": 0.552, "pinned low": 0.487, "serial medium": 0.30, "pinned medium": 0.30}
+    measured = [
+        with_facts(row(f"java {name} 60", times(speed, 0.01 * n)), generator_share=share[name])
+        for n, (name, speed) in enumerate(seen.items())
+    ]
+    (found,) = decided(claim(GAP), measured).parts
+    assert found.comparison.estimate == pytest.approx(1.085, abs=0.001)
+    assert found.verdict == "not-measurable"
+    unknown = [with_facts(each, generator_share=None) for each in measured]
+    assert decided(claim(GAP), unknown).verdict == "contradicted"
+
+
+def test_cpu_time_per_request_is_the_services_own() -> None:
+    cells = [
+        row("java serial low 10", BASE, cpu_ms_per_request=times(1.0)),
+        row("java pinned low 10", BASE, cpu_ms_per_request=BASE),
+    ]
+    measured = [with_facts(cells[0], generator_share=0.6), with_facts(cells[1], generator_share=0)]
+    text = part("not greater").replace("throughput_per_s", "cpu_ms_per_request")
+    assert decided(claim(text), measured).verdict == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("in_flight", "verdict"),
+    [((6.5, 8.8), "not-measurable"), ((9.8, 55.0), "no-effect"), ((None, None), "no-effect")],
+)
+def test_users_that_were_not_in_flight_are_not_compared(
+    in_flight: tuple[float | None, float | None], verdict: str
+) -> None:
+    cells = (row("java serial low 10", BASE), row("java serial low 60", times(1.0, 0.02)))
+    measured = [
+        with_facts(each, users_in_flight=users)
+        for each, users in zip(cells, in_flight, strict=True)
+    ]
+    found = decided(claim(ACROSS), measured)
+    assert found.verdict == verdict
+    said = "of 10 and 60 users 6.5 and 8.8 were in flight" in found.why
+    assert said == (verdict == "not-measurable")
+
+
+def test_what_is_undecided_is_not_called_unmeasurable() -> None:
+    measured = rows(times(1.0, 0.3))
+    wide = [
+        with_facts(measured[0], generator_share=0.6),
+        with_facts(measured[1], generator_share=0.4),
+    ]
+    assert decided(claim(part("same")), wide).verdict == "too-imprecise"
