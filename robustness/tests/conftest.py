@@ -12,5 +12,5 @@ settings.register_profile(
 )
 settings.load_profile("any machine")
 
-#: A JVM that touches its heap beforehand takes seconds to start.
-os.environ.setdefault("JAVA_OPTIONS", "-Xms64m")
+#: A JVM that touches its heap beforehand takes seconds to start, and C2 as much again.
+os.environ.setdefault("JAVA_OPTIONS", "-Xms64m -XX:TieredStopAtLevel=1")

@@ -3,6 +3,7 @@ What differs stands in contract/deviations.toml."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -32,6 +33,7 @@ PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
     ],
 }
 RECEIVE_S = "2"
+THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
 
 
@@ -63,6 +65,8 @@ def test_every_framework_answers_as_the_contract_says(
                 text=True,
             )
         told = {place: run.communicate()[0] for place, run in runs.items()}
-        logs = [(tmp_path / place / "service.log").read_text() for place in runs]
-    assert [(place, told[place]) for place, run in runs.items() if run.returncode] == []
-    assert not any("Traceback" in log or "Exception in thread" in log for log in logs)
+        logs = {place: (tmp_path / place / "service.log").read_text() for place in runs}
+    wrong = [f"{place}: {told[place]}" for place, run in runs.items() if run.returncode]
+    assert not wrong, "\n".join(wrong)
+    thrown = [f"{it}: {log}" for it, log in logs.items() if re.search(THROWN, log)]
+    assert not thrown, "\n".join(thrown)

@@ -2,9 +2,9 @@ package org.restbench.core;
 
 import java.util.function.Supplier;
 import org.restbench.codec.RequestIds;
-import org.restbench.execution.AbandonedException;
-import org.restbench.execution.StoppingException;
-import org.restbench.execution.StrategyFault;
+import org.restbench.execution.ExecutionStrategy.AbandonedException;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
+import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryRefused;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;

@@ -51,7 +51,6 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     /** And so many make work long: its own dispatch is a thousandth of it. */
     private static final int LONG = 1000;
 
-    private final ExecutionStrategy inOrder = new OnCaller(Loops.IN_ORDER);
     private final int cores;
     private final Loops sharedPool;
     private final Workers workers;
@@ -102,7 +101,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     public <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
         if (job.workload().isBlocking()) { // it needs no core: there is nothing to choose
             count(Decision.CALLER);
-            return inOrder.execute(job);
+            return Loops.IN_ORDER.execute(job);
         }
         CompletableFuture<byte[]> answer = new CompletableFuture<>();
         requests.arrived();

@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
+import org.restbench.execution.ExecutionStrategy.AbandonedException;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.Workload;

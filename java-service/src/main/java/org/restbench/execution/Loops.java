@@ -1,9 +1,14 @@
 package org.restbench.execution;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.restbench.workload.ParallelLoop;
 
-/** How the loops of requests are cut and run: for each request one loop object, which it uses for all its loops. */
-interface Loops {
+/**
+ * How the loops of requests are cut and run: for each request one loop object, which it uses for all its loops. By
+ * itself a strategy whose stages run on the request's own thread.
+ */
+interface Loops extends ExecutionStrategy {
     /** All units in order, on the thread that asks. */
     Loops IN_ORDER = job -> (units, unitsPerTask, body) -> body.run(0, units);
 
@@ -16,6 +21,12 @@ interface Loops {
 
     RequestLoop open(Job<?, ?> job);
 
-    /** Ends the threads that are kept between requests. */
-    default void close(Deadline deadline) {}
+    @Override
+    default <I, O> CompletionStage<byte[]> execute(Job<I, O> job) {
+        try {
+            return CompletableFuture.completedFuture(job.run(this));
+        } catch (Throwable thrown) {
+            return CompletableFuture.failedFuture(thrown);
+        }
+    }
 }

@@ -45,7 +45,7 @@ final class PipelineStrategy implements ExecutionStrategy {
     /** Made when a request first needs them. */
     private synchronized Workers blocking() {
         if (blocking == null) {
-            blocking = new Workers(new NamedThreads("pipe-wait-"), BLOCKING_WIDTH, new LinkedBlockingQueue<>());
+            blocking = new Workers(Tasks.threads("pipe-wait-"), BLOCKING_WIDTH, new LinkedBlockingQueue<>());
         }
         return blocking;
     }

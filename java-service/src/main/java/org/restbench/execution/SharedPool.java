@@ -12,7 +12,7 @@ final class SharedPool implements Loops {
 
     SharedPool(int threads) {
         this.threads = threads;
-        this.pool = Executors.newFixedThreadPool(threads, new NamedThreads("shared-"));
+        this.pool = Executors.newFixedThreadPool(threads, Tasks.threads("shared-"));
     }
 
     @Override

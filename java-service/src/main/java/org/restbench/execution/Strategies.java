@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
+import org.restbench.execution.ExecutionStrategy.Deadline;
 
 /** The table of all strategies this service offers. Made once; closing it ends their threads. */
 public final class Strategies implements AutoCloseable {
@@ -28,12 +29,12 @@ public final class Strategies implements AutoCloseable {
                 AdaptiveStrategy.dispatchNanos(shared),
                 new BackgroundThreads(AdaptiveStrategy.WORKERS),
                 System::nanoTime);
-        add("serial", "S", "All stages in order in the request's own thread.", new OnCaller(Loops.IN_ORDER));
+        add("serial", "S", "All stages in order in the request's own thread.", Loops.IN_ORDER);
         add(
                 "thread-pool",
                 "M",
                 "A pool made for the request, min(rows, 100) threads, one task a row (16 rows with kernel=native).",
-                new OnCaller(new ThreadPool(new ThreadBudget(maxThreads))));
+                new ThreadPool(new ThreadBudget(maxThreads)));
         add(
                 "pinned",
                 "AF",
@@ -44,25 +45,24 @@ public final class Strategies implements AutoCloseable {
                 null,
                 "A new thread for each element, joined before the next is started.",
                 true,
-                new OnCaller(new ThreadPerElement())));
+                new ThreadPerElement()));
         add(
                 "shared-pool",
                 null,
                 "One pool for the service, as many threads as cores, one block of rows a thread.",
-                new OnCaller(shared));
+                shared);
         add(
                 "fork-join",
                 null,
                 "A parallel stream over the rows, in a ForkJoinPool of as many threads as cores.",
-                new OnCaller(new ForkJoin(cores)));
+                new ForkJoin(cores));
         add(
                 "pipeline",
                 "PL",
                 "Parse, compute and serialize each on a thread of its own, bounded queues between.",
                 new PipelineStrategy(pipelineQueue));
         VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
-                .ifPresent(
-                        loops -> add("virtual-threads", null, "A virtual thread for each row.", new OnCaller(loops)));
+                .ifPresent(loops -> add("virtual-threads", null, "A virtual thread for each row.", loops));
         add(
                 "adaptive",
                 "F1",

@@ -8,8 +8,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
 /**
@@ -23,6 +27,15 @@ final class Tasks {
     static final int MOST_AT_ONCE = 4000;
 
     private Tasks() {}
+
+    /**
+     * Makes threads named by a prefix and a number from 1. The names are an interface: the harness finds the threads of
+     * a strategy by them in {@code /proc}, which shows 15 characters.
+     */
+    static ThreadFactory threads(String prefix) {
+        AtomicInteger made = new AtomicInteger();
+        return work -> new Thread(work, prefix + made.incrementAndGet());
+    }
 
     /** How many tasks of {@code unitsPerTask} units it takes. */
     static int count(int units, int unitsPerTask) {

@@ -34,7 +34,7 @@ record ThreadPool(ThreadBudget budget) implements Loops {
                 int wanted = Math.min(Tasks.count(units, unitsPerTask), MOST_THREADS);
                 job.requireThreads(wanted);
                 threads = budget.take(wanted);
-                pool = Executors.newFixedThreadPool(threads, new NamedThreads("thread-pool-"));
+                pool = Executors.newFixedThreadPool(threads, Tasks.threads("thread-pool-"));
             }
             Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);
         }

@@ -9,6 +9,8 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /**
  * Threads that requests are handed over to. Every answer is given: a step that fails, even for want of memory, fails

@@ -20,7 +20,6 @@ import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
-import org.restbench.execution.Deadline;
 import org.restbench.execution.ExecutionStrategy;
 import org.restbench.execution.Job;
 import org.restbench.execution.Strategies;

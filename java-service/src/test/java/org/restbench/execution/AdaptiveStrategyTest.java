@@ -15,6 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.execution.AdaptiveStrategy.Decision;
+import org.restbench.execution.ExecutionStrategy.AbandonedException;
+import org.restbench.execution.ExecutionStrategy.Deadline;
 
 /** The strategy that chooses, on three cores: an operation is taken for a nanosecond, a byte for ten. */
 @Timeout(60)

@@ -11,6 +11,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /** One thread a stage, bounded queues between, requests in the order they came, and a caller that waits for nothing. */
 @Timeout(300)

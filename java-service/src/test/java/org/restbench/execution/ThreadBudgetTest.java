@@ -15,6 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
 
 /** All loops together never have more threads than they may, and all of them are run. */
 @Timeout(300)

@@ -19,6 +19,8 @@ import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.affinity.RefusingAffinity;
 import org.restbench.codec.Codec;
 import org.restbench.codec.Query;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StrategyFault;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.RequestId;

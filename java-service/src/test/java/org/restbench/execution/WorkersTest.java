@@ -14,6 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.execution.ExecutionStrategy.AbandonedException;
+import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
 /** Every answer is given: whatever runs out, and whoever is closed. */
@@ -21,7 +24,7 @@ import org.restbench.workload.ParallelLoop;
 class WorkersTest {
     private static final OutOfMemoryError NO_MEMORY = new OutOfMemoryError("not really");
 
-    private final Workers workers = new Workers(new NamedThreads("test-"), 2, new LinkedBlockingQueue<>());
+    private final Workers workers = new Workers(Tasks.threads("test-"), 2, new LinkedBlockingQueue<>());
 
     private void end() {
         workers.close(Deadline.afterSeconds(5));
@@ -50,7 +53,7 @@ class WorkersTest {
 
     @Test
     void a_step_that_cannot_be_handed_over_for_want_of_memory_fails_its_answer() {
-        Workers full = new Workers(new NamedThreads("test-"), 1, new LinkedBlockingQueue<>() {
+        Workers full = new Workers(Tasks.threads("test-"), 1, new LinkedBlockingQueue<>() {
             private static final long serialVersionUID = 1;
 
             @Override
