@@ -39,8 +39,8 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     done = restbench("plan", "thesis", "--profile", "quick")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 126
-    assert lines[-1].startswith("126 measurements in 1 block, about ")
+    assert len([line for line in lines if "-unbound-" in line or "-core0-" in line]) == 127
+    assert lines[-1].startswith("127 cells, 3 blocks in about 20 min")
     assert sum("T-A01" in line for line in lines) == 3
 
 
@@ -53,7 +53,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         ),
         (
             ("run", "thesis", "--profile", "quik"),
-            "no profile 'quik'; it has quick, reference, full",
+            "no profile 'quik'; it has quick, reference",
         ),
         (("run", "thesis", "--cells", "users=-1"), "users: '-1' is not in experiment 'thesis'"),
         (

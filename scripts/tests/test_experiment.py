@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from restbench.drive.load_profile import Profile
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.plan import parse_filter, plan
+from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.store import store
@@ -22,13 +22,9 @@ seed = 3
 [complexities]
 low = { rows = 2, inner = 3, columns = 4 }
 [profiles.quick]
+minutes = 1
 blocks = 1
-service_warmup_s = { java = 0, python = 0 }
-warmup_s = 1
-window_min_s = 1
-window_max_s = 2
-slow_window_max_s = 3
-enough_completions = 10
+warm_max_s = { java = 0, python = 0 }
 [[cells]]
 name = "all"
 service = "java"
@@ -62,12 +58,16 @@ def test_a_group_expands_into_every_combination_of_its_levels(tmp_path: Path) ->
     ("old", "new", "expected"),
     [
         ("seed = 3", "sed = 3", "sed: unknown key; allowed here are name, title, seed"),
-        ("blocks = 1", "block = 1", "profiles.quick.block: unknown key; allowed here are blocks"),
+        (
+            "blocks = 1",
+            "block = 1",
+            "profiles.quick.block: unknown key; allowed here are description",
+        ),
         ('"pinned"', '"pined"', "'pined' is not one of the java service's: serial, thread-pool"),
         ("users = [1, 2]", "users = [-1]", "users.0: Input should be greater than or equal to 1"),
         ('service = "java"', 'service = "jawa"', "Input should be 'java' or 'python'"),
         ('complexity = "low"', 'complexity = "lo"', "'lo' is not defined; defined are low"),
-        ("window_max_s = 2\n", "window_max_s = 9\n", "need window_min_s <= window_max_s"),
+        ("blocks = 1", "blocks = 3\nblocks_max = 2", "need blocks <= blocks_max"),
         ("seed = 3", "seed = ", "not TOML"),
     ],
 )
@@ -92,7 +92,7 @@ def test_an_unknown_experiment_names_the_ones_there_are() -> None:
 
 
 def test_an_unknown_profile_names_the_ones_there_are() -> None:
-    with pytest.raises(BadConfiguration, match="no profile 'quik'; it has quick, reference, full"):
+    with pytest.raises(BadConfiguration, match="no profile 'quik'; it has quick, reference"):
         thesis().profile("quik")
 
 
@@ -135,8 +135,8 @@ def blocks(number: int) -> Profile:
 
 def test_a_plan_runs_every_cell_once_a_block_and_keeps_a_service_s_cells_together() -> None:
     planned = plan(thesis(), blocks(2), Where())
-    assert len(planned) == 2 * 126
-    assert len({each.key for each in planned}) == 2 * 126
+    assert len(planned) == 2 * 127
+    assert len({each.key for each in planned}) == 2 * 127
     runs = [(each.block, each.cell.service, each.cell.placement) for each in planned]
     changes = sum(a != b for a, b in pairwise(runs))
     assert changes == 2 * 3 - 1
@@ -174,55 +174,38 @@ def test_a_wrong_selection_names_what_is_allowed(text: str, expected: str) -> No
     assert expected in str(caught.value)
 
 
-def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
-    full = thesis().profile("full")
-    assert (full.blocks, full.blocks_max, full.precision) == (5, 20, 0.02), "method, rule 6"
-    planned = plan(thesis(), full, Where())
-    assert {each.block for each in planned} == set(range(1, 21))
-    certain = [each for each in planned if each.block <= full.blocks]
-    assert [each.key for each in certain] == [each.key for each in planned[: len(certain)]]
-
-
-def test_the_reference_profile_has_all_java_cells_and_what_decides_the_claims() -> None:
-    planned = plan(thesis(), thesis().profile("reference"), Where())
-    cells = {each.cell for each in planned}
-    assert {each.block for each in planned} == {1, 2, 3, 4, 5}
-    assert {c for c in thesis().all_cells() if c.service == "java"} <= cells
-    python = [c for c in cells if c.service == "python"]
-    for complexity in ("low", "rows-200"):
-        with_ten = [c for c in python if c.complexity == complexity and c.users == 10]
-        assert len(with_ten) == 3 * 2
-    held = claim_file.load(store.EXPERIMENTS / "claims" / "thesis.toml")
-    deciding = {
-        cell
-        for claim in held.entries
-        for part in claim.parts
-        if part.decides
-        for question in part.questions()
-        for side in (question.numerator, question.denominator)
-        for cell in side.cells
-    }
-    assert deciding
-    assert deciding <= cells
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("precision = 0.02", "precision and blocks_max go together"),
-        ("precision = 0.02\nblocks_max = 3", "need blocks <= blocks_max"),
-        ("only = [{ servise = 'java' }]", "only.0.servise: unknown key; allowed here are service"),
-    ],
-)
-def test_a_profile_that_cannot_be_meant_is_refused(
-    tmp_path: Path, line: str, expected: str
-) -> None:
-    text = MINIMAL.replace("blocks = 1", f"blocks = 5\n{line}")
-    with pytest.raises(BadConfiguration) as caught:
-        loaded(tmp_path, text)
-    assert expected in str(caught.value)
-
-
 def test_a_selection_without_cells_is_an_error() -> None:
     with pytest.raises(BadConfiguration, match="no cell of experiment 'thesis' matches"):
         plan(thesis(), blocks(1), parse_filter("service=python strategy=thread-pool", thesis()))
+
+
+def test_a_profile_that_may_go_on_is_planned_to_its_last_block() -> None:
+    profile = thesis().profile("reference")
+    planned = plan(thesis(), profile, Where(strategy=["pinned"]))
+    assert {each.block for each in planned} == set(range(1, profile.most_blocks + 1))
+
+
+def test_every_cell_that_decides_a_claim_is_in_a_group_of_its_own_claims() -> None:
+    """Cells of one ratio must be measured in the same rounds."""
+    found = thesis()
+    path = store.beside(store.experiment_file("thesis"), str(found.claims))
+
+    def group_of(cell: Cell) -> str:
+        return next((each.name for each in found.groups if each.where.matches(cell)), "rest")
+
+    for claim in claim_file.load(path).entries:
+        for cell in claim.cells:
+            assert cell in found.all_cells(), f"{claim.id}: {cell.id}"
+            assert group_of(cell)
+
+
+def test_a_run_of_other_minutes_keeps_the_length_of_its_blocks() -> None:
+    quick = thesis().profile("quick")
+    long = quick.lasting(60)
+    assert long.block_s == quick.block_s
+    assert (long.blocks, long.most_blocks) == (5, 9)
+    assert long.longest_round_s > quick.longest_round_s
+    short = quick.lasting(6)
+    assert (short.blocks, short.block_s) == (3, 120)
+    with pytest.raises(BadConfiguration, match="above 0"):
+        quick.lasting(-1)

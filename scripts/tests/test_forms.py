@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from fixture_run import Made, build, cell, steady_load
 from test_cli import restbench
 
 from restbench import ROOT
-from restbench.analyse import measures
 from restbench.experiment.records import SCHEMA_VERSION
 from restbench.failures import Unreadable
 from restbench.store.store import Run
@@ -96,48 +94,3 @@ def test_the_kept_reference_run_of_the_first_form_is_read() -> None:
     assert kept.manifest().experiment == "thesis"
     assert kept.calibration() is not None
     assert len(kept.proofs()) > 5
-
-
-@pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_record_is_no_result_and_the_other_cells_are_reported(run: Run, text: str) -> None:
-    record = run.cell(1, OTHER.id).record
-    record.write_text(text)
-    good, broken = measures.rows(run)
-    assert (good.value("throughput_per_s") or 0) > 0
-    assert "unreadable" not in good.flags
-    assert broken.value("throughput_per_s") is None
-    assert {"failed", "unreadable"} <= set(broken.flags)
-    assert str(record) in (broken.measurements[0].reason or "")
-
-
-def test_the_record_of_another_cell_is_no_result(run: Run) -> None:
-    text = run.cell(1, GOOD.id).record.read_text()
-    run.cell(1, OTHER.id).record.write_text(text)
-    _, broken = measures.rows(run)
-    assert "the record of another cell" in (broken.measurements[0].reason or "")
-
-
-@pytest.mark.parametrize("name", ["samples.jtl", "sar.json", "pidstat.txt", "metrics.jsonl"])
-def test_raw_data_that_cannot_be_read_are_no_result(run: Run, name: str) -> None:
-    path = run.cell(1, OTHER.id).path / name
-    path.write_bytes(b"\xff\xfe nothing that anybody wrote\n" * 5)
-    good, broken = measures.rows(run)
-    assert (good.value("throughput_per_s") or 0) > 0
-    assert "unreadable" in broken.flags
-    assert broken.value("throughput_per_s") is None
-    assert str(path.parent) in (broken.measurements[0].reason or "")
-
-
-def test_a_report_shows_what_is_broken_as_failed_with_its_file(run: Run) -> None:
-    record = run.cell(1, OTHER.id).record
-    record.write_text("")
-    done = restbench("report", str(run.path))
-    assert done.returncode == 0, done.stderr
-    told = f"FAILED  {OTHER.id}, block 1: {record}: empty: remove its folder"
-    assert "".join(told.split()) in "".join(done.stdout.split())
-    with run.test_matrix_csv.open() as table:
-        rows = {row["strategy"]: row for row in csv.DictReader(table)}
-    assert rows["pinned"]["throughput_per_s"] == rows["pinned"]["samples"] == ""
-    assert float(rows["serial"]["throughput_per_s"]) > 0
-    assert f"{record}: empty" in run.report.read_text()
-    assert f"{record}: empty" in run.test_matrix_markdown.read_text()

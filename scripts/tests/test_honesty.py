@@ -1,25 +1,25 @@
-"""A load whose rate and response times are known, as JMeter would have logged it, through the whole
-analysis; and the same check on analyses that were broken on purpose, each of which must fail it."""
+"""A load whose rate and response times are known, as the generator would have recorded it, through
+the whole analysis; and the same check on analyses that were broken on purpose, each of which must
+fail it."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
-from fixture_run import START, WINDOW, Made, build, cell
-from jtl_lines import Sample
+from fixture_run import Made, build, cell, steady_load
 
-from restbench.analyse import jtl, measures, samples
-from restbench.analyse.counted import Counted
+from restbench.analyse import estimates, measures
 from restbench.analyse.measures import Row
 from restbench.store.store import Run
-from restbench.tools import synthetic
+from restbench.store.trials import Microseconds, Trial
 
 CELL = cell("java serial low 10")
-#: More than the cell has: enough completions for a p99 in the fixture's short window.
+#: More than the cell has: enough completions for a p99 in a short block.
 USERS, BLOCKS = 300, 3
+SECONDS, WARM_S = 2.0, 1.0
 #: Each block at another level, as a machine's drift makes them: what pooling would mix.
 LEVELS_MS = (4.0, 5.0, 20.0)
 #: Response times are level x lognormal(0, 0.8): their quantiles are known.
@@ -31,15 +31,30 @@ ERROR_SHARE = 0.05
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Three blocks, each of more than 20 000 completions in its window of 2 s: enough for a p99."""
-    made = [Made(CELL, [Sample(START, 1)], block=block + 1) for block in range(BLOCKS)]
+    """Three blocks, each of more than 20 000 completions in 2 s: enough for a p99."""
+    made = [Made(CELL, steady_load(10, 50), block=block + 1) for block in range(BLOCKS)]
     built = build(tmp_path_factory.mktemp("honesty") / "run", made)
     generator = np.random.default_rng(2019)
-    for block, level_ms in enumerate(LEVELS_MS, start=1):
-        times_ms = level_ms * generator.lognormal(0, SPREAD, 240_000)
-        load = synthetic.closed_load(times_ms, USERS, START - 1_000, ERROR_SHARE)
-        synthetic.write(built.cell(block, CELL.id).samples, load)
+    trials = [
+        closed_load(each, level_ms, generator)
+        for each, level_ms in zip(built.trials.trials(), LEVELS_MS, strict=True)
+    ]
+    for each in trials:
+        built.trials.begin(each.block, "now", {})
+        built.trials.add([each])
+        built.trials.finish(each.block, "later")
     return built
+
+
+def closed_load(template: Trial, level_ms: float, generator: np.random.Generator) -> Trial:
+    """Users without think time; what ends between 1 and 3 s is kept."""
+    times_ms = level_ms * generator.lognormal(0, SPREAD, (USERS, 2_000))
+    ends_s = times_ms.cumsum(axis=1) / 1_000
+    kept = (ends_s > WARM_S) & (ends_s <= WARM_S + SECONDS)
+    refused = generator.random(times_ms.shape) < ERROR_SHARE
+    elapsed_us = np.sort((1_000 * times_ms[kept & ~refused]).astype(np.int64))
+    errors = int((kept & refused).sum())
+    return replace(template, seconds=SECONDS, elapsed_us=elapsed_us, errors=errors)
 
 
 def expected_p99_ms() -> float:
@@ -77,24 +92,33 @@ def test_the_analysis_finds_what_is_known(run: Run) -> None:
 def test_counting_errors_as_throughput_would_be_found(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = pl.lit("correct", samples.OUTCOMES).alias("outcome")
-    monkeypatch.setattr(samples, "_outcome", lambda: everything)
+    honest = estimates.of_trials
+
+    def everything(block: int, trials: Sequence[Trial], *others: object) -> object:
+        counted = [
+            replace(each, elapsed_us=np.append(each.elapsed_us, np.zeros(each.errors, np.int64)))
+            for each in trials
+        ]
+        return honest(block, counted, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(estimates, "of_trials", everything)
     assert "throughput_per_s" in faults(run)
 
 
 def test_dropping_the_slowest_percent_would_be_found(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Counted.percentile
+    honest = estimates.percentile_ms
 
-    def without_the_slowest(self: Counted, percent: float) -> float:
-        return honest(self, 0.99 * percent)
+    def without_the_slowest(sorted_us: Microseconds, percent: int) -> float | None:
+        known = honest(sorted_us, percent)
+        return known and honest(sorted_us[: int(0.99 * sorted_us.size)], percent)
 
-    monkeypatch.setattr(Counted, "percentile", without_the_slowest)
+    monkeypatch.setattr(estimates, "percentile_ms", without_the_slowest)
     assert "p99_ms" in faults(run)
 
 
-def test_pooling_percentiles_over_runs_would_be_found(
+def test_pooling_percentiles_over_blocks_would_be_found(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = Row.value
@@ -102,18 +126,9 @@ def test_pooling_percentiles_over_runs_would_be_found(
     def pooled(self: Row, metric: str) -> float | None:
         if metric not in ("p50_ms", "p99_ms"):
             return honest(self, metric)
-        read = [jtl.read(folder.samples, WINDOW) for _, folder in run.cell_runs()]
-        elapsed = [np.repeat(each.correct_ms.values, each.correct_ms.counts) for each in read]
+        elapsed_us = np.concatenate([each.elapsed_us for each in run.trials.trials()])
         percent = float(metric.strip("p_ms"))
-        return float(np.percentile(np.concatenate(elapsed), percent, method="inverted_cdf"))
+        return float(np.percentile(elapsed_us, percent, method="inverted_cdf")) / 1_000
 
     monkeypatch.setattr(Row, "value", pooled)
-    assert "p99_ms" in faults(run)
-
-
-def test_counting_by_starts_instead_of_ends_would_be_found(tmp_path: Path) -> None:
-    """A service that answers nothing for the window's first second and everything after it."""
-    stalled = [Sample(START + 1_000 + n, 900) for n in range(100)]
-    late = [Sample(START + 2_000 + n, 900) for n in range(100)]
-    (row,) = measures.rows(build(tmp_path / "run", [Made(CELL, stalled + late)]))
-    assert row.value("samples") == 100, "200 started in the window, 100 ended in it"
+    assert {"p50_ms", "p99_ms"} & faults(run)

@@ -99,7 +99,6 @@ def test_a_point_of_several_blocks_has_both_ends_of_its_interval(tmp_path: Path)
     data = data_of(page_of(build(tmp_path / "run", blocks)))
     point = data["figures"]["15"]["panels"][0]["lines"][0]["points"][0]
     assert point == [10, 225, [-92.66, 542.7], 0, "java-serial-unbound-low-10u"]
-    assert [told["block"] for told in data["timelines"]["java-serial-unbound-low-10u"]] == [1, 2]
 
 
 def test_the_stages_add_up_to_the_mean(run: Run) -> None:

@@ -12,9 +12,9 @@ from fixture_run import Made, build, cell, steady_load
 from page_under_test import Page, data_of, page_of, small_run
 
 from restbench.analyse import measures
-from restbench.experiment.records import Calibration, CalibrationCheck, CellRun
+from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.show import keep
-from restbench.store.store import EXPERIMENTS, Run, read_model
+from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
 
 
@@ -80,21 +80,6 @@ def test_a_run_without_claims_says_so(run: Run) -> None:
     assert "No claims were given to this run" in page_of(run)
 
 
-def test_the_commands_of_a_cell_are_told(run: Run) -> None:
-    folder = run.cell(1, "java-serial-unbound-low-10u")
-    record = read_model(folder.record, CellRun)
-    commands = {
-        "service": "java -jar /some/where/java-service/<service>.jar",
-        "jmeter": "taskset -c 0 /some/where/jmeter-plans/jmeter.sh -l /some/where/results/a.jtl",
-    }
-    write_model(folder.record, record.model_copy(update={"commands": commands}))
-    text = page_of(run)
-    assert "Commands of block 1" in text
-    assert "<code>java -jar java-service/&lt;service&gt;.jar</code>" in text
-    assert "<code>taskset -c 0 jmeter-plans/jmeter.sh -l results/a.jtl</code>" in text
-    assert "/some/where" not in text, "a kept page does not tell where the checkout lay"
-
-
 def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
     keep.keep(run, measures.rows(run), kept)
@@ -131,12 +116,6 @@ def test_every_planned_cell_is_a_line_of_the_matrix(run: Run) -> None:
     text = page_of(run)
     matrix = text[text.index('<h3 id="matrix">') : text.index("<h3>What failed</h3>")]
     assert matrix.count("<tr>") == 1 + 4
-
-
-def test_the_service_and_the_machine_are_told(run: Run) -> None:
-    observed = page_of(run).split('<h3 id="observed">')[1]
-    assert "blocked 1.0, runnable 5.0" in observed
-    assert "1 100 " in observed, "both cores, of sar"
 
 
 def test_a_page_without_figures_proofs_and_machine_is_still_a_page(tmp_path: Path) -> None:

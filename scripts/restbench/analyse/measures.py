@@ -106,7 +106,8 @@ def rows(run: Run) -> list[Row]:
     """A row for every planned cell, in the order of the experiment's file."""
     definition = experiment.load(run.experiment_file)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
-    cores = len(run.machine()["cores_allowed"])
+    described = run.machine() if run.machine_file.exists() else {}
+    cores = len(described.get("cores_allowed", [])) or 1
     blocks = estimates.measurements(run.trials.trials(), run.trials.events(), cores)
     return [
         row(definition, cell, planned[cell], tuple(blocks.get(cell.id, ())))

@@ -44,6 +44,8 @@ WARM_SHARE = compilers.QUIET_SHARE
 #: One warming trial of a strategy: its users, and how long.
 WARMING_USERS = 10
 WARMING_S = 0.5
+#: The load of every cell that tells how long its trials are.
+PILOT_S = 0.3
 #: A JVM's garbage collector, by the names of its threads.
 COLLECTORS = ("GC Thread", "G1 ")
 #: A request that takes longer when nobody else sends one is not tried with many users.
@@ -268,11 +270,9 @@ def _warm(here: BlockRun) -> None:
             here.view.show(here.progress)
             before = time.monotonic()
             users = min(WARMING_USERS, here.load.users)
-            trial = _trial(here, Planned("warm", 0, cell, ""), WARMING_S, 0.0, users)
+            share = _compilers_share(here, cell, users)
             spent[service_group(cell)] += time.monotonic() - before
-            if trial is not None and trial.service_cpu_ms:
-                share = (trial.compilers_ms or 0.0) / trial.service_cpu_ms
-                shares.setdefault(service_group(cell), []).append(share)
+            shares.setdefault(service_group(cell), []).append(share)
         waiting = [
             cell
             for cell in waiting
@@ -283,20 +283,31 @@ def _warm(here: BlockRun) -> None:
     here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
 
 
+def _compilers_share(here: BlockRun, cell: Cell, users: int) -> float:
+    """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
+    lost of it."""
+    running = here.deployments.of(cell)
+    pids = running.service.pids() if running else ()
+    before_ms, worked_ms = compilers.cpu_ms(pids), process.cpu_ms(pids)
+    if _short_load(here, cell, users, WARMING_S) is None:
+        return 0.0
+    worked_ms = process.cpu_ms(pids) - worked_ms
+    return (compilers.cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
+
+
 def _work(here: BlockRun, cell: Cell) -> int:
     return min(each.shape.products for each in _requests(here, cell).payloads.values())
 
 
 def _pilot(here: BlockRun) -> None:
-    """One short trial of every cell, which also warms it up: its response time says how long its
+    """One short load of every cell, which also warms it up: its response time says how long its
     trials are. What would take longer than the profile gives has no trials."""
     for cell in here.cells:
         here.progress.cell = cell.id
         here.view.show(here.progress)
-        trial = _trial(here, Planned("pilot", 0, cell, ""), 0.2, 0.1, cell.users)
-        if trial is None:
+        response_s = _response_s(here, cell)
+        if response_s is None:
             continue
-        response_s = cell.users * trial.seconds / max(1, trial.completions)
         here.paces[cell] = Pace(response_s)
         limit = here.order.profile.longest_round_s
         if response_s > limit:
@@ -307,6 +318,35 @@ def _pilot(here: BlockRun) -> None:
                 f"a round of its users takes {response_s:.0f} s, the profile's limit is "
                 f"{limit:g} s; it needs {minutes:.1f} minutes",
             )
+
+
+def _response_s(here: BlockRun, cell: Cell) -> float | None:
+    """The mean over all requests of a short load; None, and the cell is lost, where none was
+    right."""
+    sent = _short_load(here, cell, cell.users, PILOT_S)
+    if sent is None:
+        return None
+    correct = sent.records[sent.records["outcome"] == CORRECT]
+    return float(correct["elapsed_us"].mean()) / 1e6
+
+
+def _short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent | None:
+    """A load that is not measured, its last answers waited for; None, and the cell is lost, where
+    no answer was right twice, the second time on a fresh service."""
+    error = "its service is gone"
+    for _attempt in range(2):
+        running = here.deployments.of(cell)
+        if running is None:
+            break
+        sent = here.load.trial(cell.id, users, 0.0, seconds, running.service.pids())
+        here.sent[service_group(cell), cell.strategy] += sent.records.size
+        if (sent.records["outcome"] == CORRECT).any():
+            return sent
+        error = sent.first_error or "no answer to a short load"
+        if not _renew_if_dead(here, cell):
+            break
+    here.lose(cell, "failed", error)
+    return None
 
 
 def _measure(here: BlockRun, ends: float) -> None:

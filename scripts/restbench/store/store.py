@@ -66,7 +66,7 @@ class Run(RunFolder):
     @property
     def has_raw_data(self) -> bool:
         """Whether its measurements lie here: a kept copy has none."""
-        return (self.path / "raw").is_dir()
+        return self.trials.exists() or (self.path / "raw").is_dir()
 
     def manifest(self) -> Manifest:
         """The run's identity and plan."""
