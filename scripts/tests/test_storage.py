@@ -81,12 +81,13 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     disk: Path,
 ) -> None:
     bench = Bench(disk)
-    path = bench.experiment({"java": ["serial", "pinned"]})
-    faults = {bench.second_cell(path): "late"}  # it lasts for seconds
-    started = bench.start("run", path, "--profile", "p", faults=faults)
+    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
+    text = path.read_text().replace("minutes = 0.1", "minutes = 1")
+    path.write_text(text.replace("blocks = 1", "blocks = 2"))
+    started = bench.start("run", str(path), "--profile", "p")
     filler = disk / "filler"
     try:
-        await_second_cell(disk, started)
+        await_a_trial(bench, started)
         fill(filler)
         _, err = started.communicate(timeout=PATIENCE_S)
     finally:
@@ -99,20 +100,14 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     filler.unlink()
     run = bench.latest.path
     assert bench.restbench("report", str(run)).returncode == 0
-    assert len(list(run.glob("raw/*/*/cell.json"))) == 1, "the cell in flight is no result"
-    rows = (run / "tables" / "test-matrix.csv").read_text().splitlines()[1:]
-    assert sorted("not-measured" in row for row in rows) == [False, True]
+    assert bench.latest.trials.trials(), "what was measured before is there"
 
 
-def await_second_cell(folder: Path, started: subprocess.Popen[str]) -> None:
+def await_a_trial(bench: Bench, started: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline and started.poll() is None:
-        loads = [path.stat().st_size for path in folder.glob("latest/raw/*/*/samples.jtl")]
-        records = list(folder.glob("latest/raw/*/*/cell.json"))
-        if len(records) == 1 and len(loads) == 2 and min(loads):
-            return
-        time.sleep(0.02)
-    raise AssertionError("there was no second cell")
+    while not bench.latest.trials.trials() and time.monotonic() < deadline:
+        assert started.poll() is None, started.communicate()
+        time.sleep(0.05)
 
 
 def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_folder(

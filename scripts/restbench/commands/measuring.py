@@ -92,7 +92,7 @@ def _measured(order: Order, *, resume: bool) -> Presented:
     """Measure and present a closed load."""
     with phases.spent_on("checks"):
         begun = running.unfinished(order, order.claims_text, resume=resume)
-        for note in environment.check(order, volume.of_trials(order.profile.most_blocks)):
+        for note in environment.check(order, volume.of_trials(order)):
             console.print(f"note   {note}", soft_wrap=True)
         run = running.run_for(order, begun)
     console.print(_cost(order))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from restbench.experiment.cell import Cell, Kind, Shape
 from restbench.experiment.open_experiment import OpenExperiment, OpenProfile
+from restbench.experiment.order import Order
 from restbench.experiment.records import PlannedCell
 from restbench.machine.placement import allowed_cores
 
@@ -18,10 +19,10 @@ SAMPLE_BYTES = 300
 SECOND_BYTES = 20_000
 #: What a cell writes whatever its length: JMeter's log, its record, its part of the report.
 CELL_BYTES = 64_000
-#: The trials of a block: two bytes a response, at twenty thousand a second for 20 minutes.
-BLOCK_BYTES = 50_000_000
-#: The logs of the long windows, of which each is some seconds, and their dashboards.
-WINDOWS_BYTES = 400_000_000
+#: A response in the trials' file, compressed, and how many there are a second at most.
+RESPONSE_BYTES = 2
+FASTEST_PER_S = 20_000
+DASHBOARD_BYTES = 2_000_000
 #: The record of an NPB measurement with a hundred answers, beside what its process printed.
 KERNEL_BYTES = 256_000
 #: The fastest strategies took so long a request on two cores (Java's of results/reference, Python's
@@ -52,9 +53,14 @@ class Volume:
     largest_file: float
 
 
-def of_trials(blocks: int) -> Volume:
-    """What a run of closed loads writes: its trials and the few logs of its long windows."""
-    return Volume(blocks * BLOCK_BYTES + WINDOWS_BYTES, WINDOWS_BYTES)
+def of_trials(order: Order) -> Volume:
+    """What a run of closed loads writes: its trials, and the logs of its long windows."""
+    profile = order.profile
+    cells = dict.fromkeys(each.cell for each in order.plan)
+    windows = sum(profile.has_window(cell) for cell in cells)
+    log = SAMPLE_BYTES * FASTEST_PER_S * profile.window_s
+    trials = RESPONSE_BYTES * FASTEST_PER_S * profile.block_s * profile.most_blocks
+    return Volume(trials + windows * (log + DASHBOARD_BYTES), max(trials, log))
 
 
 def of_walks(

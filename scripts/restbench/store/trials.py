@@ -6,6 +6,7 @@ the round in flight. Everything that analysis reads of a run's loads is here.
 
 from __future__ import annotations
 
+import errno
 import json
 import sqlite3
 import zlib
@@ -188,7 +189,8 @@ class TrialFile:
                 yield file
         except sqlite3.DatabaseError as error:
             if "full" in str(error) or "disk I/O" in str(error) or "readonly" in str(error):
-                raise OSError(28, str(error), str(self.path)) from error
+                full = OSError(errno.ENOSPC, "No space left on device", str(self.path))
+                raise storage.problem(full, self.path) or error from error
             raise Unreadable(f"{self.path}: {error}: remove it, and measure again") from error
 
 
