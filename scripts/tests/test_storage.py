@@ -63,7 +63,8 @@ def refused(bench: Bench, *arguments: str) -> str:
 def test_a_run_does_not_begin_on_a_disk_without_room_for_it(tmp_path: Path) -> None:
     with mounted(tmp_path / "small", 18) as folder:
         bench = Bench(folder)
-        line = refused(bench, "run", bench.experiment({"java": ["serial"]}), "--profile", "p")
+        path = bench.experiment({"java": ["serial"]})
+        line = refused(bench, "run", path, "--profile", "p", "--minutes", "60")
         assert "MiB are to be written" in line
         assert "free some space, or choose fewer cells" in line
         assert list(folder.glob("*/manifest.json")) == []
