@@ -110,7 +110,7 @@ def test_each_cell_has_its_four_times(ran: Ran) -> None:
 def test_the_claim_is_decided_both_ways(ran: Ran) -> None:
     page = ran.run.npb_markdown.read_text()
     assert "N1" in ran.told
-    assert "2 of 2 parts are as claimed" in page
+    assert "2 of 2 parts hold" in page
     assert "0.500 = warm / fresh 0.500" in page
     assert "service / warm 1.000" in page
 
@@ -181,7 +181,7 @@ def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) 
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""
     page = ran.run.npb_markdown.read_text()
-    assert "not measured (part: S IS-S service / fresh)" in page, "left out by --cells"
+    assert "not measured (part: java S IS-S service / fresh)" in page, "left out by --cells"
     assert bench.left_running() == []
 
 
