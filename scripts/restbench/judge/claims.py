@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from restbench.analyse import warnings
 from restbench.analyse.comparison import Comparison, paired, pooled
@@ -55,8 +55,8 @@ class PartDecision(Asked):
     """What the run says of it."""
 
     verdict: Verdict = "not-measured"
-    more: Mapping[str, float] = field(default_factory=dict)
-    """A cell's id → the minutes more that would decide it; empty where that is not known."""
+    more_minutes: float | None = None
+    """Of the whole run, what would decide it; None where that is not known."""
 
     @property
     def decides(self) -> bool:
@@ -66,8 +66,7 @@ class PartDecision(Asked):
     @property
     def headline(self) -> str:
         """The verdict with its half-width and minutes, where it is undecided."""
-        minutes = sum(self.more.values()) if self.more else None
-        return said(self.verdict, self.comparison, minutes)
+        return said(self.verdict, self.comparison, self.more_minutes)
 
     @property
     def why(self) -> str:
@@ -129,7 +128,7 @@ class _Run:
     rows: Sequence[Row]
     proofs: Sequence[Proof]
     margin: float
-    minutes: Mapping[str, float]
+    minutes: float | None
     warned: Mapping[str, str]
 
 
@@ -137,14 +136,14 @@ def decide(
     claims: Claims,
     rows: Sequence[Row],
     proofs: Sequence[Proof],
-    minutes: Mapping[str, float] | None = None,
+    minutes: float | None = None,
 ) -> list[Decision]:
     """A decision for each claim, in the order of the file, from one run's rows and proofs.
 
-    `minutes` says of a cell's id how many minutes of the run it has taken so far, its part of
-    starts and warm-up included; without it nobody is told how many more a claim takes.
+    `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
+    nobody is told how many more a claim takes.
     """
-    run = _Run(rows, proofs, claims.margin, minutes or {}, _warned(rows, proofs))
+    run = _Run(rows, proofs, claims.margin, minutes, _warned(rows, proofs))
     found = [_decide(claim, run) for claim in claims.entries]
     trimmed = [
         replace(row, measurements=warnings.without_warned(row.measurements, row.cell.users))
@@ -234,25 +233,22 @@ def _pool(asked: Sequence[Asked]) -> Asked:
     )
 
 
-def weigh(asked: Sequence[Asked], minutes: Mapping[str, float] | None = None) -> list[PartDecision]:
+def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDecision]:
     """A decision for every question, judged as one table."""
     found = verdicts.together([(each.comparison, each.expect) for each in asked])
     return [
         PartDecision(
             **vars(each),
             verdict="not-measurable" if each.unmeasurable else verdict,
-            more=_more(each, minutes),
+            more_minutes=_more_minutes(each, minutes),
         )
         for each, verdict in zip(asked, found, strict=True)
     ]
 
 
-def _more(asked: Asked, minutes: Mapping[str, float] | None) -> dict[str, float]:
+def _more_minutes(asked: Asked, minutes: float | None) -> float | None:
     times = verdicts.more_times(asked.comparison, asked.expect)
-    known = {cell: spent for cell in asked.cells if (spent := (minutes or {}).get(cell))}
-    if times is None or len(known) < len(asked.cells):
-        return {}
-    return {cell: spent * (times - 1) for cell, spent in known.items()}
+    return None if times is None or minutes is None else minutes * (times - 1)
 
 
 def sum_up(
@@ -286,11 +282,7 @@ def _headline(verdict: Verdict, parts: Sequence[PartDecision]) -> str:
     deciding = [part for part in parts if part.verdict == verdict]
     if verdict == "too-imprecise":
         hardest = max(deciding, key=_times)
-        more: dict[str, float] = {}
-        for part in deciding:
-            more |= {cell: max(each, more.get(cell, 0.0)) for cell, each in part.more.items()}
-        known = all(part.more for part in deciding)
-        return said(verdict, hardest.comparison, sum(more.values()) if known else None)
+        return said(verdict, hardest.comparison, hardest.more_minutes)
     if verdict == "not-measured" and 0 < len(deciding) < len(parts):
         return f"{said(verdict)} (part: {_listed(part.label for part in deciding)})"
     if verdict == "reproduced" or len(parts) < 2:

@@ -184,7 +184,14 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
     """What the run says about each claim of its claims file; nothing where it has none."""
     if not run.claims_file.exists():
         return []
-    return claims.decide(claim_file.load(run.claims_file), rows, run.proofs())
+    minutes = _minutes(run)
+    return claims.decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
+
+
+def _minutes(run: Run) -> float | None:
+    """What its blocks have taken; None where they are not known."""
+    taken_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
+    return sum(taken_s) / 60 if taken_s else None
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

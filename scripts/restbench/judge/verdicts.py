@@ -20,13 +20,14 @@ a side. A claim of several parts is an intersection-union test (Berger 1982): ea
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison
 from restbench.experiment.claim import Expectation
 from restbench.experiment.columns import readable
-from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels
+from restbench.experiment.statistics import CONFIDENCE, Ratio, holm_levels, t_quantile
 
 Verdict: TypeAlias = Literal[
     "reproduced",
@@ -60,6 +61,8 @@ LEVEL = 0.05
 TWO_ONE_SIDED = 1 - 2 * LEVEL
 #: A narrower interval is not asked for: the ratio lies on the margin (method, rule 6).
 FINEST_PCT = 2.0
+#: Nobody measures more: as many days as this has blocks of a quarter of an hour are ten.
+MOST_BLOCKS = 1_000
 #: From so many blocks on the look before must have had the same verdict; three are one look alone.
 LOOKS_FROM = 4
 
@@ -103,12 +106,6 @@ def _confirmed(now: Verdict, before: Verdict) -> Verdict:
     return now if is_same or now not in DECIDED else "too-imprecise"
 
 
-def decided(history: Sequence[Verdict]) -> bool:
-    """Whether a ratio, or a claim, needs no further block: one verdict at this look and the one
-    before (method, rule 6)."""
-    return len(history) > 1 and history[-1] in DECIDED and history[-1] == history[-2]
-
-
 def p_against(found: Comparison, expect: Expectation) -> float:
     """Of the test whose rejection contradicts the expectation; 1 where nothing speaks against it,
     or without an interval."""
@@ -143,22 +140,36 @@ def _inside(ratio: Ratio, margin: float) -> bool:
 
 
 def more_times(found: Comparison, expect: Expectation) -> float | None:
-    """How many times the time spent so far would decide the ratio, if its estimate stays: the
-    interval narrows with the square root of time. None without an interval, and where it is as
-    narrow as is asked for (FINEST_PCT), so that the ratio lies on the margin.
+    """How many times the blocks measured so far would decide the ratio, if estimate and spread
+    stay. None without an interval, and where it is as narrow as is asked for (FINEST_PCT), so that
+    the ratio lies on the margin.
     """
     ratio, width = found.ratio, found.half_width_pct
     if ratio is None or width is None or width <= FINEST_PCT:
         return None
     at, limit = abs(math.log(ratio.estimate)), math.log1p(found.margin)
     if expect in DIFFERENCES and at > limit:
-        return max(1.0, (ratio.log_half_width() / at) ** 2)
+        return _blocks_for(found, ratio, at, CONFIDENCE) / found.blocks
     # `same` and differences ask on which side of the margin it lies; the others know their end.
     signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
     distance = abs(limit - signed.get(expect, at))
-    finest = math.log1p(FINEST_PCT / 100) * ratio.log_half_width(TWO_ONE_SIDED)
-    needed = max(distance, finest / ratio.log_half_width(CONFIDENCE))
-    return max(1.0, (ratio.log_half_width(TWO_ONE_SIDED) / needed) ** 2)
+    finest = _blocks_for(found, ratio, math.log1p(FINEST_PCT / 100), CONFIDENCE)
+    return min(finest, _blocks_for(found, ratio, distance, TWO_ONE_SIDED)) / found.blocks
+
+
+def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> int:
+    """The blocks after which half the interval of ln(ratio) is no wider: with n of them it shrinks
+    as 1/sqrt(n), and with the t quantile of n - 1 where the blocks are its degrees of freedom."""
+    by_blocks = ratio.degrees_of_freedom == found.blocks - 1
+
+    def is_narrow(blocks: int) -> bool:
+        freedom = blocks - 1 if by_blocks else ratio.degrees_of_freedom
+        error = ratio.log_error * math.sqrt(found.blocks / blocks)
+        return t_quantile((1 + confidence) / 2, freedom) * error <= half_width
+
+    return (
+        found.blocks + 1 + bisect_left(range(found.blocks + 1, MOST_BLOCKS), x=True, key=is_narrow)
+    )
 
 
 def said(of: Verdict, found: Comparison | None = None, minutes: float | None = None) -> str:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,14 @@ class Block:
     finished: str | None
     facts: Mapping[str, Any]
     """Such as the machine's speed at its begin and the versions that served."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None of one that has not finished."""
+        if self.finished is None:
+            return None
+        began, ended = map(datetime.fromisoformat, (self.began, self.finished))
+        return (ended - began).total_seconds()
 
 
 @dataclass(frozen=True)
