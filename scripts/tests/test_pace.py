@@ -8,7 +8,15 @@ from collections import Counter
 import pytest
 from fixture_run import cell
 
-from restbench.schedule.pace import MOST_ROUNDS, Contest, Pace, interleaved, rounds_of
+from restbench.schedule.pace import (
+    MOST_ROUNDS,
+    Contest,
+    Pace,
+    interleaved,
+    predicted_s,
+    rounds_of,
+    slow_ones,
+)
 from restbench.store.trials import AGAIN
 
 FAST, OTHER, SLOW = (
@@ -72,3 +80,34 @@ def test_rule_2_rounds_are_spread_over_the_block_in_an_order_that_changes() -> N
     assert len(orders) > 3
     for turns in plan:
         assert len({each.round for each in turns}) == 1
+
+
+def test_a_cell_of_one_trial_a_run_has_a_shorter_one() -> None:
+    pace = Pace(8.0, once=True)
+    assert (pace.keep_s, pace.drop_s) == (8.0, 2.0)
+    assert Pace(2.1, once=True).keep_s == 2.5
+
+
+def test_the_response_time_of_many_users_follows_from_that_of_fewer() -> None:
+    users = {number: cell(f"java serial medium {number}") for number in (1, 10, 30, 60)}
+    known = {users[1]: 0.1, cell("java pinned medium 30"): 7.0, users[10]: 0.5}
+    assert predicted_s(users[60], known, 2) == pytest.approx(3.0)
+    # One user keeps one of two cores busy, two keep both.
+    assert predicted_s(users[30], {users[1]: 0.1}, 2) == pytest.approx(1.5)
+    assert predicted_s(users[1], {users[10]: 1.0}, 2) is None
+    assert predicted_s(cell("java serial high 30"), known, 2) is None
+
+
+def test_slow_cells_share_a_part_of_a_block_and_those_of_tables_come_first() -> None:
+    quick, table, slowest = (cell(f"java serial medium {users}") for users in (10, 30, 60))
+    paces = {
+        quick: Pace(2.0, once=True),
+        table: Pace(9.0, once=True),
+        slowest: Pace(8.0, once=True),
+    }
+    assert slow_ones(paces, {}, {table}, 1.0) == [table], "whatever time it takes"
+    room_s = paces[table].seconds + paces[quick].seconds
+    assert slow_ones(paces, {}, {table}, room_s + 0.1) == [table, quick]
+    assert slow_ones(paces, {table: 1, quick: 1}, {table}, paces[slowest].seconds + 0.1) == [
+        slowest
+    ]

@@ -13,6 +13,7 @@ from restbench.failures import BadConfiguration
 #: From here on a run is long: at least so many blocks, and cells of slow rounds are measured too.
 LONG_MINUTES = 60.0
 LONG_BLOCKS = 5
+LONG_SLOW_ROUND_S = 5.0
 LONG_ROUND_S = 60.0
 
 
@@ -32,9 +33,9 @@ class Profile(Strict):
     warm_max_s: dict[ServiceName, Annotated[float, Field(ge=0)]]
     """How long a fresh service is warmed up at most; its compilers may be quiet before."""
     slow_round_s: Annotated[float, Field(gt=0)] = 2.0
-    """A cell whose users take longer to be answered once each has one trial a block."""
+    """A cell whose users take longer to be answered once each has a trial or two a run."""
     longest_round_s: Annotated[float, Field(gt=0)] = 10.0
-    """One whose users take longer than this has none."""
+    """One whose users take longer than this has none, unless it is in the study's tables."""
     only: list[Where] = Field(default_factory=list)
     """Where it is not empty: the profile measures the cells that any of these selects."""
     windows: list[Where] = Field(default_factory=list)
@@ -58,6 +59,7 @@ class Profile(Strict):
         changed |= {"block_minutes": block_minutes}
         changed |= {"blocks_max": max(blocks, int(minutes / block_minutes))}
         if minutes >= LONG_MINUTES:
+            changed["slow_round_s"] = max(self.slow_round_s, LONG_SLOW_ROUND_S)
             changed["longest_round_s"] = max(self.longest_round_s, LONG_ROUND_S)
         return self.model_copy(update=changed)
 

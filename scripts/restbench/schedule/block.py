@@ -34,7 +34,15 @@ from restbench.machine import clock, compilers, process, speed
 from restbench.machine.placement import core_list
 from restbench.prove import proof
 from restbench.schedule.deployments import Deployments, Key, Running
-from restbench.schedule.pace import Contest, Pace, Planned, interleaved, rounds_of
+from restbench.schedule.pace import (
+    Contest,
+    Pace,
+    Planned,
+    interleaved,
+    predicted_s,
+    rounds_of,
+    slow_ones,
+)
 from restbench.store import proofs
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial, TrialFile
@@ -46,6 +54,12 @@ WARMING_USERS = 10
 WARMING_S = 0.5
 #: The load of every cell that tells how long its trials are.
 PILOT_S = 0.3
+#: A response time up to this is measured before a cell's trials; a longer one would take too long.
+PILOT_UP_TO_S = 0.5
+#: Of a block's trials, the part that slow cells may take, and how often each has one in a run.
+SLOW_PART = 0.4
+MOST_SLOW_TRIALS = 3
+NOT_MEASURED = "not-measured"
 #: A JVM's garbage collector, by the names of its threads.
 COLLECTORS = ("GC Thread", "G1 ")
 #: A request that takes longer when nobody else sends one is not tried with many users.
@@ -300,24 +314,39 @@ def _work(here: BlockRun, cell: Cell) -> int:
 
 
 def _pilot(here: BlockRun) -> None:
-    """One short load of every cell, which also warms it up: its response time says how long its
-    trials are. What would take longer than the profile gives has no trials."""
-    for cell in here.cells:
+    """How long each cell's trials are, from its response time: that of earlier blocks or of the
+    same cell with fewer users where it is long, else that of a short load, which also warms it up.
+    What would take longer than the profile gives has no trials."""
+    by_id = {cell.id: cell for cell in here.cells}
+    tried = here.file.tried()
+    known = {by_id[cell]: found for cell, (_, found) in tried.items() if cell in by_id}
+    cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
+    for cell in sorted(here.cells, key=lambda each: each.users):
         here.progress.cell = cell.id
         here.view.show(here.progress)
-        response_s = _response_s(here, cell)
-        if response_s is None:
+        found = known.get(cell) or predicted_s(cell, known, cores)
+        if found is None or found <= PILOT_UP_TO_S:
+            found = _response_s(here, cell)
+        if found is None:
             continue
-        here.paces[cell] = Pace(response_s)
+        known[cell] = found
+        here.paces[cell] = Pace(found, once=found > here.order.profile.slow_round_s)
         limit = here.order.profile.longest_round_s
-        if response_s > limit:
-            minutes = here.paces[cell].seconds * here.order.profile.blocks / 60
-            here.lose(
-                cell,
-                "not-measured",
-                f"a round of its users takes {response_s:.0f} s, the profile's limit is "
-                f"{limit:g} s; it needs {minutes:.1f} minutes",
-            )
+        if found > limit and not here.order.experiment.test_ids(cell):
+            _not_measured(here, cell, f"the profile's limit is {limit:g} s")
+
+
+def _not_measured(here: BlockRun, cell: Cell, why: str) -> None:
+    """No trial of a slow cell; told in one block of a run."""
+    told = {each.cell for each in here.file.events() if each.kind == NOT_MEASURED}
+    pace = here.paces[cell]
+    text = (
+        f"a round of its users takes {pace.response_s:.0f} s, {why}; it needs {pace.seconds:.0f} s"
+    )
+    if cell.id in told:
+        here.lost[cell] = text
+    else:
+        here.lose(cell, NOT_MEASURED, text)
 
 
 def _response_s(here: BlockRun, cell: Cell) -> float | None:
@@ -351,15 +380,12 @@ def _short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent 
 
 def _measure(here: BlockRun, ends: float) -> None:
     paces = here.paces
-    slow = here.order.profile.slow_round_s
     fast = [
         Contest(each.name, cells, each.share)
         for each in here.wanted.contests
-        if (
-            cells := tuple(c for c in each.cells if c in here.cells and paces[c].response_s <= slow)
-        )
+        if (cells := tuple(c for c in each.cells if c in here.cells and not paces[c].once))
     ]
-    once = [cell for cell in here.cells if paces[cell].response_s > slow]
+    once = _slow_ones(here, SLOW_PART * (ends - time.monotonic()))
     cost_s = sum(paces[cell].seconds for cell in once)
     rounds = rounds_of(fast, paces, ends - time.monotonic() - cost_s)
     shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311 - an order
@@ -374,6 +400,24 @@ def _measure(here: BlockRun, ends: float) -> None:
             if trial.wrong:
                 cell = next(each.cell for each in turns if each.cell.id == trial.cell)
                 here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
+
+
+def _slow_ones(here: BlockRun, seconds: float) -> list[Cell]:
+    """The slow cells that have a trial in this block. Those that have had none after the planned
+    blocks have none; beyond these there is time for some more."""
+    tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
+    is_planned = here.block <= here.order.profile.blocks
+    most = 1 if is_planned else MOST_SLOW_TRIALS
+    slow = {c: here.paces[c] for c in here.cells if here.paces[c].once}
+    open_ones = {c: pace for c, pace in slow.items() if tried.get(c.id, 0) < most}
+    in_tables = {cell for cell in open_ones if here.order.experiment.test_ids(cell)}
+    had = {cell: tried.get(cell.id, 0) for cell in open_ones}
+    found = slow_ones(open_ones, had, in_tables, seconds)
+    if here.block == here.order.profile.blocks:
+        for cell in open_ones:
+            if cell not in found:
+                _not_measured(here, cell, "the run had no time for it")
+    return found
 
 
 def _counted(here: BlockRun) -> dict[tuple[Key, str], tuple[Running, float | None]]:

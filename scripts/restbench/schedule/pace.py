@@ -4,7 +4,7 @@ response times (method, rules 2, 3 and 6)."""
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from restbench.experiment.cell import Cell
@@ -21,10 +21,15 @@ class Pace:
     """How long the trials of a cell take, from its mean response time."""
 
     response_s: float
+    once: bool = False
+    """Whether it is so slow that it has a trial or two in a run, and no interval."""
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user, or three of a slow one, and no more than 15 s."""
+        """What is kept: ten responses of a user, or three of a slow one, and no more than 15 s; one
+        of the slowest, whose trial is not to be repeated."""
+        if self.once:
+            return max(2.5, self.response_s)
         if self.response_s <= 0.25:
             return max(0.1, 10 * self.response_s)
         return min(15.0, max(2.5, 3 * self.response_s))
@@ -32,13 +37,42 @@ class Pace:
     @property
     def drop_s(self) -> float:
         """What is left out before it: all users begin at once, which a closed load forgets within
-        some response times."""
+        some response times. Throughput, all that a slow cell has, forgets it sooner."""
+        if self.once:
+            return max(0.5, 0.25 * self.response_s)
         return max(0.2 * self.keep_s, self.response_s)
 
     @property
     def seconds(self) -> float:
         """A whole trial: at its end the answers that are still to come are waited for."""
         return self.drop_s + self.keep_s + self.response_s + BETWEEN_S
+
+
+def predicted_s(cell: Cell, known: Mapping[Cell, float], cores: int) -> float | None:
+    """The response time under a cell's users, from the same cell with other users: as throughput
+    grows no more once every core has one, it grows as they do. None where none is known."""
+    rest = cell.model_dump(exclude={"users"})
+    for other in sorted(known, key=lambda each: -each.users):
+        if other.users < cell.users and other.model_dump(exclude={"users"}) == rest:
+            return known[other] * cell.users / min(cell.users, max(other.users, cores))
+    return None
+
+
+def slow_ones(
+    paces: Mapping[Cell, Pace], tried: Mapping[Cell, int], first: Container[Cell], seconds: float
+) -> list[Cell]:
+    """Which cells of one trial a run have it in a block, in no more than so much time: those with
+    the fewest so far (`tried`), the quickest of them before others. Those in `first`, if they have
+    had none, come before all, and whatever time they take."""
+    found, left = [], seconds
+    for cell in sorted(
+        paces, key=lambda each: (tried.get(each, 0), each not in first, paces[each].seconds)
+    ):
+        needed = cell in first and not tried.get(cell, 0)
+        if needed or paces[cell].seconds <= left:
+            found.append(cell)
+            left -= paces[cell].seconds
+    return found
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -164,6 +165,18 @@ class TrialFile:
     def trials(self) -> list[Trial]:
         """Every trial, in the order of measuring; none where there is no file."""
         return [_trial(row) for row in self._all("SELECT * FROM trials ORDER BY id")]
+
+    def tried(self) -> dict[str, tuple[int, float]]:
+        """By cell: in how many blocks it has trials, and its response time in seconds, from
+        Little's law; infinite where no answer was right."""
+        query = (
+            "SELECT cell, COUNT(DISTINCT block), users * SUM(seconds), SUM(completions) "
+            "FROM trials GROUP BY cell"
+        )
+        return {
+            cell: (blocks, waited_s / completions if completions else math.inf)
+            for cell, blocks, waited_s, completions in self._all(query)
+        }
 
     def blocks(self) -> list[Block]:
         """Every block that began."""
