@@ -63,7 +63,9 @@ def test_rule_2_the_first_cell_of_a_contest_is_measured_once_more_and_counts_apa
     run.trials.add([again])
     (row,) = measures.rows(run)
     assert row.value("samples") == 400, "once"
-    assert estimates.again_ratio(run.trials.trials(), 1) == {SERIAL.id: 2.0}
+    assert estimates.again_ratios(run.trials.rates()) == {SERIAL.id: [2.0]}
+    manifest = run.manifest()
+    assert f"(A/A): {SERIAL.id} 2.000" in study.facts(run, manifest, [row])["Trials"]
 
 
 def test_rule_3_of_a_response_over_five_seconds_the_mean_is_users_over_throughput(

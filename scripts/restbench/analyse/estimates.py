@@ -143,19 +143,14 @@ def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:
     return float(sorted_us[rank - 1]) / 1000
 
 
-def again_ratio(trials: Iterable[Trial], block: int) -> dict[str, float]:
-    """By cell: the throughput of a group's first cell over that of the same cell once more."""
-    sums: dict[tuple[str, bool], list[float]] = {}
-    for each in trials:
-        if each.block == block:
-            both = sums.setdefault((each.cell, bool(each.arm)), [0.0, 0.0])
-            both[0] += each.completions
-            both[1] += each.seconds
-    return {
-        cell: (sums[cell, False][0] / sums[cell, False][1]) / (done / seconds)
-        for (cell, again), (done, seconds) in sums.items()
-        if again and done and (cell, False) in sums
-    }
+def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[float]]:
+    """By cell, over its blocks: the throughput of a group's first cell over that of the same cell
+    once more (the A/A arm). `rates` has requests per second by block, cell and arm."""
+    found: dict[str, list[float]] = {}
+    for (block, cell, arm), again_per_s in rates.items():
+        if arm and again_per_s and (first_per_s := rates.get((block, cell, ""))):
+            found.setdefault(cell, []).append(first_per_s / again_per_s)
+    return found
 
 
 def _window(trials: Sequence[Trial]) -> Window:

@@ -7,13 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from restbench.analyse import estimates
 from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
 from restbench.experiment import claim_file, columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Manifest, Proof
-from restbench.experiment.statistics import Interval
+from restbench.experiment.statistics import Interval, geometric_interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.machine import machine
@@ -118,23 +119,30 @@ def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
         f"{manifest.status}; {measured} of {len(rows)} cells measured",
         "Machine": machine_line(run),
         "Blocks": _blocks_line(manifest, rows),
-        **_turns_fact(rows),
+        **_trials_facts(run),
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
 
 
-def _turns_fact(rows: Sequence[Row]) -> dict[str, str]:
-    """What to know of a run whose strategies took turns; nothing of another."""
-    windows = [each.window for row in rows for each in row.measured]
-    if not any(window.turns for window in windows if window):
+def _trials_facts(run: Run) -> dict[str, str]:
+    """What to know of a run of interleaved trials; nothing of another."""
+    ratios = estimates.again_ratios(run.trials.rates())
+    if not ratios:
         return {}
+    told = ", ".join(_again(*each) for each in ratios.items())
     text = (
-        "the strategies of a cell took turns at one load, for a moment each and in random order: "
-        "what disturbed the machine for longer disturbed them alike. No collector ran beside them, "
-        "and nothing is shown over time"
+        "cells that claims compare were measured in the same rounds, in random order, on services "
+        f"fresh for each block. The first of each group against itself (A/A): {told}"
     )
-    return {"Turns": text}
+    return {"Trials": text}
+
+
+def _again(cell: str, ratios: Sequence[float]) -> str:
+    if len(ratios) == 1:
+        return f"{cell} {ratios[0]:.3f}"
+    found = geometric_interval(ratios)
+    return f"{cell} {found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 
 def failures(rows: Iterable[Row]) -> list[str]:

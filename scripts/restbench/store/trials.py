@@ -178,6 +178,14 @@ class TrialFile:
             for cell, blocks, waited_s, completions in self._all(query)
         }
 
+    def rates(self) -> dict[tuple[int, str, str], float]:
+        """Correct responses per second by finished block, cell and arm."""
+        query = (
+            "SELECT block, cell, arm, SUM(completions) / SUM(seconds) FROM trials "
+            "JOIN blocks USING (block) WHERE finished IS NOT NULL GROUP BY block, cell, arm"
+        )
+        return {(block, cell, arm): per_s for block, cell, arm, per_s in self._all(query)}
+
     def blocks(self) -> list[Block]:
         """Every block that began."""
         found = self._all("SELECT block, began, finished, facts FROM blocks ORDER BY block")
