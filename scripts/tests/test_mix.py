@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 
@@ -28,10 +29,17 @@ def mixed(tmp_path: Path) -> Experiment:
 
 def test_every_round_has_each_kind_as_often_as_its_share_says() -> None:
     kinds = mix.order({"low": 0.95, "huge": 0.05}, "1")
-    rounds = [kinds[n : n + 20] for n in range(0, len(kinds), 20)]
+    rounds = [kinds[n : n + 100] for n in range(0, len(kinds), 100)]
     assert len(rounds) == mix.ROUNDS
-    assert all(Counter(each) == {"low": 19, "huge": 1} for each in rounds)
+    assert all(Counter(each) == {"low": 95, "huge": 5} for each in rounds)
     assert len({each.index("huge") for each in rounds}) > 10, "a place of its own in each round"
+
+
+def test_huge_requests_come_in_clumps_as_those_of_independent_users_do() -> None:
+    kinds = mix.order({"low": 0.95, "huge": 0.05}, "1")
+    places = [place for place, kind in enumerate(kinds) if kind == "huge"]
+    near = sum(two - one <= 2 for one, two in itertools.pairwise(places))
+    assert 0.05 < near / len(places) < 0.15, "independent ones: 1 - 0.95² = 0.0975"
 
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
@@ -78,7 +86,7 @@ def test_a_mix_sends_the_payloads_of_its_kinds_in_its_order(mixed: Experiment) -
         "both/order.txt",
     }
     assert {path: sent[path] for path in alone} == alone, "the same bytes as alone"
-    assert Counter(sent[Path("both/order.txt")].split()) == {"low": 1900, "huge": 100}
+    assert Counter(sent[Path("both/order.txt")].split()) == {"low": 9500, "huge": 500}
     assert requests_of(mixed, "both").shape is None
     assert requests_of(mixed, "low").shape == mixed.shape("low")
 

@@ -14,6 +14,9 @@ from pydantic import AfterValidator, Field
 LONGEST_ROUND = 1_000
 #: So many rounds, each in an order of its own, before the order begins anew.
 ROUNDS = 100
+#: A round has so many requests or more. One huge request in exactly every twenty would never come
+#: right behind another, as those of independent users do, and small ones would wait less for them.
+FEWEST_IN_A_ROUND = 100
 
 
 def _adds_up(shares: dict[str, float]) -> dict[str, float]:
@@ -53,11 +56,12 @@ def order(shares: Mapping[str, float], seed: str) -> list[str]:
 
 
 def _round(shares: Mapping[str, float]) -> list[str]:
-    """The shortest list of kinds that has the shares exactly."""
+    """The shortest list of kinds, from FEWEST_IN_A_ROUND on, that has the shares exactly."""
     exact = {kind: _exactly(share) for kind, share in shares.items()}
     length = math.lcm(*(share.denominator for share in exact.values()))
     if length > LONGEST_ROUND:
         raise ValueError(f"shares of {', '.join(shares)}: only in {length} requests are they exact")
+    length *= -(-FEWEST_IN_A_ROUND // length)
     return [kind for kind, share in exact.items() for _ in range(int(share * length))]
 
 
