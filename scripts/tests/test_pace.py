@@ -9,13 +9,15 @@ import pytest
 from fixture_run import cell
 
 from restbench.schedule.pace import (
+    LEAST_KEPT_S,
     MOST_ROUNDS,
     Contest,
     Pace,
+    bands,
     interleaved,
     predicted_s,
     rounds_of,
-    slow_ones,
+    singles,
 )
 from restbench.store.trials import AGAIN
 
@@ -57,6 +59,8 @@ def test_time_is_divided_by_shares_and_everybody_has_a_round() -> None:
     assert rounds["a"] == pytest.approx(3 * rounds["b"], abs=3)
     assert sum(rounds.values()) == pytest.approx(100, abs=2)
     assert rounds_of(contests, paces, -5.0) == {"a": 1, "b": 1}
+    least = round(LEAST_KEPT_S / PACES[FAST].keep_s)
+    assert rounds_of([Contest("quick", (FAST, OTHER))], PACES, -5.0) == {"quick": least}
 
 
 def test_what_a_contest_has_no_rounds_for_is_the_others() -> None:
@@ -98,16 +102,28 @@ def test_the_response_time_of_many_users_follows_from_that_of_fewer() -> None:
     assert predicted_s(cell("java serial high 30"), known, 2) is None
 
 
-def test_slow_cells_share_a_part_of_a_block_and_those_of_tables_come_first() -> None:
+def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() -> None:
     quick, table, slowest = (cell(f"java serial medium {users}") for users in (10, 30, 60))
     paces = {
         quick: Pace(2.0, once=True),
         table: Pace(9.0, once=True),
         slowest: Pace(8.0, once=True),
     }
-    assert slow_ones(paces, {}, {table}, 1.0) == [table], "whatever time it takes"
+    assert singles(paces, {}, {table}, 1.0) == {table: 1}, "whatever time it takes"
     room_s = paces[table].seconds + paces[quick].seconds
-    assert slow_ones(paces, {}, {table}, room_s + 0.1) == [table, quick]
-    assert slow_ones(paces, {table: 1, quick: 1}, {table}, paces[slowest].seconds + 0.1) == [
-        slowest
+    assert singles(paces, {}, {table}, room_s + 0.1) == {table: 1, quick: 1}
+    left_s = paces[slowest].seconds + 0.1
+    assert singles(paces, {table: 1, quick: 1}, {table}, left_s) == {slowest: 1}
+    fast = Pace(0.002)
+    enough = round(LEAST_KEPT_S / fast.keep_s)
+    assert singles({FAST: fast}, {}, (), 60.0) == {FAST: enough}, "short trials, many of them"
+    assert not singles({FAST: fast}, {}, (), enough * fast.seconds - 0.1)
+
+
+def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
+    contest = Contest("all", (SLOW, FAST, OTHER), share=4)
+    assert bands(contest, PACES) == [
+        Contest("all 0", (FAST, OTHER), share=2),
+        Contest("all 2", (SLOW,), share=2),
     ]
+    assert not bands(Contest("none", ()), PACES)

@@ -186,3 +186,17 @@ where = { strategy = "serial" }
     found = runner.contests_of(ordering.order_for(str(path), "p", "", []))
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
+    assert [each.compared for each in found] == [True, False]
+
+
+def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 5, minutes=40)
+    run.path.mkdir(parents=True)
+    assert runner.block_seconds(order, run, 1) == 600
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
+    run.trials.finish(1, "2026-11-24T01:16:00+00:00")
+    assert runner.block_seconds(order, run, 2) == (2400 - 960) / 3
+    run.trials.begin(2, "2026-11-24T01:16:00+00:00", {})
+    run.trials.finish(2, "2026-11-24T01:39:00+00:00")
+    assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
+    assert runner.block_seconds(order, run, 5) == 600

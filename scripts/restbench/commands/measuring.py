@@ -47,7 +47,8 @@ def show_plan(
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     ids = {each.cell: each.test_ids for each in order.plan}
     for contest in runner.contests_of(order):
-        console.print(f"group {contest.name}: {contest.share:g} of the time", markup=False)
+        part = f"{contest.share:g} of the time" if contest.compared else "what time is left"
+        console.print(f"group {contest.name}: {part}", markup=False)
         for cell in contest.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)

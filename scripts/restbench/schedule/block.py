@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import httpx
@@ -38,10 +38,11 @@ from restbench.schedule.pace import (
     Contest,
     Pace,
     Planned,
+    bands,
     interleaved,
     predicted_s,
     rounds_of,
-    slow_ones,
+    singles,
 )
 from restbench.store import proofs
 from restbench.store.store import Run
@@ -56,8 +57,9 @@ WARMING_S = 0.5
 PILOT_S = 0.3
 #: A response time up to this is measured before a cell's trials; a longer one would take too long.
 PILOT_UP_TO_S = 0.5
-#: Of a block's trials, the part that slow cells may take, and how often each has one in a run.
-SLOW_PART = 0.4
+#: Of a block's time for trials, the part for cells that are slow or that no claim compares, and how
+#: many trials a slow one has in a run at most.
+SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
 NOT_MEASURED = "not-measured"
 #: A JVM's garbage collector, by the names of its threads.
@@ -379,19 +381,22 @@ def _short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent 
 
 
 def _measure(here: BlockRun, ends: float) -> None:
-    paces = here.paces
-    fast = [
-        Contest(each.name, cells, each.share)
+    seconds = ends - time.monotonic()
+    alone = _alone(here, SINGLES_PART * seconds)
+    compared = [
+        band
         for each in here.wanted.contests
-        if (cells := tuple(c for c in each.cells if c in here.cells and not paces[c].once))
+        if each.compared
+        for band in bands(replace(each, cells=_fast(here, each.cells)), here.paces)
     ]
-    once = _slow_ones(here, SLOW_PART * (ends - time.monotonic()))
-    cost_s = sum(paces[cell].seconds for cell in once)
-    rounds = rounds_of(fast, paces, ends - time.monotonic() - cost_s)
+    left_s = seconds - sum(count * here.paces[cell].seconds for cell, count in alone.items())
+    rounds = rounds_of(compared, here.paces, left_s)
     shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311 - an order
-    plan = interleaved(fast, rounds, shuffler)
-    singles = [Contest(cell.id, (cell,)) for cell in once]
-    plan += interleaved(singles, dict.fromkeys((each.name for each in singles), 1), shuffler)
+    plan = interleaved(
+        [*compared, *(Contest(cell.id, (cell,)) for cell in alone)],
+        rounds | {cell.id: count for cell, count in alone.items()},
+        shuffler,
+    )
     here.progress.planned = sum(map(len, plan))
     for turns in plan:
         trials = [each for planned in turns if (each := _planned(here, planned)) is not None]
@@ -402,20 +407,36 @@ def _measure(here: BlockRun, ends: float) -> None:
                 here.lose(cell, "wrong", f"{trial.wrong} answers were wrong in one trial")
 
 
-def _slow_ones(here: BlockRun, seconds: float) -> list[Cell]:
-    """The slow cells that have a trial in this block. Those that have had none after the planned
-    blocks have none; beyond these there is time for some more."""
+def _fast(here: BlockRun, cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    paces = here.paces
+    return tuple(
+        cell for cell in cells if cell in paces and cell not in here.lost and not paces[cell].once
+    )
+
+
+def _alone(here: BlockRun, seconds: float) -> dict[Cell, int]:
+    """Which cells outside the rounds have trials in this block, and how many: slow ones in one
+    block of the planned ones, those that no claim compares in each, as far as the time goes. Those
+    that had none after the planned blocks have none; beyond these slow ones have some more."""
+    planned = here.order.profile.blocks
     tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
-    is_planned = here.block <= here.order.profile.blocks
-    most = 1 if is_planned else MOST_SLOW_TRIALS
-    slow = {c: here.paces[c] for c in here.cells if here.paces[c].once}
-    open_ones = {c: pace for c, pace in slow.items() if tried.get(c.id, 0) < most}
+    compared = {
+        cell for each in here.wanted.contests if each.compared for cell in _fast(here, each.cells)
+    }
+    most_slow = 1 if here.block <= planned else MOST_SLOW_TRIALS
+    open_ones = {
+        cell: pace
+        for cell, pace in here.paces.items()
+        if cell not in here.lost
+        and cell not in compared
+        and tried.get(cell.id, 0) < (most_slow if pace.once else planned)
+    }
     in_tables = {cell for cell in open_ones if here.order.experiment.test_ids(cell)}
     had = {cell: tried.get(cell.id, 0) for cell in open_ones}
-    found = slow_ones(open_ones, had, in_tables, seconds)
-    if here.block == here.order.profile.blocks:
+    found = singles(open_ones, had, in_tables, seconds)
+    if here.block == planned:
         for cell in open_ones:
-            if cell not in found:
+            if cell not in found and not had[cell]:
                 _not_measured(here, cell, "the run had no time for it")
     return found
 

@@ -3,8 +3,10 @@ response times (method, rules 2, 3 and 6)."""
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Container, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from restbench.experiment.cell import Cell
@@ -12,6 +14,10 @@ from restbench.store.trials import AGAIN
 
 #: Between two trials: its users come together, records are written, clocks are read.
 BETWEEN_S = 0.02
+#: A cell that has trials in a block is measured for so long in it, in as many as that takes.
+LEAST_KEPT_S = 1.0
+#: Cells of like response times share rounds, so that quick ones need not wait for slow ones.
+BANDS_S = (0.03, 0.25)
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
 
@@ -58,23 +64,6 @@ def predicted_s(cell: Cell, known: Mapping[Cell, float], cores: int) -> float | 
     return None
 
 
-def slow_ones(
-    paces: Mapping[Cell, Pace], tried: Mapping[Cell, int], first: Container[Cell], seconds: float
-) -> list[Cell]:
-    """Which cells of one trial a run have it in a block, in no more than so much time: those with
-    the fewest so far (`tried`), the quickest of them before others. Those in `first`, if they have
-    had none, come before all, and whatever time they take."""
-    found, left = [], seconds
-    for cell in sorted(
-        paces, key=lambda each: (tried.get(each, 0), each not in first, paces[each].seconds)
-    ):
-        needed = cell in first and not tried.get(cell, 0)
-        if needed or paces[cell].seconds <= left:
-            found.append(cell)
-            left -= paces[cell].seconds
-    return found
-
-
 @dataclass(frozen=True)
 class Contest:
     """Cells that are measured in the same rounds, because their ratios are asked for."""
@@ -83,6 +72,8 @@ class Contest:
     cells: tuple[Cell, ...]
     share: float = 1.0
     """Of the time, beside other contests."""
+    compared: bool = True
+    """Whether claims compare its cells; others have what time these leave."""
 
     @property
     def turns(self) -> tuple[tuple[Cell, str], ...]:
@@ -101,29 +92,64 @@ class Planned:
     arm: str
 
 
+def bands(contest: Contest, paces: Mapping[Cell, Pace]) -> list[Contest]:
+    """The contest cut into those of like response times; each has an equal part of its share."""
+    found: dict[int, list[Cell]] = {}
+    for cell in contest.cells:
+        found.setdefault(bisect_left(BANDS_S, paces[cell].response_s), []).append(cell)
+    return [
+        Contest(f"{contest.name} {band}", tuple(cells), contest.share / len(found))
+        for band, cells in sorted(found.items())
+    ]
+
+
+def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
+    """How many rounds a block has at least, so that each cell is measured for LEAST_KEPT_S."""
+    return max(1, math.ceil(LEAST_KEPT_S / min(paces[cell].keep_s for cell in cells)))
+
+
+def singles(
+    paces: Mapping[Cell, Pace], tried: Mapping[Cell, int], first: Container[Cell], seconds: float
+) -> dict[Cell, int]:
+    """Of the cells that no claim compares, those that are measured in a block of so much time for
+    them, with their number of trials: those with the fewest blocks so far (`tried`) before others,
+    of these the quickest. Those in `first` that have had none come before all, and whatever time
+    they take."""
+    found, left = {}, seconds
+    for cell in sorted(
+        paces, key=lambda each: (tried.get(each, 0), each not in first, paces[each].seconds)
+    ):
+        rounds = least_rounds([cell], paces)
+        cost_s = rounds * paces[cell].seconds
+        if cost_s <= left or (cell in first and not tried.get(cell, 0)):
+            found[cell] = rounds
+            left -= cost_s
+    return found
+
+
 def rounds_of(
     contests: Sequence[Contest], paces: Mapping[Cell, Pace], seconds: float
 ) -> dict[str, int]:
-    """How many rounds of each contest there are in so much time: by its share, at least one. What a
-    contest with few cells would not use is the others'."""
-    cost = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in contests}
-    rounds = {each.name: 1 for each in contests}
-    left = seconds - sum(cost.values())
+    """How many rounds of each contest there are in so much time: by its share, at least as many as
+    each of its cells needs. What a contest with few cells would not use is the others'."""
+    round_s = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in contests}
+    rounds = {each.name: least_rounds(each.cells, paces) for each in contests}
+    left = seconds - sum(rounds[name] * cost_s for name, cost_s in round_s.items())
     open_ones = list(contests)
     while open_ones and left > 0:
         shares = sum(each.share for each in open_ones)
         full = []
         for each in open_ones:
-            more = int(left * each.share / shares / cost[each.name])
+            more = int(left * each.share / shares / round_s[each.name])
             if rounds[each.name] + more >= MOST_ROUNDS:
                 full.append((each, MOST_ROUNDS - rounds[each.name]))
         if not full:
             for each in open_ones:
-                rounds[each.name] += int(left * each.share / shares / cost[each.name])
+                rounds[each.name] += int(left * each.share / shares / round_s[each.name])
             break
         for each, more in full:
             rounds[each.name] += more
-            left -= more * cost[each.name]
+            left -= more * round_s[each.name]
             open_ones.remove(each)
     return rounds
 

@@ -32,8 +32,9 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             if number > order.profile.blocks and not is_wanted(order, run, began):
                 break
             resuming.require_as_begun(run)
-            view.note(f"block {number}: {_minutes(block_seconds(order))}")
-            wanted = Wanted(number, contests, block_seconds(order))
+            seconds = block_seconds(order, run, number)
+            view.note(f"block {number}: {_minutes(seconds)}")
+            wanted = Wanted(number, contests, seconds)
             _measure_twice(order, run, wanted, view)
             _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
@@ -75,7 +76,8 @@ def contests_of(order: Order) -> tuple[Contest, ...]:
         if cells:
             found.append(Contest(group.name, cells, group.share))
         left = [cell for cell in left if cell not in cells]
-    return (*found, *([Contest("rest", tuple(left))] if left else []))
+    rest = Contest("rest", tuple(left), compared=not found)
+    return (*found, *([rest] if left else []))
 
 
 def finished_blocks(run: Run) -> set[int]:
@@ -83,12 +85,20 @@ def finished_blocks(run: Run) -> set[int]:
     return {each.block for each in run.trials.blocks() if each.finished}
 
 
-def block_seconds(order: Order) -> float:
-    """How long a block is: the planned ones share the run's time, less its long windows'."""
-    windows_s = (1 + _WINDOW_BESIDE) * order.profile.window_s * _windows(order)
-    return order.profile.block_s - windows_s / order.profile.blocks
+def block_seconds(order: Order, run: Run, number: int) -> float:
+    """How long a block is: the planned ones share the run's time, less its long windows' and what
+    those before have taken, which can be more than they were given; later ones are all alike."""
+    profile = order.profile
+    if number > profile.blocks:
+        return profile.block_s
+    windows_s = (1 + _WINDOW_BESIDE) * profile.window_s * _windows(order)
+    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
+    planned_s = profile.block_s * profile.blocks - windows_s - taken_s
+    return max(LEAST_BLOCK_PART * profile.block_s, planned_s / (profile.blocks - number + 1))
 
 
+#: However long those before have taken, a block has so much of what it was to have.
+LEAST_BLOCK_PART = 0.5
 #: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
 _WINDOW_BESIDE = 0.6
 
