@@ -3,12 +3,15 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-PROFILE ?= $(if $(PRECISION),full,quick)
+PROFILE ?= quick
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
-PRECISION ?=
 RUN ?= latest
 PYTHON ?= python3
+
+ifdef PRECISION
+$(error PRECISION is gone: a run goes on until its claims are decided or its time is up, make bench MINUTES=60)
+endif
 
 BIN := .venv/bin
 # What says that something is installed lies within it, and is gone with it.

@@ -28,6 +28,7 @@ Examples:
   restbench run thesis --profile quick        the study's tables, 20 minutes
   restbench run thesis --profile quick --cells 'service=java users=10'
   restbench report latest                     its tables and figures again
+  restbench extend latest --minutes 30        more blocks for what is undecided
   restbench compare RUN_A latest              is the second run worse?
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
   restbench dashboard latest java-serial-unbound-low-10u
@@ -54,6 +55,7 @@ def _exit_codes() -> str:
 COMMANDS = {
     "plan": ("measuring", "show_plan"),
     "run": ("measuring", "run_experiment"),
+    "extend": ("measuring", "extend_run"),
     "report": ("results", "build_report"),
     "compare": ("compare", "compare_runs"),
     "dashboard": ("results", "build_dashboard"),

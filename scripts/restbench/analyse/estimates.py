@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean, stdev
 
 import numpy as np
@@ -82,17 +83,17 @@ def of_trials(
     errors = sum(each.errors for each in trials)
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
-    mean_ms = _mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
-    return Measurement(
+    found = Measurement(
         block=block,
         flags=tuple(dict.fromkeys(noticed)),
         reason=reason,
         window=_window(trials),
-        throughput_per_s=completions / seconds,
-        mean_ms=mean_ms,
+        trials=len(trials),
+        seconds=seconds,
+        mean_ms=_mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None,
         p50_ms=percentile_ms(elapsed_us, 50),
         p90_ms=percentile_ms(elapsed_us, 90),
         p95_ms=percentile_ms(elapsed_us, 95),
@@ -101,7 +102,6 @@ def of_trials(
         errors=errors,
         wrong_answers=wrong,
         cpu_ms_per_request=_per(service_ms, completions),
-        service_cpu_pct=_percent(service_ms, 1000 * seconds),
         load_cpu_pct=_percent(load_ms, 1000 * seconds),
         machine_cpu_pct=_percent(busy_ms, machine_ms),
         memory_mib=max(memory, default=None),
@@ -109,20 +109,42 @@ def of_trials(
         parse_ms=stages.get("parse"),
         compute_ms=stages.get("compute"),
         serialize_ms=stages.get("serialize"),
-        network_ms=mean_ms - sum(stages.values()) if mean_ms is not None and stages else None,
-        littles_mean_ms=1000 * response_s if completions else None,
-        kinds=_kinds(trials, seconds),
+        kinds=_kinds(trials),
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
         users_in_flight=fmean(each.users_in_flight for each in trials),
         steal_pct=_percent(steal_ms, machine_ms),
-        foreign_pct=(
-            _percent(max(0.0, busy_ms - both_ms), machine_ms)
-            if busy_ms is not None and both_ms is not None
-            else None
-        ),
+        foreign_pct=_percent(max(0.0, busy_ms - both_ms), machine_ms)
+        if busy_ms is not None and both_ms is not None
+        else None,
         compile_share=_share(_total(each.compilers_ms for each in trials), service_ms),
         gc_share=_share(_total(each.collector_ms for each in trials), service_ms),
         within_block_se=within_block_error(trials),
+    )
+    return completed(found, users)
+
+
+def completed(found: Measurement, users: int) -> Measurement:
+    """The measurement with what follows from its own numbers. A run's file (`exported`) does not
+    repeat these: made by one function from the same numbers, they are the same on both ways."""
+    seconds, completions = found.seconds, found.samples
+    if not seconds or completions is None:
+        return found
+    service_ms = (
+        None if found.cpu_ms_per_request is None else found.cpu_ms_per_request * completions
+    )
+    known = (found.queue_ms, found.parse_ms, found.compute_ms, found.serialize_ms)
+    stages = [each for each in known if each is not None]
+    has_network = found.mean_ms is not None and bool(stages)
+    return replace(
+        found,
+        throughput_per_s=completions / seconds,
+        service_cpu_pct=_percent(service_ms, 1000 * seconds),
+        littles_mean_ms=1000 * users * seconds / completions if completions else None,
+        network_ms=(found.mean_ms or 0.0) - sum(stages) if has_network else None,
+        kinds={
+            name: replace(kind, throughput_per_s=kind.samples / seconds)
+            for name, kind in found.kinds.items()
+        },
     )
 
 
@@ -158,7 +180,8 @@ def _window(trials: Sequence[Trial]) -> Window:
     return Window(start_ms=parts[0][0], end_ms=parts[-1][1], ended="enough", turns=parts)
 
 
-def _kinds(trials: Sequence[Trial], seconds: float) -> dict[str, KindMeasurement]:
+def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:
+    """Their throughput is `completed`'s."""
     names = dict.fromkeys(name for each in trials for name in each.kinds_us)
     found = {}
     for name in names:
@@ -166,7 +189,7 @@ def _kinds(trials: Sequence[Trial], seconds: float) -> dict[str, KindMeasurement
         elapsed_us = np.sort(np.concatenate(parts))
         found[name] = KindMeasurement(
             samples=int(elapsed_us.size),
-            throughput_per_s=elapsed_us.size / seconds,
+            throughput_per_s=0.0,
             mean_ms=_mean_ms(elapsed_us),
             p50_ms=percentile_ms(elapsed_us, 50),
             p95_ms=percentile_ms(elapsed_us, 95),

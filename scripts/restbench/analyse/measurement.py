@@ -35,6 +35,10 @@ class Measurement:
     flags: tuple[str, ...]
     reason: str | None = None
     window: Window | None = None
+    trials: int | None = None
+    """Of how many trials it is made; None where it is one window."""
+    seconds: float | None = None
+    """How long they were measured, all together."""
     throughput_per_s: float | None = None
     mean_ms: float | None = None
     p50_ms: float | None = None

@@ -24,6 +24,9 @@ __all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "row", "rows"
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
 
+#: With fewer blocks no ends of an interval are published (method, rule 6).
+FEWEST_BLOCKS = 3
+
 
 @dataclass(frozen=True)
 class Row:
@@ -86,6 +89,12 @@ class Row:
         """The t interval of the mean over blocks; None for fewer than two."""
         values = self._values(metric)
         return t_interval(values) if len(values) > 1 else None
+
+    def ends(self, metric: str) -> tuple[float, float] | tuple[None, None]:
+        """The ends of that interval as they are published: none below FEWEST_BLOCKS, where the t
+        quantile is more than the data."""
+        known = self.interval(metric) if len(self.measured) >= FEWEST_BLOCKS else None
+        return (known.low, known.high) if known else (None, None)
 
     def record(self) -> dict[str, str | int | float | None]:
         """The row as the table has it: column name → value, in the table's order."""

@@ -80,7 +80,7 @@ def _in_flight(block: Measurement, users: int) -> tuple[float, float] | None:
     completed = (block.samples or 0) + (block.errors or 0)
     if block.users_in_flight is None or not completed:
         return None
-    parts = len(block.window.parts) if block.window else 1
+    parts = block.trials or 1
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 
 

@@ -7,13 +7,17 @@ from typing import Annotated
 
 import typer
 
+from restbench.analyse import exported
 from restbench.commands import npb_bench, open_load, results, running
+from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
     MinutesOption,
     ProfileOption,
     ResumeOption,
+    RunArgument,
+    RunOption,
     console,
 )
 from restbench.commands.ordering import order_for
@@ -21,11 +25,14 @@ from restbench.commands.results import Presented
 from restbench.experiment.npb_experiment import is_npb
 from restbench.experiment.open_experiment import is_open_load
 from restbench.experiment.order import Order
+from restbench.failures import BadConfiguration
+from restbench.judge import study
 from restbench.machine import clock, phases
 from restbench.machine.phases import Account
-from restbench.schedule import environment, outcome, runner, volume
+from restbench.schedule import environment, extending, outcome, runner, volume
 from restbench.show.progress import ProgressView, duration
 from restbench.store import spending, store
+from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
 
@@ -35,8 +42,12 @@ def show_plan(
     profile: ProfileOption = "",
     cells: CellsOption = "",
     minutes: MinutesOption = 0.0,
+    run: RunOption = "",
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
+    if run:
+        _show_rest(closed_run(run))
+        return
     path = store.experiment_file(name)
     if is_open_load(path):
         open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
@@ -53,6 +64,18 @@ def show_plan(
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
     console.print(_cost(order))
+
+
+def _show_rest(run: Run) -> None:
+    """What a run has decided, what the rest takes, and which cells had no time."""
+    rows = exported.rows(run)
+    for decision in study.decisions(run, rows):
+        console.print(f"{decision.id:14} {decision.headline}", markup=False)
+    for row in rows:
+        for each in row.measurements:
+            if not row.measured and each.reason:
+                console.print(f"{row.cell.id}: {each.reason}", markup=False, soft_wrap=True)
+    console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 
 def run_experiment(  # noqa: PLR0913 - one option each
@@ -81,7 +104,29 @@ def run_experiment(  # noqa: PLR0913 - one option each
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = order_for(name, profile, cells, attach or [], minutes)
-        presented = _measured(order, resume=resume)
+        begun = running.unfinished(order, order.claims_text, resume=resume)
+        presented = _measured(order, begun)
+    _end(account, presented)
+
+
+def extend_run(
+    name: RunArgument = "latest",
+    minutes: Annotated[
+        float, typer.Option("--minutes", metavar="N", help="How long it goes on.")
+    ] = 30.0,
+) -> None:
+    """Go on with a finished run: more blocks, as long as a claim is undecided and there is time."""
+    if minutes <= 0:
+        raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
+    run = with_raw_data(closed_run(name))
+    account = Account(time.monotonic() - clock.running_s())
+    with phases.kept(account):
+        order = extending.order_of(run, minutes)
+        presented = _measured(order, run)
+    _end(account, presented)
+
+
+def _end(account: Account, presented: Presented) -> None:
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.told(seconds)}")
     outcome.judge(presented.rows)
@@ -89,10 +134,9 @@ def run_experiment(  # noqa: PLR0913 - one option each
         raise presented.failure
 
 
-def _measured(order: Order, *, resume: bool) -> Presented:
-    """Measure and present a closed load."""
+def _measured(order: Order, begun: Run | None) -> Presented:
+    """Measure and present a closed load; `begun` is a run to go on with."""
     with phases.spent_on("checks"):
-        begun = running.unfinished(order, order.claims_text, resume=resume)
         for note in environment.check(order, volume.of_trials(order)):
             console.print(f"note   {note}", soft_wrap=True)
         run = running.run_for(order, begun)

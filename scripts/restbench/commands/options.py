@@ -37,6 +37,12 @@ MinutesOption = Annotated[
     float,
     typer.Option("--minutes", metavar="N", help="How long it takes; the profile's, if not given."),
 ]
+RunOption = Annotated[
+    str,
+    typer.Option(
+        "--run", metavar="RUN", help="What is left to measure of this run, instead of a new one."
+    ),
+]
 OnlyServiceOption = Annotated[
     str, typer.Option("--service", metavar="NAME", help="Only java, or only python.")
 ]

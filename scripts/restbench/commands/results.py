@@ -18,7 +18,7 @@ from restbench.experiment.open_experiment import is_open_load
 from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import figures, keep, report, tables
+from restbench.show import export, figures, keep, report, tables
 from restbench.store import calibration, machine_findings, store
 from restbench.store.microbench_records import Microbench
 
@@ -53,12 +53,12 @@ def keep_run(
     kernels = is_npb(store.open_run(name).experiment_file)
     run = with_raw_data(store.open_run(name) if kernels else closed_run(name))
     target = store.Run(store.RESULTS / kept)
-    if "/" in kept or target.has_raw_data:
+    if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
     if kernels:
         keep.keep_kernels(run, npb_results.results(run), target)
     else:
-        keep.keep(run, measures.rows(run), target)
+        keep.keep(run, measures.rows(run), target, _note)
     console.print(str(target.path), soft_wrap=True)
 
 
@@ -95,6 +95,7 @@ def _analyse(
         rows = measures.rows(run)
         tables.write(run, rows)
         drawn = figures.write(run, rows)
+        exported = export.write(run, rows, _note)
     before_page()
     with phases.spent_on("page"):
         page = report.write(run, rows)
@@ -104,5 +105,6 @@ def _analyse(
         console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
     if run.dashboards.exists():
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
+    console.print(f"data        {exported}", soft_wrap=True)
     console.print(f"report      {page}", soft_wrap=True)
     return rows

@@ -83,6 +83,9 @@ _FLAGS = [Column("flags", "Flags", "What to know before believing the row; expla
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS)
 NAMES = tuple(column.name for column in COLUMNS)
 METRICS = tuple(column.name for column in _MEASURED)
+#: Of these the CSV has the ends of the 95 % interval over blocks, after all other columns.
+WITH_ENDS = ("throughput_per_s", "cpu_ms_per_request", "mean_ms")
+ENDS = tuple(f"{name}_{end}" for name in WITH_ENDS for end in ("low", "high"))
 HEADINGS = {column.name: column.heading for column in COLUMNS}
 
 

@@ -101,6 +101,10 @@ class Figure(Strict):
     where: Where
 
 
+#: What stands in the place of a profile that measured until a precision was reached.
+GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
+
+
 class Experiment(Strict):
     """A whole experiment file."""
 
@@ -173,6 +177,7 @@ class Experiment(Strict):
             raise BadConfiguration(
                 f"experiment '{self.name}' has no profile '{name}'; it has "
                 + ", ".join(self.profiles)
+                + (GONE if name == "full" else "")
             )
         return self.profiles[name]
 

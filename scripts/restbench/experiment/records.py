@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from restbench.experiment.cell import Cell, Client, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 
 class Record(BaseModel):
@@ -171,8 +171,9 @@ class Manifest(Record):
 class Interruption(Record):
     """A run that had ended before its last cell, and went on: a line of `interruptions.jsonl`."""
 
-    how: Literal["interrupted", "killed"]
-    """`interrupted`: it ended in order (Ctrl-C, a full disk); `killed`: it had no time to."""
+    how: Literal["interrupted", "killed", "extended"]
+    """`interrupted`: it ended in order (Ctrl-C, a full disk); `killed`: it had no time to;
+    `extended`: it was complete, and more blocks were asked for."""
     ended: str
     """When, ISO 8601; of a killed one, when it last wrote something."""
     resumed: str

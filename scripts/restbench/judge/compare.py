@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from restbench.analyse import measures
+from restbench.analyse import exported
 from restbench.analyse.comparison import Comparison, series, unpaired
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
@@ -88,14 +88,11 @@ def compare(
     if metric not in METRICS:
         raise BadConfiguration(f"--metric {metric}: choose one of {', '.join(METRICS)}")
     notes = _differences(_machine(first), _machine(second), any_machine)
-    rows = [{row.cell: row for row in measures.rows(run)} for run in (first, second)]
+    rows = [{row.cell: row for row in exported.rows(run)} for run in (first, second)]
     common = [cell for cell in rows[0] if cell in rows[1]]
     lines = _lines([(rows[0][cell], rows[1][cell]) for cell in common], metric, margin)
     if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
-        raise BadConfiguration(
-            f"{first.name} and {second.name}: no cell has {metric} in both; a run that was kept "
-            "without its raw data cannot be compared"
-        )
+        raise BadConfiguration(f"{first.name} and {second.name}: no cell has {metric} in both")
     return Compared(
         metric,
         tuple(lines),

@@ -18,6 +18,7 @@ from restbench.experiment.statistics import Interval, geometric_interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
 from restbench.machine import machine
+from restbench.store import exported
 from restbench.store.store import Run
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.
@@ -198,8 +199,10 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
 
 def _minutes(run: Run) -> float | None:
     """What its blocks have taken; None where they are not known."""
-    taken_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
-    return sum(taken_s) / 60 if taken_s else None
+    if not run.trials.exists():
+        kept = run.exported_file
+        return exported.read(kept).manifest.minutes if kept.exists() else None
+    return sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

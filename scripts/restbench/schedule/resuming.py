@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from restbench.experiment.records import CellRun, Interruption, Manifest, PlannedCell
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
@@ -166,12 +167,19 @@ def told(run: Run) -> str:
     )
 
 
+_HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
+    "interrupted": "interrupted",
+    "running": "killed",
+    "complete": "extended",
+}
+
+
 def _interruption(
     run: Run, manifest: Manifest, lost: Sequence[Path], blocks: Sequence[int]
 ) -> Interruption:
     commit, dirty = machine.git_commit()
     return Interruption(
-        how="interrupted" if manifest.status == "interrupted" else "killed",
+        how=_HOW[manifest.status],
         ended=manifest.finished or _last_written(run),
         resumed=clock.now_text(),
         kept=sum(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from restbench.analyse.measures import Row
 from restbench.analyse.npb_results import NpbRow
-from restbench.show import figures, npb_figure, npb_report, report, tables
+from restbench.show import export, figures, npb_figure, npb_report, report
 from restbench.store.store import Run
 
 
-def keep(run: Run, rows: Sequence[Row], kept: Run) -> None:
-    """Write tables, figures and report of `run` into the folder of `kept`.
-
-    What was kept there before goes. They are made anew from the rows, so that they link only to
-    what is kept with them. The page holds what the raw data tell over time, which nothing else
-    does once they are gone.
+def keep(run: Run, rows: Sequence[Row], kept: Run, note: Callable[[str], None]) -> None:
+    """Write `run.json`, figures and page of `run` into the folder of `kept`; what was kept there
+    before goes. Tables and verdicts can be made of `run.json`, and `compare` takes it. Figures and
+    page are made anew from the rows, so that they link only to what is kept with them.
     """
     _keep_identity(run, kept)
-    tables.write(kept, rows)
+    shutil.copyfile(export.write(run, rows, note), kept.exported_file)
     figures.write(kept, rows)
     report.write(kept, rows, raw=run)
 
@@ -32,9 +30,8 @@ def keep_kernels(run: Run, rows: Sequence[NpbRow], kept: Run) -> None:
 
 
 def _keep_identity(run: Run, kept: Run) -> None:
+    shutil.rmtree(kept.path, ignore_errors=True)
     for source, target in zip(run.identity_files(), kept.identity_files(), strict=True):
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.unlink(missing_ok=True)
         if source.exists():
             shutil.copyfile(source, target)
-    shutil.rmtree(kept.figures, ignore_errors=True)

@@ -31,13 +31,21 @@ def write(run: Run, rows: Sequence[Row] | None = None) -> None:
 
 
 def as_csv(rows: Iterable[Row]) -> str:
-    """A line a cell, in the columns of the study; an unknown value is an empty field."""
+    """A line a cell: the study's columns, then the ends of intervals; an unknown value is an empty
+    field."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns.NAMES, lineterminator="\n")
+    writer = csv.DictWriter(text, (*columns.NAMES, *columns.ENDS), lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: _rounded(value) for name, value in row.record().items()})
+        told = row.record() | _ends(row)
+        writer.writerow({name: _rounded(value) for name, value in told.items()})
     return text.getvalue()
+
+
+def _ends(row: Row) -> dict[str, float | None]:
+    """Of the intervals over blocks: column → value."""
+    ends = [end for metric in columns.WITH_ENDS for end in row.ends(metric)]
+    return dict(zip(columns.ENDS, ends, strict=True))
 
 
 def _rounded(value: object) -> object:

@@ -65,6 +65,11 @@ class RunFolder:
         return TrialFile(self.path / "trials.sqlite")
 
     @property
+    def exported_file(self) -> Path:
+        """`run.json`: the whole run in one file, made from the others (`exported`)."""
+        return self.path / "run.json"
+
+    @property
     def proofs_file(self) -> Path:
         """`proofs.json`: one Proof a strategy and placement."""
         return self.path / "proofs.json"

@@ -20,6 +20,7 @@ from restbench.experiment.records import (
     Proof,
     Spent,
 )
+from restbench.experiment.toml_file import kind_of
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
 from restbench.store import forms
@@ -36,6 +37,12 @@ CALIBRATIONS = RESULTS / "calibrations"
 MICROBENCHES = RESULTS / "microbench"
 LIMIT = RESULTS / "limit.json"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
+
+
+#: Reads runs whose every measurement is a folder with a `cell.json`.
+LAST_OF_OLD_FORM = "311baf3"
+#: Long windows are in no block; the samples of one are written when it is over.
+WINDOWS = "block-0"
 
 
 def serve_folder() -> Path:
@@ -67,6 +74,28 @@ class Run(RunFolder):
     def has_raw_data(self) -> bool:
         """Whether its measurements lie here: a kept copy has none."""
         return self.trials.exists() or (self.path / "raw").is_dir()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is a copy without its measurements."""
+        return self.manifest_file.exists() and not self.has_raw_data
+
+    @property
+    def is_of_old_form(self) -> bool:
+        """Whether an earlier version made it, of closed load: its measurements are folders with a
+        record each, or, of a kept copy, nowhere. One that has just begun has its payloads."""
+        if self.trials.exists() or self.exported_file.exists():
+            return False
+        has_records = any(self.path.glob("raw/block-*/*/cell.json"))
+        return not kind_of(self.experiment_file) and (has_records or not self.can_go_on)
+
+    def require_read(self) -> None:
+        """BadConfiguration, with the version that reads it, where it is of the old form."""
+        if self.is_of_old_form:
+            raise BadConfiguration(
+                f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
+                f"commit that reads it is {LAST_OF_OLD_FORM}"
+            )
 
     def manifest(self) -> Manifest:
         """The run's identity and plan."""
@@ -103,12 +132,14 @@ class Run(RunFolder):
         return any(each.finished and each.block == planned.block for each in self.trials.blocks())
 
     def unrecorded(self) -> list[Path]:
-        """The folders of measurements and walks that have begun and were never finished."""
+        """The folders of measurements, walks and long windows that have begun and were never
+        finished."""
         begun = [*self.path.glob("raw/block-*/*/"), *self.path.glob("raw/open-load/*/")]
         return sorted(
             folder
             for folder in begun
             if not any((folder / name).exists() for name in ("cell.json", "npb.json", "walk.json"))
+            and not (folder.parent.name == WINDOWS and CellFolder(folder).samples.exists())
         )
 
     @property
@@ -218,7 +249,10 @@ def open_run(name: str, results: Path = RESULTS) -> Run:
         run = Run(candidate.resolve())
         if run.manifest_file.exists():
             return run
-    known = sorted(path.parent.name for path in results.glob("*/manifest.json"))
+    known = [
+        f"{each.name} (of an earlier form)" if each.is_of_old_form else each.name
+        for each in runs(results)
+    ]
     raise BadConfiguration(f"no run '{name}' in {results}; there are: {', '.join(known) or 'none'}")
 
 

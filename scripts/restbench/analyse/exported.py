@@ -1,0 +1,136 @@
+"""A run's rows as entries of `run.json`, and rows made of it again: the same on both ways.
+
+What an entry repeats of a measurement has the same name in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from restbench.analyse import estimates, flags, measures, warnings
+from restbench.analyse.measurement import KindMeasurement, Measurement
+from restbench.analyse.measures import Row
+from restbench.analyse.warnings import Warning
+from restbench.experiment.cell import FACTORS, Cell
+from restbench.experiment.records import Window
+from restbench.store import exported
+from restbench.store.exported import (
+    BlockEntry,
+    CellEntry,
+    Estimate,
+    Exported,
+    KindEntry,
+    NoteEntry,
+    WarningEntry,
+)
+from restbench.store.store import Run
+
+#: Fields of a measurement that a block's entry has under the same name.
+_SAME = tuple(
+    name
+    for name in BlockEntry.model_fields
+    if name in Measurement.__dataclass_fields__ and name not in ("kinds", "errors", "wrong_answers")
+)
+#: Metrics that a cell's entry tells over its blocks.
+_ESTIMATED = (
+    "throughput_per_s",
+    "cpu_ms_per_request",
+    "mean_ms",
+    "p50_ms",
+    "p95_ms",
+    "p99_ms",
+)
+
+
+def rows(run: Run) -> list[Row]:
+    """The rows of a run: of its trials where they lie here, else of its `run.json`; none of a run
+    that has neither. BadConfiguration where it is of an earlier form."""
+    run.require_read()
+    if not run.trials.exists() and run.exported_file.exists():
+        return rows_of(exported.read(run.exported_file))
+    return measures.rows(run)
+
+
+def cell_entry(row: Row) -> CellEntry:
+    """A cell over its blocks."""
+    return CellEntry(
+        id=row.cell.id,
+        factors={factor: getattr(row.cell, factor) for factor in FACTORS},
+        test_ids=row.test_ids,
+        shape=row.shape,
+        mix=row.mix,
+        **{metric: _estimate(row, metric) for metric in _ESTIMATED},
+        blocks=len(row.measured),
+        trials=sum(each.trials or 0 for each in row.measured),
+        warnings=tuple(map(_warning, row.warnings)),
+        notes=tuple(NoteEntry(kind=flag, text=flags.explain(flag)) for flag in row.flags),
+    )
+
+
+def _estimate(row: Row, metric: str) -> Estimate | None:
+    value = row.value(metric)
+    if value is None:
+        return None
+    low, high = row.ends(metric)
+    return Estimate(value=value, low=low, high=high)
+
+
+def _warning(found: Warning) -> WarningEntry:
+    return WarningEntry(kind=found.kind, bias_percent=found.bias_percent)
+
+
+def block_entries(rows: Iterable[Row]) -> list[BlockEntry]:
+    """Every block of every cell."""
+    return [_block_entry(row.cell, each) for row in rows for each in row.measurements]
+
+
+def _block_entry(cell: Cell, found: Measurement) -> BlockEntry:
+    return BlockEntry(
+        cell=cell.id,
+        **{name: getattr(found, name) for name in _SAME},
+        completions=found.samples,
+        errors=found.errors or 0,
+        wrong_answers=found.wrong_answers or 0,
+        kinds={name: _kind_entry(each) for name, each in found.kinds.items()},
+        warnings=tuple(map(_warning, warnings.of_cell([found], cell.users))),
+    )
+
+
+def _kind_entry(found: KindMeasurement) -> KindEntry:
+    return KindEntry(
+        completions=found.samples, mean_ms=found.mean_ms, p50_ms=found.p50_ms, p95_ms=found.p95_ms
+    )
+
+
+def rows_of(run: Exported) -> list[Row]:
+    """The rows that the file was made of. Of their windows it knows how long they were, and not
+    when: that is 0 here."""
+    blocks: dict[str, list[BlockEntry]] = {}
+    for each in run.blocks:
+        blocks.setdefault(each.cell, []).append(each)
+    return [_row(each, blocks.get(each.id, [])) for each in run.cells]
+
+
+def _row(entry: CellEntry, blocks: Sequence[BlockEntry]) -> Row:
+    cell = Cell.model_validate(entry.factors)
+    measurements = tuple(_measurement(each, cell.users) for each in blocks)
+    return Row(cell, entry.shape, entry.test_ids, measurements, entry.mix)
+
+
+def _measurement(entry: BlockEntry, users: int) -> Measurement:
+    told = {name: getattr(entry, name) for name in _SAME}
+    if entry.completions is None or entry.seconds is None:
+        return Measurement(**told)
+    kinds = {
+        name: KindMeasurement(each.completions, 0.0, each.mean_ms, each.p50_ms, each.p95_ms)
+        for name, each in entry.kinds.items()
+    }
+    found = Measurement(
+        **told,
+        window=Window(start_ms=0, end_ms=round(1000 * entry.seconds), ended="enough"),
+        samples=entry.completions,
+        errors=entry.errors,
+        wrong_answers=entry.wrong_answers,
+        kinds=kinds,
+    )
+    return estimates.completed(found, users)

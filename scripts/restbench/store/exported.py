@@ -1,0 +1,303 @@
+"""A whole run in one file, `run.json`: what it measured, found and was made with.
+
+Made of the trials at a run's end, and again by `restbench report`. Tables, verdicts and comparisons
+can be made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
+is `run.schema.json` beside this module. What a driver does not measure is absent, never 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from restbench.experiment.cell import Kind, Shape
+from restbench.experiment.records import Proof, Record
+from restbench.failures import Unreadable
+from restbench.store import forms
+from restbench.store.writing import write_text
+
+#: Of a file of this form. Another number is another form, which is refused.
+FORM = 1
+#: A series has no more points than that.
+MOST_POINTS = 600
+
+Count = Annotated[int, Field(ge=0)]
+
+
+class Estimate(Record):
+    """A mean over blocks with the ends of its 95 % t interval, in the unit of its name."""
+
+    value: float
+    low: float | None
+    """None below three blocks."""
+    high: float | None
+
+
+class WarningEntry(Record):
+    """What may have biased a number, and by how much at most."""
+
+    kind: str
+    bias_percent: float
+
+
+class NoteEntry(Record):
+    """What else to know before believing a number; it has no size."""
+
+    kind: str
+    text: str
+
+
+class CellEntry(Record):
+    """A cell over all its blocks: a row of the tables."""
+
+    id: str
+    factors: dict[str, str | int]
+    """Level by factor, of every factor there is (`experiment.cell.FACTORS`)."""
+    test_ids: tuple[str, ...] = ()
+    """Of the study's tests that it answers."""
+    shape: Shape | None = None
+    """Of its operands; absent where its requests are of several sizes, those of `mix`."""
+    mix: tuple[Kind, ...] = ()
+    throughput_per_s: Estimate | None = None
+    """Correct responses."""
+    cpu_ms_per_request: Estimate | None = None
+    """Of the service, for each correct response."""
+    mean_ms: Estimate | None = None
+    p50_ms: Estimate | None = None
+    p95_ms: Estimate | None = None
+    p99_ms: Estimate | None = None
+    blocks: Count
+    """In how many it was measured."""
+    trials: Count
+    """Of how many trials they are made."""
+    warnings: tuple[WarningEntry, ...]
+    notes: tuple[NoteEntry, ...]
+
+
+class KindEntry(Record):
+    """One kind of request of a mix in one block: correct responses alone."""
+
+    completions: Count
+    mean_ms: float | None = None
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+
+
+class BlockEntry(Record):
+    """A cell in one block, all its trials together, or the reason why there is nothing of it.
+
+    Throughput is `completions / seconds`, N/X `1000 users seconds / completions`.
+    """
+
+    cell: str
+    """Its id."""
+    block: int
+    trials: Count | None = None
+    completions: Count | None = None
+    """Correct responses."""
+    errors: Count = 0
+    wrong_answers: Count = 0
+    seconds: float | None = None
+    """What was kept of the trials, together."""
+    cpu_ms_per_request: float | None = None
+    generator_share: float | None = None
+    """Of the CPU time of service and load generator, what the generator took; 0 to 1."""
+    users_in_flight: float | None = None
+    mean_ms: float | None = None
+    p50_ms: float | None = None
+    p90_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    within_block_se: float | None = None
+    """Relative standard error of the throughput over the block's trials."""
+    load_cpu_pct: float | None = None
+    """The load generator, percent of one core."""
+    machine_cpu_pct: float | None = None
+    """Everything, percent of all cores; so are the next two."""
+    steal_pct: float | None = None
+    foreign_pct: float | None = None
+    compile_share: float | None = None
+    """Of the service's CPU time, what its compilers took; 0 to 1."""
+    gc_share: float | None = None
+    memory_mib: float | None = None
+    queue_ms: float | None = None
+    parse_ms: float | None = None
+    compute_ms: float | None = None
+    serialize_ms: float | None = None
+    kinds: dict[str, KindEntry] = Field(default_factory=dict)
+    """Of a mix: each kind of its requests."""
+    flags: tuple[str, ...] = ()
+    reason: str | None = None
+    """Why there is nothing, or less than there should be."""
+    warnings: tuple[WarningEntry, ...]
+
+
+class ClaimEntry(Record):
+    """What the run says about one claim of its claims file."""
+
+    id: str
+    text: str
+    verdict: str
+    headline: str
+    """The verdict with what belongs to it: what lacks, what could have been seen."""
+    why: str
+    cells: tuple[str, ...] = ()
+    """The ids of the cells behind it."""
+
+
+class SeriesEntry(Record):
+    """A column of a cell's long window over time: equal steps, the first begins with the window."""
+
+    cell: str
+    column: str
+    """With its unit, as columns are named."""
+    step_s: float
+    values: Annotated[tuple[float | None, ...], Field(max_length=MOST_POINTS)]
+    """None where nothing ended in a step that could tell it."""
+
+
+class SpeedEntry(Record):
+    """How fast the machine was when a block began (`machine.speed`)."""
+
+    block: int
+    integer_loops_per_s: float
+    copied_gib_per_s: float
+
+
+class Described(BaseModel):
+    """Facts by name; further ones are allowed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class MachineEntry(Described):
+    """The machine: the first four members and its speed are its identity."""
+
+    processor: str | None = None
+    cores_online: int | None = None
+    memory_mib: int | None = None
+    virtualisation: str | None = None
+    speed: tuple[SpeedEntry, ...] = ()
+
+
+class VersionsEntry(Described):
+    """What the numbers depend on and is no machine: runtimes, tools, builds."""
+
+    java: str | None = None
+    python: str | None = None
+    jmeter: str | None = None
+    packages: dict[str, str | None] | None = None
+    measured: dict[str, str] | None = None
+    """Fingerprints of the builds of services and load generator."""
+
+
+class ManifestEntry(Record):
+    """Which run it is."""
+
+    command: str
+    git_commit: str
+    git_dirty: bool
+    seed: int
+    status: str
+    started: str
+    finished: str | None = None
+    minutes: float
+    """What its finished blocks took."""
+    interruptions: Count = 0
+    attached: dict[str, str] = Field(default_factory=dict)
+    """Services that others ran, with their addresses."""
+
+
+class ExperimentEntry(Record):
+    """The experiment as it was when the run began, with its claims."""
+
+    name: str
+    title: str
+    profile: str
+    toml: str
+    claims_toml: str | None = None
+    claims_sha256: str | None = None
+
+
+class Exported(Record):
+    """A run."""
+
+    form: int
+    run: str
+    experiment: ExperimentEntry
+    manifest: ManifestEntry
+    machine: MachineEntry
+    versions: VersionsEntry
+    claims: tuple[ClaimEntry, ...]
+    cells: tuple[CellEntry, ...]
+    """In the order of the experiment's file."""
+    blocks: tuple[BlockEntry, ...]
+    """By cell, in the order of `cells`, then by number."""
+    series: tuple[SeriesEntry, ...]
+    """Of long windows; none where the run has none."""
+    proofs: tuple[Proof, ...]
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The machine and its versions as `machine.json` had them."""
+        told = self.machine.model_dump(exclude={"speed"}) | self.versions.model_dump()
+        return {name: value for name, value in told.items() if value is not None}
+
+    @property
+    def speeds(self) -> list[Mapping[str, float]]:
+        """Of each block that was probed."""
+        return [each.model_dump(exclude={"block"}) for each in self.machine.speed]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of the file, as `run.schema.json` has it."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Exported.model_json_schema(),
+        "title": "run.json",
+    }
+
+
+def read(path: Path) -> Exported:
+    """A run from its file; Unreadable, in one line, where it is none or of another form."""
+    document = forms.read_object(path, _MEND)
+    if (form := document.get("form")) != FORM:
+        raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
+    return forms.read_record(path, Exported, _MEND)
+
+
+_MEND = "make it again with 'restbench report', or restore it from a copy"
+
+
+def write(path: Path, run: Exported) -> None:
+    """Write the file, whole or not at all: a line for each entry of a list, so that two versions
+    can be told apart line by line."""
+    write_text(path, "{\n" + ",\n".join(_members(run)) + "\n}\n")
+
+
+def _members(run: Exported) -> Iterator[str]:
+    for name, value in run.model_dump(mode="json", exclude_defaults=True).items():
+        yield f'"{name}": {_lines(value)}'
+
+
+def _lines(value: object) -> str:
+    if not isinstance(value, list) or not value:
+        return _compact(value)
+    return "[\n" + ",\n".join(map(_compact, value)) + "\n]"
+
+
+def _compact(value: object) -> str:
+    return json.dumps(_rounded(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _rounded(value: Any) -> Any:
+    """Numbers in seven significant digits: more than any clock here has, and half as long."""
+    if isinstance(value, float):
+        return float(f"{value:.7g}")
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
