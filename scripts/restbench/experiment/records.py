@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Cell, Client, Kind, Shape
+from restbench.experiment.cell import Cell, Kind, Shape
 
 #: The form of every record (`forms` says what each was, and which are read).
 SCHEMA_VERSION = 6
@@ -204,6 +204,8 @@ class CalibrationCheck(Record):
     limit: str
     passed: bool
     values: dict[str, float]
+    follows: str = ""
+    """Where it failed: what that means for the numbers measured here, in a line."""
 
 
 class Calibration(Record):
@@ -212,15 +214,13 @@ class Calibration(Record):
     schema_version: int = SCHEMA_VERSION
     made: str
     """When, ISO 8601."""
-    machine: dict[str, str | int]
-    """What identifies the machine (`machine.identity`)."""
+    machine: dict[str, str | int | float]
+    """What identifies the machine (`machine.identity`), its speed included."""
     git_commit: str
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
-    """Requests per second of JMeter's own sampler against a stub that answers at once."""
-    streaming_ceiling_per_s: float | None = None
-    """The same of the streaming sampler; None in calibrations of a time when nobody looked."""
-
-    def ceiling_of(self, client: Client) -> float | None:
-        """Of what sends the requests of a run: of another sampler it says nothing."""
-        return self.ceiling_per_s if client == "http-sampler" else self.streaming_ceiling_per_s
+    """Requests per second of the load generator against a stub that answers at once."""
+    generator_share: float | None = None
+    """Of the CPU time of service and load generator with `serial` at low, the generator's."""
+    load_cores: int | None = None
+    """The cores that the load generator gets for itself on this machine; 0: it has none."""

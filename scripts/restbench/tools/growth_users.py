@@ -15,7 +15,7 @@ from restbench.failures import CellsFailed
 from restbench.store import store
 from restbench.tools.growth_fit import Series
 from restbench.tools.growth_plan import Plan
-from restbench.tools.limit_bench import Client, answered
+from restbench.tools.limit_bench import Client
 from restbench.tools.limit_servers import REQUEST_ID, Server
 
 COMPLEXITY = "low"
