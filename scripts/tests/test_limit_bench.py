@@ -13,6 +13,7 @@ import pytest
 from ports import free_port
 
 from restbench.commands.limit import judge
+from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers

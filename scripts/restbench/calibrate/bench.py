@@ -1,5 +1,5 @@
-"""What every check measures with: the load generator of runs, against a stub whose truth is known or
-a fresh Java service. Nothing of the chain is replaced."""
+"""What every check measures with: the load generator of runs, against a stub whose truth is known
+or a fresh Java service. Nothing of the chain is replaced."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Generator: what JMeter costs beside a service, what that makes of throughput, and what it can send
-at all."""
+"""Generator: what JMeter costs beside a service, what that makes of throughput, and what it can
+send at all."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ class Costs:
         """The throughput where every core is at work for these two and nothing else."""
         if cores.shared:
             return 1000 * len(cores.service) / (self.service_ms + self.generator_ms)
-        return 1000 * min(
-            len(cores.service) / self.service_ms, len(cores.load) / self.generator_ms
-        )
+        return 1000 * min(len(cores.service) / self.service_ms, len(cores.load) / self.generator_ms)
 
 
 def costs_of(trials: Sequence[Trial]) -> Costs:

@@ -55,7 +55,9 @@ def measure(bench: Bench, load: Generator, service: Service, pairs: int = PAIRS)
     return found
 
 
-def _trial(bench: Bench, load: Generator, service: Service, *, watched: bool) -> tuple[float, float]:
+def _trial(
+    bench: Bench, load: Generator, service: Service, *, watched: bool
+) -> tuple[float, float]:
     """Throughput per second, and the collectors' share of the machine."""
     folder = CellFolder(bench.folder / "watched")
     folder.path.mkdir(exist_ok=True)
@@ -78,7 +80,9 @@ def _cpu_s(pids: tuple[int, ...]) -> float:
 
 def judge(pairs: Sequence[Pair]) -> CalibrationCheck:
     """The check's record: what they take is small, and no loss beyond it is seen."""
-    ratio = paired_ratio([each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs])
+    ratio = paired_ratio(
+        [each.watched_per_s for each in pairs], [each.bare_per_s for each in pairs]
+    )
     cost, low, high = 1 - ratio.estimate, 1 - ratio.high, 1 - ratio.low
     cpu_share = sum(each.cpu_share for each in pairs) / len(pairs)
     return CalibrationCheck(

@@ -19,6 +19,9 @@ def calibrate_machine() -> None:
     made = calibrate(lambda line: console.print(f"check  {line}", soft_wrap=True))
     kept = keep(made)
     console.print(_table(made))
+    for each in made.checks:
+        if each.follows:
+            console.print(f"so     {each.name}: {each.follows}", soft_wrap=True)
     console.print(f"kept   {kept}", soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
 

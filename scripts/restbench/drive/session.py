@@ -136,7 +136,7 @@ def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> Session:
 
 def _start_once(run: Run, planned: PlannedCell, settings: Settings) -> Session:
     cell = planned.cell
-    cores = place(cell.placement, allowed_cores())
+    cores = place(cell.placement, allowed_cores(), run.load_cores())
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
     started = service.start(
         cell.service,

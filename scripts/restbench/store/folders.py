@@ -46,7 +46,7 @@ class RunFolder:
 
     @property
     def calibration_file(self) -> Path:
-        """`calibration.json`: a copy of the newest calibration of the run's machine."""
+        """`calibration.json`: the newest calibration of its machine when the run began."""
         return self.path / "calibration.json"
 
     @property

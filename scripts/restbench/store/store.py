@@ -136,6 +136,11 @@ class Run(RunFolder):
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
 
+    def load_cores(self) -> int | None:
+        """How many cores the load generator has for itself by that calibration; None without."""
+        made = self.calibration()
+        return made.load_cores if made else None
+
     def microbench(self) -> Microbench | None:
         """The microbenchmark beside the run, if there is one."""
         path = self.microbench_file

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 
 from restbench.drive.payload import payload_of
+from restbench.drive.wrk import answered
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.store import store

@@ -12,7 +12,7 @@ from restbench.drive import wrk
 from restbench.drive.payload import Payload
 from restbench.drive.wrk import answered
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import CellsFailed, EnvironmentProblem
+from restbench.failures import EnvironmentProblem
 from restbench.tools import limit_servers
 from restbench.tools.limit_servers import REQUEST_ID, Server, require_right
 
