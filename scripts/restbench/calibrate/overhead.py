@@ -64,8 +64,8 @@ def _trial(
     with ExitStack() as stack:
         pids: tuple[int, ...] = ()
         if watched:
-            beside = stack.enter_context(monitor.collectors(service, load.pid, folder))
-            pids = tuple(pid for each in beside.running.values() for pid in process.tree(each.pid))
+            running = stack.enter_context(monitor.collectors(service, load.pid, folder))
+            pids = tuple(pid for each in running.values() for pid in process.tree(each.pid))
         before_s, begun_s = _cpu_s(pids), time.monotonic()
         sent = load.trial(CELL.strategy, USERS, *TIMES_S, service.pids())
         share = (_cpu_s(pids) - before_s) / (time.monotonic() - begun_s) / len(allowed_cores())
