@@ -25,8 +25,6 @@ CELL = cell_of("serial")
 PACE = Pace(response_s=0.001)
 COMPARISONS = 40
 BATCHES = 5
-#: Rounds of a batch.
-ROUNDS = 1
 SEED = 2019
 #: So unlikely a number of wrong verdicts is no chance.
 LEAST_PROBABILITY = 0.01
@@ -41,12 +39,11 @@ def measure(
     for batch in range(1, batches + 1):
         if batch % BATCHES == 1:
             bench.tell(f"the same cell in both arms, {batch} of {batches}")
-        for number in range(1, ROUNDS + 1):
-            for arm in shuffler.sample(("", AGAIN), 2):
-                times_s = (PACE.drop_s, PACE.keep_s)
-                sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
-                planned = Planned("A/A", number, CELL, arm)
-                found.append(reduced(batch, planned, USERS, sent, pids, (0.0, 0.0)))
+        for arm in shuffler.sample(("", AGAIN), 2):
+            times_s = (PACE.drop_s, PACE.keep_s)
+            sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
+            planned = Planned("A/A", 1, CELL, arm)
+            found.append(reduced(batch, planned, USERS, sent, pids, (0.0, 0.0)))
     return found
 
 
