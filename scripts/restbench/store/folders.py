@@ -12,7 +12,6 @@ from restbench.store.trials import TrialFile
 BEGUN = (
     "manifest.json",
     "trials.sqlite",
-    "raw/*/*/cell.json",
     "raw/*/*/npb.json",
     "raw/*/*/walk.json",
 )
