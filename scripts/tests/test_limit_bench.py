@@ -13,6 +13,7 @@ import pytest
 from ports import free_port
 
 from restbench.commands.limit import judge
+from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
@@ -72,7 +73,7 @@ def body_of(request: dict) -> bytes:
 def client(tmp_path: Path) -> Client:
     body = tmp_path / "body.json"
     body.write_bytes(PAYLOAD.body(limit_servers.REQUEST_ID))
-    return Client(body, min(os.sched_getaffinity(0)), tmp_path)
+    return Client(body, min(os.sched_getaffinity(0)))
 
 
 def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
@@ -109,7 +110,7 @@ def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
 
 def test_reads_the_requests_in_the_clients_own_words() -> None:
     told = "Running 1s test\n  12345 requests in 1.00s, 2.1MB read\nRequests/sec: 12345\n"
-    assert limit_bench.answered("java", told) == 12345
+    assert wrk.answered("java", told) == 12345
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_reads_the_requests_in_the_clients_own_words() -> None:
 )
 def test_a_load_with_errors_is_no_measurement(told: str) -> None:
     with pytest.raises(CellsFailed, match=r"^java: "):
-        limit_bench.answered("java", told)
+        wrk.answered("java", told)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_a_source_that_does_not_compile_is_said(tmp_path: Path, monkeypatch) -> 
 def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> None:
     """It may refuse what only a service has to be ready for, but never answers something else."""
     program = limit_servers.build(tmp_path)
-    with limit_servers.limit(program, min(os.sched_getaffinity(0)), tmp_path) as server:
+    with limit_servers.limit(program, min(os.sched_getaffinity(0))) as server:
         limit_servers.require_right(server, PAYLOAD)
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
         answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]

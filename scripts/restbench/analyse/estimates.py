@@ -14,8 +14,13 @@ import numpy as np
 
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.records import Window
-from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED
-from restbench.store.trials import Event, Microseconds, Trial
+from restbench.experiment.statistics import (
+    COMPLETIONS_FOR_A_MEAN,
+    COMPLETIONS_NEEDED,
+    CONFIDENCE,
+    t_quantile,
+)
+from restbench.store.trials import Block, Event, Microseconds, Trial
 
 #: Beyond this response time a trial holds too few responses of a user for a mean of its own.
 LONGEST_FOR_A_MEAN_S = 5.0
@@ -30,11 +35,16 @@ FLAGS = {
 }
 
 
+#: Facts of a block that are known of each of its cells, under the names of a measurement.
+CELL_FACTS = ("count_gap", "off_cores_share")
+
+
 def measurements(
-    trials: Iterable[Trial], events: Iterable[Event], cores: int
+    trials: Iterable[Trial], events: Iterable[Event], blocks: Iterable[Block], cores: int
 ) -> dict[str, list[Measurement]]:
     """By the cell's id: a measurement for each block that has trials of it, or says why it has
     none. `cores` are the machine's."""
+    facts = {each.block: each.facts for each in blocks}
     found: dict[tuple[str, int], list[Trial]] = {}
     for each in trials:
         if not each.arm:
@@ -43,13 +53,15 @@ def measurements(
     for event in events:
         if event.cell is not None and event.block is not None:
             said.setdefault((event.cell, event.block), []).append(event)
-    blocks: dict[str, list[Measurement]] = {}
+    by_cell: dict[str, list[Measurement]] = {}
     for cell, block in sorted({*found, *said}, key=lambda key: key[1]):
         key = (cell, block)
         measured = _measurement(block, found.get(key, []), said.get(key, []), cores)
         if measured is not None:
-            blocks.setdefault(cell, []).append(measured)
-    return blocks
+            known = facts.get(block, {})
+            told = {name: known.get(name, {}).get(cell) for name in CELL_FACTS}
+            by_cell.setdefault(cell, []).append(replace(measured, **told))
+    return by_cell
 
 
 def _measurement(
@@ -58,7 +70,7 @@ def _measurement(
     flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
     reason = next((each.text for each in events if each.kind != "restarted"), None)
     if not trials:
-        return Measurement(block, flags, reason) if "failed" in flags else None
+        return Measurement(block, flags, reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)
 
 
@@ -140,6 +152,7 @@ def completed(found: Measurement, users: int) -> Measurement:
         throughput_per_s=completions / seconds,
         service_cpu_pct=_percent(service_ms, 1000 * seconds),
         littles_mean_ms=1000 * users * seconds / completions if completions else None,
+        batch_half_width_pct=_half_width_pct(found.within_block_se, found.trials or 0),
         network_ms=(found.mean_ms or 0.0) - sum(stages) if has_network else None,
         kinds={
             name: replace(kind, throughput_per_s=kind.samples / seconds)
@@ -155,6 +168,10 @@ def within_block_error(trials: Sequence[Trial]) -> float | None:
     if len(rates) < 3 or not fmean(rates):
         return None
     return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
+
+
+def _half_width_pct(error: float | None, trials: int) -> float | None:
+    return None if error is None else 100 * t_quantile((1 + CONFIDENCE) / 2, trials - 1) * error
 
 
 def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:

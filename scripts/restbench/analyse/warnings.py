@@ -5,7 +5,7 @@ rule 10). Pure: one block's numbers in, bounds out.
 | --- | --- |
 | littles-law     | X R / N - 1, less what requests cut by the ends of its parts explain |
 | users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
-| count-mismatch  | generator's less service's count, less one request a user, over the service's |
+| count-mismatch  | the gap between generator's and service's count, over the service's |
 | generator-share | share x 5 %: so much smaller is a ratio at the margin shown (judge.guard) |
 | steal           | the share of the machine that the hypervisor took away, over the rest |
 | foreign-load    | the share that went to neither service nor generator, over the rest |
@@ -84,11 +84,8 @@ def _in_flight(block: Measurement, users: int) -> tuple[float, float] | None:
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 
 
-def _count_mismatch(block: Measurement, users: int) -> float | None:
-    if not block.service_requests or block.samples is None:
-        return None
-    counted = block.samples + (block.errors or 0)
-    return (abs(counted - block.service_requests) - users) / block.service_requests
+def _count_mismatch(block: Measurement, _users: int) -> float | None:
+    return block.count_gap
 
 
 def _generator_share(block: Measurement, _users: int) -> float | None:

@@ -71,10 +71,8 @@ def _show_rest(run: Run) -> None:
     rows = exported.rows(run)
     for decision in study.decisions(run, rows):
         console.print(f"{decision.id:14} {decision.headline}", markup=False)
-    for row in rows:
-        for each in row.measurements:
-            if not row.measured and each.reason:
-                console.print(f"{row.cell.id}: {each.reason}", markup=False, soft_wrap=True)
+    for each in study.not_measured(rows):
+        console.print(each, markup=False, soft_wrap=True)
     console.print(f"more of it: restbench extend {run.name} --minutes N", markup=False)
 
 

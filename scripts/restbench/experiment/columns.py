@@ -44,8 +44,8 @@ _MEASURED = [
     Column(
         "batch_half_width_pct",
         "Within-run ± %",
-        "Half-width of throughput from batch means WITHIN one run, percent: a diagnostic, no "
-        "interval over runs.",
+        "Half-width of throughput over the rounds WITHIN a block, percent: a diagnostic, no "
+        "interval over blocks.",
     ),
     Column("samples", "Samples", "Correct responses in the window, of all blocks."),
     Column("errors", "Errors", "Other outcomes in the window, wrong answers apart."),

@@ -152,7 +152,17 @@ def failures(rows: Iterable[Row]) -> list[str]:
         f"{row.cell.id}, block {each.block}: {each.reason.partition(chr(10))[0]}"
         for row in rows
         for each in row.measurements
-        if each.reason
+        if each.reason and "failed" in each.flags
+    ]
+
+
+def not_measured(rows: Iterable[Row]) -> list[str]:
+    """Each cell for which there was no time, with what it needs."""
+    return [
+        f"{row.cell.id}: {each.reason}"
+        for row in rows
+        for each in row.measurements
+        if each.reason and "not-measured" in each.flags and not row.measured
     ]
 
 

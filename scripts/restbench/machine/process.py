@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import psutil
@@ -137,6 +138,18 @@ def threads_cpu_ms(pids: tuple[int, ...], names: tuple[str, ...]) -> float:
     stats = (stat for pid in pids for stat in Path(f"/proc/{pid}/task").glob("*/stat"))
     ticks = sum(ticks for name, ticks in map(_name_and_ticks, stats) if name.startswith(names))
     return ticks * 1000 / CLOCK_TICKS_PER_S
+
+
+def off_cores_share(pids: tuple[int, ...], cores: Collection[int]) -> float:
+    """Of the CPU time of the processes' threads that live, the part of those that the kernel may
+    run on other cores than these; 0 to 1."""
+    ticks = {False: 0, True: 0}
+    for task in (each for pid in pids for each in Path(f"/proc/{pid}/task").glob("*")):
+        with contextlib.suppress(ProcessLookupError):
+            is_on_them = os.sched_getaffinity(int(task.name)) <= set(cores)
+            ticks[is_on_them] += _name_and_ticks(task / "stat")[1]
+    whole = sum(ticks.values())
+    return ticks[False] / whole if whole else 0.0
 
 
 def _name_and_ticks(stat: Path) -> tuple[str, int]:

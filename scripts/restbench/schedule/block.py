@@ -31,7 +31,7 @@ from restbench.experiment.plan import service_group
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, StorageProblem, WrongAnswers
 from restbench.machine import clock, compilers, process, speed
-from restbench.machine.placement import core_list
+from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import proof
 from restbench.schedule.deployments import Deployments, Key, Running
 from restbench.schedule.pace import (
@@ -150,7 +150,9 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file = run.trials
-    file.begin(wanted.block, clock.now_text(), {"speed": speed.probe()})
+    cores = place("unbound", allowed_cores(), run.load_cores())
+    facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
+    file.begin(wanted.block, clock.now_text(), facts)
     with _opened(order, run, wanted, view) as here:
         here.progress.until = ends
         _look_at(here)
@@ -160,6 +162,7 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
         _pilot(here)
         _measure(here, ends)
         _check_counts(here, counted)
+        _check_cores(here)
     file.finish(wanted.block, clock.now_text())
 
 
@@ -456,6 +459,7 @@ def _check_counts(
 ) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""
+    gaps: dict[str, float] = {}
     for (key, strategy), (running, first) in before.items():
         if first is None or here.deployments.up.get(key) is not running:
             continue
@@ -465,8 +469,23 @@ def _check_counts(
         told, sent = last - first, here.sent[key, strategy]
         if abs(told - sent) > COUNT_TOLERANCE * sent:
             text = f"{key[0]} {strategy}: {sent} requests were sent, the service counted {told:.0f}"
-            here.file.note(Event(clock.now_text(), "count-mismatch", text, here.block))
             here.view.note(f"count-mismatch  {text}")
+            gaps |= {
+                cell.id: abs(told - sent) / max(told, 1.0)
+                for cell in here.paces
+                if (service_group(cell), cell.strategy) == (key, strategy)
+            }
+    here.file.fact(here.block, "count_gap", gaps)
+
+
+def _check_cores(here: BlockRun) -> None:
+    """Whether services kept to the cores that they were given."""
+    shares = {
+        key: process.off_cores_share(running.service.pids(), running.cores.service)
+        for key, running in here.deployments.up.items()
+    }
+    found = {cell.id: share for cell in here.paces if (share := shares.get(service_group(cell)))}
+    here.file.fact(here.block, "off_cores_share", found)
 
 
 def _planned(here: BlockRun, planned: Planned) -> Trial | None:

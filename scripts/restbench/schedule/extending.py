@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from restbench.experiment import experiment, plan
+from restbench.experiment.cell import ServiceName
 from restbench.experiment.order import Order
 from restbench.experiment.profile import LONG_MINUTES
 from restbench.experiment.selection import Where
@@ -45,5 +48,5 @@ def order_of(run: Run, minutes: float) -> Order:
         claims_text=(
             run.claims_file.read_text(encoding="utf-8") if run.claims_file.exists() else None
         ),
-        attached=dict(manifest.attached),
+        attached=cast(dict[ServiceName, str], dict(manifest.attached)),
     )

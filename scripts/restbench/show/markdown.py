@@ -30,6 +30,8 @@ def document(run: Run, rows: Sequence[Row]) -> str:
         parts += ["## From which size on does a technique pay?", _break_evens(found)]
     if failed := study.failures(rows):
         parts += ["## What failed", "\n".join(f"- {each}" for each in failed)]
+    if waiting := study.not_measured(rows):
+        parts += ["## What there was no time for", "\n".join(f"- {each}" for each in waiting)]
     parts += ["## What the warnings and notes mean", _bullets(study.flag_meanings(rows))]
     parts += ["## What the columns mean", _bullets(study.column_meanings())]
     return "\n\n".join(parts) + "\n"

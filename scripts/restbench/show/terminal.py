@@ -49,6 +49,10 @@ def render(
         parts += [table, ""]
     parts += [Text(f"{marks[flag]}  {flag}: {meaning}") for flag, meaning in meanings.items()]
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(rows)]
+    if waiting := study.not_measured(rows):
+        parts.append(
+            Text(f"{len(waiting)} cells need more time: tables/test-matrix.md says how much")
+        )
     left_out = sum(len(section.rows) for section in everything if section not in listed)
     if left_out:
         parts.append(Text(f"{left_out} more cells: tables/test-matrix.md", style="dim"))

@@ -123,6 +123,8 @@ class BlockEntry(Record):
     compile_share: float | None = None
     """Of the service's CPU time, what its compilers took; 0 to 1."""
     gc_share: float | None = None
+    count_gap: float | None = None
+    off_cores_share: float | None = None
     memory_mib: float | None = None
     queue_ms: float | None = None
     parse_ms: float | None = None

@@ -141,6 +141,14 @@ class TrialFile:
             row = (block, at, json.dumps(facts))
             file.execute("INSERT INTO blocks (block, began, facts) VALUES (?, ?, ?)", row)
 
+    def fact(self, block: int, name: str, value: object) -> None:
+        """Add to what is known of a block."""
+        with self._open() as file:
+            row = (f"$.{name}", json.dumps(value), block)
+            file.execute(
+                "UPDATE blocks SET facts = json_set(facts, ?, json(?)) WHERE block = ?", row
+            )
+
     def finish(self, block: int, at: str) -> None:
         """All trials of a block are written."""
         with self._open() as file:
