@@ -32,17 +32,17 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-analysis bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup bench chaos bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=5000000  SEED=1  JAVA_PORT  PYTHON_PORT  STUB_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
 
 setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
 bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
-calibrate: setup ## check the measuring chain against what is known, about 6 minutes (JAVA_PORT, STUB_PORT)
+calibrate: setup ## check the measuring chain against what is known, about 6 minutes
 	@$(BIN)/restbench calibrate
 
 plan: $(VENV) ## print the cells, their groups and the time, start nothing (PROFILE, EXPERIMENT, CELLS, MINUTES)
@@ -102,9 +102,6 @@ lock: ## write the lock files again from the .in files (needs uv)
 
 chaos: setup ## kill the harness and what it starts at random moments, and go on with the run (N=50 kills, SEED=1; REAL=1: the real Java service)
 	@cd scripts && ../$(BIN)/python tests/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
-
-bench-analysis: setup ## time the analysis of 5 million samples beside JMeter's dashboards (N=5000000)
-	@$(BIN)/restbench bench-analysis --rows $(or $(N),5000000)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python -m restbench_audit

@@ -61,7 +61,6 @@ COMMANDS = {
     "npb": ("npb", "run_kernel"),
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
-    "bench-analysis": ("analysis", "bench_analysis"),
     "bench-limit": ("limit", "bench_limit"),
     "bench-growth": ("growth", "bench_growth"),
     "microbench": ("microbench", "measure_parts"),

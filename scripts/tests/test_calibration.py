@@ -2,109 +2,195 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from restbench.analyse import comparison
-from restbench.analyse.measures import Measurement
-from restbench.calibrate import ceiling, latency, same_cell, stall
-from restbench.calibrate import machine_at_rest as quiet
-from restbench.calibrate.calibrate import record
+from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
+from restbench.calibrate.calibrate import quiet, record
+from restbench.calibrate.generator_cost import Ceiling, Costs
+from restbench.calibrate.wrk_arm import Round, Turn
 from restbench.cli import app
 from restbench.commands import calibrate as command
-from restbench.experiment.records import Calibration, CalibrationCheck, Window
-from restbench.judge import verdicts
+from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.machine import machine
+from restbench.machine.placement import Cores
 from restbench.store import calibration
 from restbench.store.store import Run
+from restbench.store.trials import AGAIN, Trial
 from restbench.store.writing import write_json
+
+TWO_CORES = Cores(service=(0, 1), load=(0, 1))
+#: Six of the service, two of the load generator.
+OWN_CORES = Cores(service=(0, 1, 2, 3, 4, 5), load=(6, 7))
 
 # --- known latency ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("point", latency.POINTS[:2])
-def test_a_chain_that_adds_2_ms_fails(point: latency.Point) -> None:
-    off = latency.Found(point, 5_000, point.delay_ms + 2, point.delay_ms + 2)
-    right = latency.Found(point, 5_000, point.delay_ms, point.delay_ms + 1)
+@pytest.mark.parametrize("delay_ms", [5.0, 50.0])
+def test_a_chain_that_adds_2_ms_fails(delay_ms: float) -> None:
+    off = latency.Found(delay_ms, 5_000, delay_ms + 2, delay_ms + 2)
+    right = latency.Found(delay_ms, 5_000, delay_ms, delay_ms + 1)
     assert latency.judge([right]).passed
-    assert not latency.judge([right, off]).passed
+    check = latency.judge([right, off])
+    assert not check.passed
+    assert "up to 2.0 ms of the chain's own" in check.follows
 
 
 def test_a_p99_below_the_delay_fails() -> None:
-    assert not latency.judge([latency.Found(latency.POINTS[1], 5_000, 50, 40)]).passed
+    assert not latency.judge([latency.Found(50, 5_000, 50, 40)]).passed
 
 
 def test_a_p99_of_too_few_responses_shows_nothing_and_fails() -> None:
-    check = latency.judge([latency.Found(latency.POINTS[1], 999, 50, None)])
+    check = latency.judge([latency.Found(50, 999, 50, None)])
     assert not check.passed
     assert "p99 not known (999 responses)" in check.measured
 
 
-# --- generator ceiling --------------------------------------------------------------------------
+def test_every_delay_is_asked_for_more_often_than_a_p99_needs() -> None:
+    for point in latency.POINTS:
+        asked = 1000 * point.keep_s / point.delay_ms * point.users
+        assert asked > 1.1 * latency.ENOUGH_FOR_P99
 
 
-def test_the_ceiling_is_the_highest_load_and_must_be_five_times_the_fastest_cell() -> None:
-    loads = [
-        ceiling.Load("http-sampler", 10, 4_000, 20, 90),
-        ceiling.Load("http-sampler", 30, 5_000, 25, 95),
-        ceiling.Load("streaming", 10, 9_000, 40, 90),
-        ceiling.Load("streaming", 30, 8_000, 40, 95),
-    ]
-    assert ceiling.judge(loads, fastest_per_s=1_000).passed
-    check = ceiling.judge(loads, fastest_per_s=1_001)
+# --- generator ----------------------------------------------------------------------------------
+
+TOP = Ceiling(per_s=20_000, users=60, stub_cores=0.98, generator_cores=0.5)
+
+
+def costing(generator_ms: float) -> Costs:
+    return Costs(service_ms=0.06, generator_ms=generator_ms, per_s=20_000)
+
+
+def test_a_generator_that_takes_more_than_two_fifths_of_the_cpu_time_fails() -> None:
+    assert generator_cost.judge(costing(0.0399), TOP, TWO_CORES).passed
+    check = generator_cost.judge(costing(0.0401), TOP, TWO_CORES)
     assert not check.passed
-    assert check.values["ceiling_per_s"] == 5_000
-    assert "above 1000/s are marked generator-bound" in check.measured
-    assert "the stub used 25 % of a core" in check.measured
-    assert check.values["streaming_ceiling_per_s"] == 9_000
-    assert "The streaming sampler sends 9000/s: above 1800/s" in check.measured
+    assert check.values["generator_share"] == pytest.approx(0.0401 / 0.1001)
+
+
+def test_the_throughput_that_both_costs_allow_stands_beside_what_was_measured() -> None:
+    # 2 cores for 0.1 ms a request; 6 for the service's 0.06 ms and 2 for the generator's 0.04 ms.
+    assert costing(0.04).predicted_per_s(TWO_CORES) == pytest.approx(20_000)
+    assert costing(0.04).predicted_per_s(OWN_CORES) == pytest.approx(50_000)
+    assert costing(0.01).predicted_per_s(OWN_CORES) == pytest.approx(100_000)
+    check = generator_cost.judge(costing(0.03), TOP, TWO_CORES)
+    assert "could do 22222/s, 20000/s were measured (90%)" in check.measured
+
+
+@pytest.mark.parametrize(
+    ("cores", "generator_ms", "own"),
+    [
+        (TWO_CORES, 0.02, 0),  # shared
+        (OWN_CORES, 0.02, 4),  # 5 of 8 at a third each would take 56 % of 3
+        (OWN_CORES, 0.005, 2),  # 6 of 8 at a twelfth each take 25 % of 2
+        (OWN_CORES, 0.06, 4),  # never more than half
+    ],
+)
+def test_the_generator_gets_the_fewest_cores_of_which_it_takes_two_fifths_at_most(
+    cores: Cores, generator_ms: float, own: int
+) -> None:
+    check = generator_cost.judge(costing(generator_ms), TOP, cores)
+    assert check.values["load_cores"] == own
+    assert ("cores of its own" in check.measured) == bool(own)
+
+
+def test_costs_are_those_of_all_trials_together() -> None:
+    costs = generator_cost.costs_of(trials([1.0], [1.0]))
+    # 1 000 a second at 100 ms and 50 ms of CPU time.
+    assert (costs.service_ms, costs.generator_ms) == pytest.approx((0.1, 0.05))
+    assert costs.per_s == pytest.approx(1_000)
+    assert costs.share == pytest.approx(1 / 3)
+
+
+# --- wrk ----------------------------------------------------------------------------------------
+
+
+def rounds(jmeter: float, wrk: float, noise: float = 0.01, count: int = 25) -> list[Round]:
+    """serial is so many times as fast as pinned under each; JMeter costs 0.05 ms, wrk 0.01, serial
+    0.05 and pinned 0.1."""
+    draw = np.random.default_rng(1)
+    found = []
+    for _ in range(count):
+        turns: Round = {}
+        for generator, ratio, cost_ms in (("JMeter", jmeter, 0.05), ("wrk", wrk, 0.01)):
+            speed = 10_000 * ratio * float(draw.lognormal(0, noise))
+            turns[generator, "serial"] = Turn(speed, 0.05, cost_ms)
+            turns[generator, "pinned"] = Turn(10_000, 0.1, cost_ms)
+        found.append(turns)
+    return found
+
+
+#: By the CPU times of `rounds`.
+JMETER, WRK = 0.15 / 0.1, 0.11 / 0.06
+
+
+def test_what_the_generators_costs_explain_is_no_failure() -> None:
+    check = wrk_arm.judge(rounds(JMETER, WRK), shared=True)
+    assert check.passed
+    assert check.values["explained"] == pytest.approx(JMETER / WRK)
+    assert check.values["ratio_of_ratios"] == pytest.approx(JMETER / WRK, rel=0.02)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.1])
+def test_a_ratio_that_jmeter_changes_by_more_than_its_cost_fails(factor: float) -> None:
+    assert not wrk_arm.judge(rounds(JMETER * factor, WRK), shared=True).passed
+
+
+def test_a_generator_with_cores_of_its_own_may_change_no_ratio() -> None:
+    assert wrk_arm.judge(rounds(2, 2), shared=False).passed
+    assert not wrk_arm.judge(rounds(JMETER, WRK), shared=False).passed
 
 
 # --- A/A ----------------------------------------------------------------------------------------
 
 
-def pairs_of(values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[same_cell.Pair]:
-    window = Window(start_ms=0, end_ms=1_000, ended="enough")
+def trials(first: list[float], again: list[float]) -> list[Trial]:
+    """Of one cell in both arms, a batch each; 1 is 1 000 responses in a second."""
     return [
-        (
-            Measurement(block=0, flags=(), window=window, throughput_per_s=float(first)),
-            Measurement(block=0, flags=(), window=window, throughput_per_s=float(second)),
+        Trial(
+            block=batch,
+            round=1,
+            cell=same_cell.CELL.id,
+            arm=arm,
+            users=10,
+            began_ms=0,
+            seconds=1.0,
+            elapsed_us=np.zeros(round(1_000 * speed), dtype=np.int64),
+            service_cpu_ms=100.0,
+            generator_cpu_ms=50.0,
         )
-        for first, second in values
+        for batch, both in enumerate(zip(first, again, strict=True), start=1)
+        for arm, speed in zip(("", AGAIN), both, strict=True)
     ]
 
 
-def noise(spread: float, seed: int = 1) -> list[same_cell.Pair]:
-    return pairs_of(np.random.default_rng(seed).normal(1_000, 1_000 * spread, size=(8, 2)))
+def noisy(spread: float, bias: float = 1.0, seed: int = 1) -> list[Trial]:
+    count = same_cell.COMPARISONS * same_cell.BATCHES
+    one, two = np.random.default_rng(seed).lognormal(0, spread, (2, count))
+    return trials(one.tolist(), (bias * two).tolist())
 
 
-@pytest.mark.parametrize("spread", [0.005, 0.01, 0.02])
-def test_noise_is_not_called_a_difference(spread: float) -> None:
-    assert same_cell.judge(noise(spread), trials=300).passed
+@pytest.mark.parametrize("spread", [0.01, 0.05, 0.2])
+def test_noise_of_any_size_is_not_called_a_difference(spread: float) -> None:
+    passed = [same_cell.judge(noisy(spread, seed=seed)).passed for seed in range(20)]
+    assert sum(passed) >= 19
 
 
-def test_a_noisy_machine_is_said_to_be_one_where_the_share_is_too_large() -> None:
-    shares = [same_cell.judge(noise(0.2, seed), trials=100) for seed in range(8)]
-    failed = [each for each in shares if not each.passed]
-    assert failed
-    assert all("fails in about 4 of 10" in each.measured for each in failed)
-    assert max(each.values["different_share"] for each in shares) < 0.2
-
-
-def test_a_comparison_that_takes_every_difference_for_real_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def naive(found: comparison.Comparison, expect: str) -> float:
-        ratio = found.estimate or 1.0
-        return 0.0 if (ratio > 1.01 if expect == "greater" else ratio < 0.99) else 1.0
-
-    monkeypatch.setattr(verdicts, "p_holds", naive)
-    check = same_cell.judge(noise(0.05), trials=300)
+def test_an_arm_that_is_favoured_fails() -> None:
+    check = same_cell.judge(noisy(0.01, bias=0.98))
     assert not check.passed
-    assert check.values["different_share"] > 0.3
+    assert check.values["ratio"] == pytest.approx(1 / 0.98, rel=0.005)
+
+
+def test_the_number_of_wrong_verdicts_that_chance_gives_is_the_binomials() -> None:
+    # 40 comparisons at 5 %: more than 6 come with 0.34 %, more than 5 with 1.39 %.
+    assert same_cell.most_by_chance(40) == 6
+    more_than_5 = 1 - sum(math.comb(40, k) * 0.05**k * 0.95 ** (40 - k) for k in range(6))
+    assert more_than_5 > same_cell.LEAST_PROBABILITY
 
 
 # --- stall --------------------------------------------------------------------------------------
@@ -145,26 +231,53 @@ def test_an_open_load_that_shows_a_stall_otherwise_fails(wrong: dict[float, floa
     assert not stall.judge_opened(wrong).passed
 
 
+# --- overhead -----------------------------------------------------------------------------------
+
+
+def pairs(watched: float, cpu_share: float, noise: float) -> list[overhead.Pair]:
+    draw = np.random.default_rng(1)
+    both = 1_000 * draw.lognormal(0, noise, (overhead.PAIRS, 2))
+    return [overhead.Pair(watched * float(a), float(b), cpu_share) for a, b in both]
+
+
+def test_a_collector_of_a_hundredth_and_more_fails_however_noisy_the_throughput() -> None:
+    assert overhead.judge(pairs(1.0, cpu_share=0.002, noise=0.2)).passed
+    assert not overhead.judge(pairs(1.0, cpu_share=0.011, noise=0.2)).passed
+
+
+def test_a_loss_of_throughput_beyond_the_cpu_time_fails() -> None:
+    check = overhead.judge(pairs(0.95, cpu_share=0.002, noise=0.02))
+    assert not check.passed
+    assert check.values["cost"] == pytest.approx(0.05, abs=0.02)
+
+
 # --- the record ---------------------------------------------------------------------------------
 
 
-def test_a_busy_machine_is_said_to_be_busy() -> None:
-    assert quiet.judge([0.5, 1.0, 40.0]).passed
-    assert not quiet.judge([0.5, 30.0, 40.0]).passed
+def test_a_machine_that_others_use_meanwhile_is_said_to_be_busy() -> None:
+    assert quiet(5.0).passed
+    assert not quiet(5.1).passed
 
 
 def a_check(name: str, *, passed: bool, **values: float) -> CalibrationCheck:
     return CalibrationCheck(
-        name=name, question="?", measured="1 ms", limit="2 ms", passed=passed, values=values
+        name=name,
+        question="?",
+        measured="1 ms",
+        limit="2 ms",
+        passed=passed,
+        values=values,
+        follows=f"do not believe {name}",
     )
 
 
-def test_the_record_names_this_machine_and_carries_the_ceiling_of_each_sampler() -> None:
-    found = {"ceiling_per_s": 7.0, "streaming_ceiling_per_s": 9.0}
+def test_the_record_names_this_machine_and_what_a_run_needs_of_it() -> None:
+    found = {"ceiling_per_s": 7.0, "generator_share": 0.3, "load_cores": 2.0}
     made = record([a_check("one", passed=True), a_check("two", passed=False, **found)])
-    assert made.machine == machine.identity(machine.describe())
-    assert (made.ceiling_of("http-sampler"), made.ceiling_of("streaming")) == (7.0, 9.0)
-    assert record([a_check("one", passed=True)]).ceiling_of("streaming") is None
+    assert machine.others(made.machine, machine.identity(machine.describe())) == []
+    assert (made.ceiling_per_s, made.generator_share, made.load_cores) == (7.0, 0.3, 2)
+    assert [each.follows for each in made.checks] == ["", "do not believe two"]
+    assert record([a_check("one", passed=True)]).load_cores is None
 
 
 def unheard(note: str) -> None:
@@ -180,25 +293,49 @@ def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
     for each in (older, made, other):
         calibration.keep(each, tmp_path)
     assert calibration.newest_for(made.machine, unheard, tmp_path) == made
-    assert calibration.newest_for({"processor": "a third"}, unheard, tmp_path) is None
 
 
-def test_a_run_gets_the_newest_calibration_of_its_own_machine_and_keeps_it_elsewhere(
-    tmp_path: Path,
-) -> None:
+def test_a_calibration_of_another_machine_is_refused_in_words(tmp_path: Path) -> None:
+    made = record([a_check("one", passed=True)])
+    calibration.keep(made, tmp_path)
+    told: list[str] = []
+    twice_as_fast = {**made.machine, "integer_loops_per_s": 2 * machine_speed(made)}
+    assert calibration.newest_for(twice_as_fast, told.append, tmp_path) is None
+    (note,) = told
+    assert "refused: the calibration of" in note
+    assert "is of another machine (integer loops per s " in note
+    slower = {**made.machine, "integer_loops_per_s": machine_speed(made) / 1.4}
+    assert calibration.newest_for(slower, unheard, tmp_path) == made
+
+
+def machine_speed(made: Calibration) -> float:
+    speed = made.machine["integer_loops_per_s"]
+    assert isinstance(speed, float)
+    return speed
+
+
+def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(tmp_path: Path) -> None:
     run = Run(tmp_path / "run")
     write_json(run.machine_file, machine.describe())
     calibration.adopt(run, unheard, tmp_path)
     assert run.calibration() is None
-    made = record([a_check("one", passed=True)])
+    assert run.load_cores() is None
+    made = record([a_check("one", passed=True, load_cores=2.0)])
     calibration.keep(made, tmp_path)
     calibration.adopt(run, unheard, tmp_path)
     assert run.calibration() == made
-    calibration.adopt(run, unheard, tmp_path / "of another machine")
+    assert run.load_cores() == 2
+    newer = replace_made(made, "2999-01-01T00:00:00+00:00")
+    calibration.keep(newer, tmp_path)
+    calibration.adopt(run, unheard, tmp_path)
     assert run.calibration() == made
 
 
-def test_a_failing_check_is_printed_as_failing_and_kept(
+def replace_made(made: Calibration, when: str) -> Calibration:
+    return made.model_copy(update={"made": when, "load_cores": 1})
+
+
+def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = record([a_check("one", passed=True), a_check("two", passed=False)])
@@ -213,4 +350,6 @@ def test_a_failing_check_is_printed_as_failing_and_kept(
     shown = CliRunner().invoke(app, ["calibrate"])
     assert shown.exit_code == 0
     assert "FAILED" in shown.output
+    assert "so     two: do not believe two" in shown.output
+    assert "do not believe one" not in shown.output
     assert kept == [made]

@@ -31,32 +31,21 @@ def attached() -> Iterator[Service]:
 def test_a_collector_that_was_killed_is_named(
     attached: Service, tmp_path: Path, killed: str
 ) -> None:
-    with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path)) as monitors:
-        assert monitors.ended() == []
-        os.kill(monitors.running[killed].pid, signal.SIGKILL)
+    with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path)) as running:
+        assert monitor.ended(running) == []
+        os.kill(running[killed].pid, signal.SIGKILL)
         deadline = time.monotonic() + 60
-        while not monitors.ended() and time.monotonic() < deadline:
+        while not monitor.ended(running) and time.monotonic() < deadline:
             time.sleep(0.02)
-        assert monitors.ended() == [killed]
+        assert monitor.ended(running) == [killed]
 
 
-def test_each_sample_of_sar_can_be_awaited_and_the_end_waits_for_none(
-    attached: Service, tmp_path: Path
-) -> None:
-    folder = CellFolder(tmp_path)
-    with monitor.collectors(attached, os.getpid(), folder) as monitors:
-        for _ in range(2):
-            before, deadline = monitors.sampled_bytes(), time.monotonic() + 60
-            while monitors.sampled_bytes() == before and time.monotonic() < deadline:
-                time.sleep(0.02)
-            assert monitors.sampled_bytes() != before
+def test_what_sar_saw_until_the_end_is_read(attached: Service, tmp_path: Path) -> None:
+    folder, sizes = CellFolder(tmp_path), set[int]()
+    with monitor.collectors(attached, os.getpid(), folder):
+        deadline = time.monotonic() + 60
+        while len(sizes) < 3 and time.monotonic() < deadline:  # the file grows with each sample
+            time.sleep(0.02)
+            sizes |= {folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set()
     span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000, ended="capped")
-    assert len(sysstat.core_series(folder.sar_json, span).at_ms) >= 1
-
-
-def test_without_sar_there_is_no_sample_to_wait_for(
-    attached: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(monitor, "missing_tools", lambda: ["sar"])
-    with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path)) as monitors:
-        assert monitors.sampled_bytes() is None
+    assert sysstat.machine_use(folder.sar_json, span) is not None

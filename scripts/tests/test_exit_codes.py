@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from fixture_run import Made, build, cell, steady_load
-from ports import free_port
 from stub_bench import PATIENCE_S, Bench
 from test_cli import restbench
 
@@ -107,7 +106,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
 
 @pytest.mark.live
 def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) -> None:
-    started = bench.start("calibrate", STUB_PORT=str(free_port()))
+    started = bench.start("calibrate")
     assert started.stdout is not None
     try:
         assert started.stdout.readline().startswith("check")

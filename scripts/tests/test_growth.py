@@ -208,7 +208,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_told(
     monkeypatch.setattr(Client, "told", told)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
-    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0, tmp_path), plan)
+    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0), plan)
     assert asked == list(plan.users) * (1 + plan.user_rounds)
     assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
     assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)

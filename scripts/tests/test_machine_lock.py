@@ -105,7 +105,6 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
     [
         ("run",),
         ("calibrate",),
-        ("bench-analysis",),
         ("bench-limit",),
         ("bench-growth",),
         ("microbench",),

@@ -12,16 +12,18 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench.calibrate import ceiling, latency, stall
-from restbench.calibrate.probe import COMPLEXITY, STUB_PORT, Probe, new_probe
-from restbench.calibrate.stub import Behaviour
-from restbench.deploy import service
+from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
+from restbench.calibrate.bench import PAYLOAD, USERS, Bench
+from restbench.calibrate.stub import STRATEGY, Behaviour
+from restbench.deploy.service import Service
+from restbench.drive.generator import Generator
+from restbench.machine import ports
 
 pytestmark = pytest.mark.live
 
 #: What a busy machine may add to a time that is short.
 BUSY_MS = 200
-SHORT = latency.Point(50, 20, 6, completions=latency.ENOUGH_FOR_P99)
+SHORT = latency.Point(50, 20, 4)
 #: A pause of the machine looks like a stall of the stub, but not each time.
 LOOKS = 5
 
@@ -31,87 +33,140 @@ def silent(_line: str) -> None:
 
 
 @pytest.fixture
-def probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probe:
-    monkeypatch.setenv(STUB_PORT, str(free_port()))
-    for check in (latency, ceiling):
-        monkeypatch.setattr(check, "WARMUP_S", 0.5)  # nothing in a stub gets any warmer
-    return new_probe(tmp_path)
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(ports, "free", free_port)
+    return Bench(tmp_path, silent)
 
 
-def test_the_stub_answers_the_exact_product_after_its_delay(probe: Probe) -> None:
-    with probe.stub(Behaviour(delay_ms=80)) as stub:
-        stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("first"))
+@pytest.fixture
+def load(bench: Bench) -> Iterator[Generator]:
+    with bench.generator(stall.OPEN_USERS) as running:
+        yield running
+
+
+@contextmanager
+def stubbed(bench: Bench, behaviour: Behaviour) -> Iterator[Service]:
+    """A stub that no load generator knows of."""
+
+    class Nobody:
+        def cell(self, *_told: object) -> None:
+            """It is told of every stub."""
+
+    with bench.stub(Nobody(), behaviour) as stub:  # type: ignore[arg-type]
+        yield stub
+
+
+def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> None:
+    with stubbed(bench, Behaviour(delay_ms=80)) as stub:
+        stub.post("serial", "loops", PAYLOAD.body("first"))
         begun = time.monotonic()
-        answer = stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("u1-2"))
+        answer = stub.post("serial", "loops", PAYLOAD.body("u1-2"))
         taken_ms = 1000 * (time.monotonic() - begun)
-    assert answer.content == probe.payloads[COMPLEXITY].answer("u1-2")
+    assert answer.content == PAYLOAD.answer("u1-2")
     assert taken_ms >= 80
 
 
-def test_the_stub_tells_how_many_it_has_answered(probe: Probe) -> None:
-    with probe.stub(Behaviour()) as stub:
+def test_the_stub_tells_how_many_it_has_answered(bench: Bench) -> None:
+    with stubbed(bench, Behaviour()) as stub:
         for number in range(3):
-            stub.post("serial", "loops", probe.payloads[COMPLEXITY].body(f"u{number}"))
+            stub.post("serial", "loops", PAYLOAD.body(f"u{number}"))
         told = stub.get("/metrics").text
     assert 'restbench_requests_total{strategy="serial"} 3\n' in told
     assert "restbench_requests_in_flight 0\n" in told
 
 
-def test_the_stub_stops_once_and_everybody_waits(probe: Probe) -> None:
-    assert any(stalls(probe) == 1 for _ in range(LOOKS))
+def test_the_stub_stops_once_and_everybody_waits(bench: Bench) -> None:
+    assert any(stalls(bench) == 1 for _ in range(LOOKS))
 
 
-def stalls(probe: Probe) -> int:
+def stalls(bench: Bench) -> int:
     """How many requests waited for most of a stall, of those that begin until it must be over."""
-    with probe.stub(Behaviour(stall_after_s=0.1, stall_s=1.0)) as stub:
+    with stubbed(bench, Behaviour(stall_after_s=0.1, stall_s=1.0)) as stub:
         taken_s = []
         deadline = time.monotonic() + 1.6
         while time.monotonic() < deadline:
             begun = time.monotonic()
-            stub.post("serial", "loops", probe.payloads[COMPLEXITY].body("u1-1"))
+            stub.post("serial", "loops", PAYLOAD.body("u1-1"))
             taken_s.append(time.monotonic() - begun)
     return sum(each > 0.6 for each in taken_s)
 
 
-def test_a_stub_is_gone_after_its_check(probe: Probe) -> None:
-    with probe.stub(Behaviour()) as stub:
+def test_a_stub_is_gone_after_its_check(bench: Bench) -> None:
+    with stubbed(bench, Behaviour()) as stub:
         url = stub.base_url
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{url}/health", trust_env=False)
 
 
-def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(probe: Probe) -> None:
-    values = latency.check(probe, silent, [SHORT]).values
+def test_a_chain_that_tells_the_truth_measures_the_stub_s_delay(
+    bench: Bench, load: Generator
+) -> None:
+    values = latency.check(bench, load, [SHORT]).values
     # Not the check's own limit: a machine that is busy adds to it.
     assert 50 <= values["50_ms.median_ms"] < 50 + BUSY_MS
 
 
 def test_a_stub_that_hides_10_ms_is_found_out(
-    probe: Probe, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, load: Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    honest = Probe.stub
+    honest = Bench.stub
 
     @contextmanager
-    def lying(self: Probe, behaviour: Behaviour) -> Iterator[service.Service]:
-        with honest(self, replace(behaviour, delay_ms=behaviour.delay_ms + 10)) as stub:
+    def lying(self: Bench, load: Generator, behaviour: Behaviour) -> Iterator[Service]:
+        with honest(self, load, replace(behaviour, delay_ms=behaviour.delay_ms + 10)) as stub:
             yield stub
 
-    monkeypatch.setattr(Probe, "stub", lying)
-    check = latency.check(probe, silent, [SHORT])
+    monkeypatch.setattr(Bench, "stub", lying)
+    check = latency.check(bench, load, [SHORT])
     assert check.values["50_ms.median_ms"] >= 60
     assert not check.passed
 
 
-def test_the_load_generator_s_ceiling_is_measured_with_either_sampler(probe: Probe) -> None:
-    loads = ceiling.check(probe, silent, users=(4,), window_s=1.0)
-    assert [(each.client, each.users) for each in loads] == [("http-sampler", 4), ("streaming", 4)]
-    assert all(each.throughput_per_s > 0 for each in loads)
+def test_what_the_load_generator_can_send_is_measured(
+    bench: Bench, load: Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(generator_cost, "TIMES_S", (0.2, 1.0))
+    found = generator_cost.ceiling(bench, load)
+    assert found.per_s > 0
+    assert found.users in generator_cost.CEILING_USERS
+    assert found.stub_cores > 0
+    assert found.generator_cores > 0
 
 
-def test_an_open_load_shows_a_stall_in_its_percentiles(probe: Probe) -> None:
+def test_an_open_load_shows_a_stall_in_its_percentiles(bench: Bench, load: Generator) -> None:
     brief = stall.Stall(stall_s=1.5, window_s=3.0)
-    found = stall.opened(probe, silent, brief)
+    found = stall.opened(bench, load, brief)
     # Half of the arrivals wait; a busy machine only adds to it.
     for percent in (90.0, 100.0):
         truth_ms = brief.expected_ms(percent)
         assert 0.75 * truth_ms <= found[percent] <= 1.25 * truth_ms + 10 * BUSY_MS
+
+
+def test_a_closed_load_shows_a_stall_in_its_slowest_response(bench: Bench, load: Generator) -> None:
+    brief = stall.Stall(stall_s=1.5, window_s=3.0)
+    found = stall.closed(bench, load, brief)
+    assert 1_400 <= found.slowest_ms <= 1_500 + 10 * BUSY_MS
+    assert found.touched >= 1
+
+
+def test_what_is_done_with_a_java_service_measures_both_generators_and_the_collectors(
+    bench: Bench,
+) -> None:
+    with bench.java() as service, bench.generator(USERS) as load:
+        bench.announce(load, service, *wrk_arm.STRATEGIES)
+        trials = same_cell.measure(bench, load, service.pids(), batches=2)
+        (turns,) = wrk_arm.measure(bench, load, service, rounds=1)
+        (pair,) = overhead.measure(bench, load, service, pairs=1)
+    assert same_cell.CELL.strategy == STRATEGY
+    assert sorted((each.block, each.arm) for each in trials) == [
+        (1, ""),
+        (1, "again"),
+        (2, ""),
+        (2, "again"),
+    ]
+    assert all(each.completions and not each.errors and not each.wrong for each in trials)
+    assert len(turns) == len(wrk_arm.GENERATORS) * len(wrk_arm.STRATEGIES)
+    for each in turns.values():
+        assert min(each.per_s, each.service_ms, each.generator_ms) > 0
+    assert min(pair.watched_per_s, pair.bare_per_s, pair.cpu_share) > 0
+    assert 0 < bench.foreign_ms + 1 < bench.machine_ms

@@ -31,7 +31,7 @@ CHOOSING = (
 
 
 def told(samples: list[Sample], kinds: list[str]) -> list[Sample]:
-    """The samples as the streaming sampler writes them, of these kinds in turn."""
+    """Samples in microseconds, of these kinds in turn."""
     turn: Iterator[str] = cycle(kinds)
     return [
         replace(each, kind=next(turn), elapsed_us=1000 * each.elapsed_ms + 250) for each in samples

@@ -8,11 +8,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fixture_run import Made, build, cell, steady_load
+from fixture_run import FIXTURES, WINDOW, Made, build, cell, steady_load
 from page_under_test import Page, data_of, page_of, small_run
 
 from restbench.analyse import measures
-from restbench.experiment.records import Calibration, CalibrationCheck
+from restbench.experiment.records import Calibration, CalibrationCheck, LongWindow
 from restbench.show import keep
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
@@ -29,7 +29,10 @@ def test_the_answer_has_its_two_sentences(run: Run) -> None:
 
 
 def test_a_missing_calibration_is_said_with_what_mends_it(run: Run) -> None:
-    assert "There is no calibration of this machine. <code>make calibrate</code>" in page_of(run)
+    said = (
+        "There was no calibration of this machine when the run began. <code>make calibrate</code>"
+    )
+    assert said in page_of(run)
 
 
 def test_each_check_of_the_calibration_is_told(run: Run) -> None:
@@ -41,6 +44,7 @@ def test_each_check_of_the_calibration_is_told(run: Run) -> None:
             limit="1 %",
             passed=passed,
             values={},
+            follows="" if passed else "throughputs are too low",
         )
         for name, passed in (("A/A", True), ("Overhead", False))
     ]
@@ -55,6 +59,7 @@ def test_each_check_of_the_calibration_is_told(run: Run) -> None:
     part = page_of(run).split('<section id="audit">')[1].split("</section>")[0]
     assert "A/A &lt;measured&gt;" in part
     assert part.count('<li class="passed">') == part.count('<li class="failed">') == 1
+    assert part.count("So throughputs are too low.") == part.count("<br>So ") == 1
 
 
 def test_the_marked_cells_are_named_with_the_reason_in_words(run: Run) -> None:
@@ -81,12 +86,38 @@ def test_a_run_without_claims_says_so(run: Run) -> None:
 
 
 def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
+    lay_down_a_window(run)
     kept = Run(tmp_path / "kept")
     keep.keep(run, measures.rows(run), kept)
     text = kept.report.read_text(encoding="utf-8")
-    assert data_of(text)["timelines"] == data_of(page_of(run))["timelines"]
+    assert observed_of(text) == observed_of(page_of(run)) != ""
     for link in Page(text).values("href"):
         assert link.startswith("#") or (kept.path / link).exists(), link
+
+
+def lay_down_a_window(run: Run) -> None:
+    """As the collectors beside a long window leave it: recorded of one busy process."""
+    folder = run.window("java-serial-unbound-low-10u")
+    folder.path.mkdir(parents=True)
+    shutil.copy(FIXTURES / "sar.json", folder.sar_json)
+    shutil.copy(FIXTURES / "pidstat.txt", folder.pidstat)
+    write_model(folder.window_record, LongWindow(window=WINDOW, service_pids=(14528,)))
+
+
+def observed_of(text: str) -> str:
+    """The rows of the table of the long windows."""
+    part = text.partition('id="observed"')[2].partition("</section>")[0]
+    return part.partition("<tbody>")[2].partition("</tbody>")[0]
+
+
+def test_what_the_collectors_saw_of_a_long_window_is_told(run: Run) -> None:
+    assert "There was no long window in this run." in page_of(run)
+    lay_down_a_window(run)
+    values = re.findall(r'<td class="n">(.*?)</td>', observed_of(page_of(run)))
+    # 2 s; both samples of sar in the window; the process on one core, all of it.
+    assert values[:2] == ["2.00", "50.4"]
+    assert values[6:8] == ["100", "13.1"]
+    assert values[8:] == ["", ""], "no sample of its own metrics"
 
 
 def test_numbers_flags_and_what_failed_are_told(run: Run) -> None:

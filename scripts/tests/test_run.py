@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from stub_bench import PATIENCE_S, Bench, Ran
 
+from restbench.analyse import long_windows
+
 pytestmark = pytest.mark.live
 
 LATER = """
@@ -114,7 +116,12 @@ def test_a_long_window_has_sar_a_jtl_and_a_dashboard(wrong: Ran) -> None:
     run = wrong.bench.latest
     folder = run.window("java-pipeline-unbound-tiny-2u")
     assert folder.samples.exists()
-    assert folder.sar_json.exists()
+    (seen,) = long_windows.of_run(run)
+    assert seen.cell == folder.path.name
+    assert seen.seconds >= 2
+    assert seen.machine is not None, "sar"
+    assert seen.service is not None, "pidstat"
+    assert seen.service.peak_rss_mib > 0
     assert (run.dashboard("java-pipeline-unbound-tiny-2u") / "index.html").exists()
 
 

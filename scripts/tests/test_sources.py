@@ -32,7 +32,7 @@ def test_a_load_is_known_by_the_sampler_that_sends_it(
     def build(sampler: str, built: str) -> dict[str, str]:
         with zipfile.ZipFile(programs, "w") as archive:
             archive.writestr("META-INF/MANIFEST.MF", built)
-            archive.writestr("restbench/streaming/StreamingSampler.class", sampler)
+            archive.writestr("restbench/trials/User.class", sampler)
         return sources.fingerprints()
 
     assert sources.PROGRAMS.exists()

@@ -13,7 +13,6 @@ from restbench.experiment import statistics
 
 SERIES = [101, 103, 102, 104, 106, 105, 103, 101, 99, 98, 97, 99, 100, 102, 103, 101, 100, 98, 99]
 SERIES = [*SERIES, 101]
-WARMING_UP = [50, 70, 85, 92, 97, 100, 101, 99, 100, 100, 102, 98]
 FIRST = [584.73, 581.95, 580.53]
 SECOND = [560.35, 563.38, 578.81]
 
@@ -29,47 +28,6 @@ def test_a_t_interval_has_the_methods_half_width() -> None:
 def test_a_t_interval_needs_two_runs() -> None:
     with pytest.raises(ValueError, match="at least two"):
         statistics.t_interval([5.0])
-
-
-def test_batch_means_widen_the_interval_of_an_autocorrelated_series() -> None:
-    assert list(statistics.means_of_batches(SERIES, 4)) == pytest.approx(
-        [103.2, 101.2, 100.2, 99.8]
-    )
-    assert statistics.batch_means(SERIES, 4).half_width == pytest.approx(2.41670, abs=5e-6)
-
-
-def test_values_that_fill_no_batch_are_left_out_at_the_front() -> None:
-    assert list(statistics.means_of_batches([1000.0, *SERIES], 4)) == pytest.approx(
-        [103.2, 101.2, 100.2, 99.8]
-    )
-    with pytest.raises(ValueError, match="3 values do not fill 4 batches"):
-        statistics.means_of_batches([1, 2, 3], 4)
-
-
-def test_lag_1_autocorrelation_has_the_methods_value() -> None:
-    assert statistics.lag1_autocorrelation(SERIES) == pytest.approx(0.76735, abs=5e-6)
-    assert statistics.lag1_autocorrelation([7, 7, 7]) == 0
-
-
-def test_von_neumanns_statistic_has_the_methods_value() -> None:
-    batches = statistics.means_of_batches(SERIES, 4)
-    assert statistics.von_neumann(batches) == pytest.approx(0.62717, abs=5e-6)
-
-
-def test_mser_cuts_the_methods_series_at_five() -> None:
-    found = statistics.mser(WARMING_UP)
-    expected = [19.24769, 7.62735, 2.404, 0.85871, 0.2793, 0.20408, 0.27778]
-    assert found.statistic == pytest.approx(expected, abs=5e-5)
-    assert (found.cut, found.steady) == (5, True)
-
-
-def test_mser_at_its_limit_is_not_steady() -> None:
-    found = statistics.mser([0, 30, 60, 90, 100, 100, 100, 100])
-    assert (found.cut, found.steady) == (4, False)
-
-
-def test_a_steady_series_is_not_cut() -> None:
-    assert statistics.mser([5, 6, 5, 6, 5, 6, 5, 6]).cut == 0
 
 
 def test_log_welch_has_the_methods_interval() -> None:

@@ -99,14 +99,3 @@ def test_a_pidstat_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     assert pidstat.process_use(path, window(1, 9), [BUSY]) == pidstat.ProcessUse(
         cpu_pct=100, peak_rss_mib=13396 / 1024
     )
-
-
-def test_series_stand_in_the_middle_of_their_intervals_and_cores_are_those_seen() -> None:
-    cores = sysstat.core_series(SAR, window(2, 3))
-    assert cores.at_ms == (FIRST_STAMP_MS + 1_000, FIRST_STAMP_MS + 2_000)
-    assert [len(core) for core in cores.values] == [2, 2]
-    busy = pidstat.process_series(PIDSTAT, window(2, 3), [BUSY])
-    assert busy.at_ms == cores.at_ms
-    assert busy.values == ((100, 100), (13396 / 1024, 13396 / 1024))
-    assert pidstat.cores_used(PIDSTAT, window(2, 3), [BUSY, SLEEPING]) == {1}
-    assert pidstat.cores_used(PIDSTAT, window(50, 60), [BUSY]) == frozenset()

@@ -40,11 +40,6 @@ class Counted:
         """How many are larger."""
         return int(self.counts[self.values > limit].sum())
 
-    def whole(self) -> Counted:
-        """The same cut to whole numbers."""
-        found, places = np.unique(np.floor(self.values).astype(np.int64), return_inverse=True)
-        return Counted(found, np.bincount(places, self.counts, found.size).astype(np.int64))
-
     def percentile(self, percent: float) -> float:
         """The exact percentile by nearest rank: the smallest value that at least `percent` of all
         do not exceed. Nothing is interpolated, sampled or binned. ValueError of nothing."""

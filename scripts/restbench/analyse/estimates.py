@@ -13,7 +13,12 @@ import numpy as np
 
 from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.experiment.records import Window
-from restbench.experiment.statistics import COMPLETIONS_FOR_A_MEAN, COMPLETIONS_NEEDED
+from restbench.experiment.statistics import (
+    COMPLETIONS_FOR_A_MEAN,
+    COMPLETIONS_NEEDED,
+    CONFIDENCE,
+    t_quantile,
+)
 from restbench.store.trials import Event, Microseconds, Trial
 
 #: Beyond this response time a trial holds too few responses of a user for a mean of its own.
@@ -85,6 +90,7 @@ def of_trials(
     mean_ms = _mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
     memory = [each.memory_mib for each in trials if each.memory_mib]
+    error = within_block_error(trials)
     machine_ms = 1000 * seconds * cores
     return Measurement(
         block=block,
@@ -122,7 +128,8 @@ def of_trials(
         ),
         compile_share=_share(_total(each.compilers_ms for each in trials), service_ms),
         gc_share=_share(_total(each.collector_ms for each in trials), service_ms),
-        within_block_se=within_block_error(trials),
+        within_block_se=error,
+        batch_half_width_pct=_half_width_pct(error, len(trials)),
     )
 
 
@@ -133,6 +140,10 @@ def within_block_error(trials: Sequence[Trial]) -> float | None:
     if len(rates) < 3 or not fmean(rates):
         return None
     return stdev(rates) / math.sqrt(len(rates)) / fmean(rates)
+
+
+def _half_width_pct(error: float | None, trials: int) -> float | None:
+    return None if error is None else 100 * t_quantile((1 + CONFIDENCE) / 2, trials - 1) * error
 
 
 def percentile_ms(sorted_us: Microseconds, percent: int) -> float | None:

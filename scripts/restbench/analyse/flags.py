@@ -45,27 +45,10 @@ FLAGS: dict[str, str] = {
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
     "wrong-answers": "A product was wrong: the cell is void in that block, but for its counts.",
-    "few-completions": "Under 30 correct responses in a window: too few for a mean.",
-    "warm-up-short": (
-        "Warm-up was shorter than users / throughput: the window has first requests, of users "
-        "who all began at once, so its response times are too small."
-    ),
-    "percentile-order": "Percentiles are not in their order: the samples are not sound.",
-    "bytes-vary": "Right answers differed in size by more than their ids and headers explain.",
-    "duration": "Warm-up or window were not as long as the profile plans them.",
-    "not-steady": (
-        "Throughput was not steady: MSER finds no end of warm-up in the first half of twice "
-        "the window."
-    ),
     "foreign-load-before": (
         "Just before the load over 5 % of the machine's CPU time went to others: another "
         "benchmark, or a machine in use."
     ),
-    "processes-changed": (
-        "The service's processes were not the same at both ends of the window: no CPU time."
-    ),
-    "no-sar": "No sysstat, or no sample of it in the window: no machine CPU %.",
-    "no-server-timing": "The responses told no stage times.",
     "attached": "The service was started by others: its CPU and memory are unknown.",
     "service-restarted": (
         "The service was started anew just before this cell: a JVM may not be warm yet."
@@ -80,11 +63,6 @@ FLAGS: dict[str, str] = {
     "busy-before": "The service was, or may have been, still at work for what came before.",
     "shared-cores": (
         "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too."
-    ),
-    "capped": "The window ended by time, before the completions asked for.",
-    "coarse-clock": (
-        "The mean is under 10 ms, JMeter counts whole milliseconds: users / throughput and "
-        "the stages tell it better."
     ),
 }
 

@@ -1,15 +1,11 @@
-"""One measurement of one cell as numbers, and what it is judged by beside its own files."""
+"""One block of one cell as numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from restbench.analyse.timeline import Timeline
-from restbench.analyse.within_run import WithinRun
 from restbench.experiment.records import Window
-from restbench.observe.service_metrics import ServiceMetrics
-from restbench.observe.sysstat import MachineUse
 
 
 @dataclass(frozen=True)
@@ -56,10 +52,7 @@ class Measurement:
     network_ms: float | None = None
     littles_mean_ms: float | None = None
     batch_half_width_pct: float | None = None
-    """Of `within_run`: how this run went, no interval over runs."""
-    within_run: WithinRun | None = None
-    timeline: Timeline | None = None
-    """From the same scan of the samples."""
+    """Of the throughput over the rounds of this block: how it went, no interval over blocks."""
     generator_share: float | None = None
     """The load generator's CPU time over its own and the service's (0 to 1)."""
     users_in_flight: float | None = None
@@ -80,16 +73,3 @@ class Measurement:
     """Requests that the service counted where the load generator counted samples and errors."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
-    machine: MachineUse | None = None
-    service_metrics: ServiceMetrics | None = None
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of a run beside a cell's own raw files; it is judged by."""
-
-    planned_window_s: tuple[float, float] | None = None
-    """The shortest and the longest that the window may have been."""
-
-
-NOTHING = Known()

@@ -1,25 +1,21 @@
-"""From raw files to numbers: one measurement of a cell, and the row of its blocks."""
+"""From a run's trials to the rows of its table: one for each cell, with its blocks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
-from restbench.analyse import audit, estimates, evidence, jtl, timeline, warnings, within_run
+from restbench.analyse import estimates, warnings
 from restbench.analyse.flags import explain
-from restbench.analyse.jtl import Completions
-from restbench.analyse.measurement import NOTHING, KindMeasurement, Known, Measurement
+from restbench.analyse.measurement import Measurement
 from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.records import CellRun, Usage, Window
 from restbench.experiment.statistics import Interval, t_interval
-from restbench.observe import pidstat, service_metrics, sysstat
-from restbench.store.cell_folder import CellFolder
 from restbench.store.store import Run
 
-__all__ = ["COUNTS", "Known", "Measurement", "Row", "measurement", "row", "rows"]
+__all__ = ["COUNTS", "Measurement", "Row", "row", "rows"]
 
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
@@ -122,102 +118,3 @@ def row(
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
     return Row(cell, None if mix else definition.shape(cell.complexity), ids, blocks, mix)
-
-
-def measurement(record: CellRun, folder: CellFolder, known: Known = NOTHING) -> Measurement:
-    """The numbers of one measurement, from its raw files, each of them read once."""
-    if record.window is None or record.usage is None:
-        flags = tuple(dict.fromkeys((*record.flags, "failed")))
-        return Measurement(block=record.block, flags=flags, reason=record.reason)
-    completions = jtl.read(folder.samples, record.window)
-    found = _of_completions(record.block, record.window, completions)
-    found = _with_kinds(found, record, record.window, completions)
-    found = _with_cpu_time(found, record.window, record.usage)
-    found = _with_observations(found, record, record.window, folder)
-    found = _with_course(found, record, folder, completions)
-    found = evidence.with_facts(found, record, folder, completions)
-    noticed = audit.noticed(evidence.of(found, record, known, completions))
-    return replace(found, flags=tuple(dict.fromkeys((*record.flags, *noticed))))
-
-
-def _of_completions(block: int, window: Window, completions: Completions) -> Measurement:
-    elapsed = completions.correct_latency_ms()
-    return Measurement(
-        block=block,
-        flags=(),
-        window=window,
-        throughput_per_s=elapsed.size / window.seconds,
-        mean_ms=elapsed.mean,
-        p50_ms=elapsed.supported_percentile(50),
-        p90_ms=elapsed.supported_percentile(90),
-        p95_ms=elapsed.supported_percentile(95),
-        p99_ms=elapsed.supported_percentile(99),
-        samples=elapsed.size,
-        errors=completions.count("error"),
-        wrong_answers=completions.wrong_in_load,
-        queue_ms=completions.stages_ms["queue"],
-        parse_ms=completions.stages_ms["parse"],
-        compute_ms=completions.stages_ms["compute"],
-        serialize_ms=completions.stages_ms["serialize"],
-        network_ms=completions.network_ms,
-    )
-
-
-def _with_kinds(
-    found: Measurement, record: CellRun, window: Window, completions: Completions
-) -> Measurement:
-    elapsed = {kind.name: completions.correct_latency_ms(kind.name) for kind in record.mix}
-    kinds = {
-        name: KindMeasurement(
-            samples=each.size,
-            throughput_per_s=each.size / window.seconds,
-            mean_ms=each.mean,
-            p50_ms=each.supported_percentile(50),
-            p95_ms=each.supported_percentile(95),
-        )
-        for name, each in elapsed.items()
-    }
-    return replace(found, kinds=kinds)
-
-
-def _with_cpu_time(found: Measurement, window: Window, usage: Usage) -> Measurement:
-    window_ms = 1000 * window.seconds
-    service_ms, load_ms = usage.service_cpu_ms, usage.load_cpu_ms
-    per_request = service_ms / found.samples if service_ms is not None and found.samples else None
-    return replace(
-        found,
-        cpu_ms_per_request=per_request,
-        service_cpu_pct=None if service_ms is None else 100 * service_ms / window_ms,
-        load_cpu_pct=None if load_ms is None else 100 * load_ms / window_ms,
-    )
-
-
-def _with_observations(
-    found: Measurement, record: CellRun, window: Window, folder: CellFolder
-) -> Measurement:
-    machine = sysstat.machine_use(folder.sar_json, window)
-    service = pidstat.process_use(folder.pidstat, window, record.service_pids)
-    return replace(
-        found,
-        machine_cpu_pct=machine.cpu_pct if machine else None,
-        memory_mib=service.peak_rss_mib if service else None,
-        machine=machine,
-        service_metrics=service_metrics.read(folder.metrics, window),
-    )
-
-
-def _with_course(
-    found: Measurement, record: CellRun, folder: CellFolder, completions: Completions
-) -> Measurement:
-    """What the load did over time, and what Little's law makes of its number of completions."""
-    line = timeline.of(record, folder, completions)
-    diagnostics = within_run.of(line.window_counts) if line else None
-    completed = completions.completed
-    cycle_ms = 1000 * record.cell.users * completions.window.seconds
-    return replace(
-        found,
-        littles_mean_ms=cycle_ms / completed if completed else None,
-        batch_half_width_pct=diagnostics.half_width_pct if diagnostics else None,
-        within_run=diagnostics,
-        timeline=line,
-    )

@@ -43,11 +43,6 @@ def counted_columns(path: Path) -> Iterator[pl.DataFrame]:
         yield frame.with_columns(_outcome(), *_as(more))
 
 
-def every_column(path: Path) -> Iterator[pl.DataFrame]:
-    """The same with all columns as they stand in the file, and no other."""
-    return _read(path)
-
-
 def ends_in(window: Window) -> pl.Expr:
     """Whether a sample's END lies in the window (method, rule 4), in any of its turns."""
     return pl.any_horizontal(
@@ -65,12 +60,12 @@ def _as(types: Mapping[str, pl.DataType]) -> list[pl.Expr]:
     return [pl.col(name).cast(kind, strict=False) for name, kind in types.items()]
 
 
-def _read(path: Path, wanted: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
-    """All columns, or those of the wanted ones that are there."""
+def _read(path: Path, wanted: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Those of the wanted columns that are there."""
     empty = True
     try:
         for piece in pieces(path):
-            columns = wanted and [name for name in _header(piece) if name in wanted]
+            columns = [name for name in _header(piece) if name in wanted]
             frame = pl.read_csv(piece, columns=columns, infer_schema=False, schema_overrides=_TYPES)
             _require_columns(path, frame)
             empty = False

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from restbench.calibrate import ceiling, latency, overhead, probe, same_cell, stall
-from restbench.calibrate import machine_at_rest as quiet
-from restbench.calibrate.probe import Probe, window_of
+from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
+from restbench.calibrate.bench import USERS, Bench, Tell
 from restbench.deploy import programs
 from restbench.drive import load, monitor
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.failures import EnvironmentProblem
-from restbench.machine import machine, machine_lock, ports, watch
+from restbench.machine import machine, machine_lock, watch
 
 #: Load on a fresh Java service before anything of it counts: its compilers work for that long.
-SERVICE_WARMUP_S = 20.0
-
-Tell = Callable[[str], None]
+SERVICE_WARMUP_S = 10.0
+#: What others may take of the machine, percent, before a check that failed may be their doing.
+FOREIGN_LIMIT_PCT = 5.0
 
 
 def require_tools() -> None:
@@ -28,11 +28,10 @@ def require_tools() -> None:
     load.require_jmeter()
     watch.end_leftovers()
     programs.COMMANDS["java"](programs.NO_SETTINGS)
-    ports.require_free(ports.port("java"), ports.PORT_VARIABLES["java"])
-    ports.require_free(probe.stub_port(), probe.STUB_PORT)
-    missing = monitor.missing_tools()
-    if missing:
+    if missing := monitor.missing_tools():
         raise EnvironmentProblem(f"{', '.join(missing)} missing: apt-get install sysstat")
+    if shutil.which("wrk") is None:
+        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
 
 def calibrate(tell: Tell) -> Calibration:
@@ -42,37 +41,63 @@ def calibrate(tell: Tell) -> Calibration:
     """
     require_tools()
     with tempfile.TemporaryDirectory(prefix="calibration-", dir=watch.begin()) as folder:
-        checks = _checks(probe.new_probe(Path(folder)), tell)
-    return record(checks)
+        return record(_checks(Bench(Path(folder), tell)))
 
 
-def _checks(chain: Probe, tell: Tell) -> list[CalibrationCheck]:
-    known = latency.check(chain, tell)
-    stalls = [
-        stall.judge_closed(stall.closed(chain, tell)),
-        stall.judge_opened(stall.opened(chain, tell)),
-    ]
-    loads = ceiling.check(chain, tell)
-    with chain.java() as running:
-        tell(f"warming a Java service up for {SERVICE_WARMUP_S:.0f} s")
-        chain.measure(running, probe.cell_of(same_cell.USERS), window_of(1.0, SERVICE_WARMUP_S))
-        same = same_cell.judge(same_cell.measure(chain, tell, running))
-        costs = [
-            overhead.judge(overhead.measure(chain, tell, running, subject), subject)
-            for subject in (overhead.FAST, overhead.MANY_THREADS)
+def _checks(bench: Bench) -> list[CalibrationCheck]:
+    with bench.generator(stall.OPEN_USERS) as generator:
+        known = latency.check(bench, generator)
+        stalls = [
+            stall.judge_closed(stall.closed(bench, generator)),
+            stall.judge_opened(stall.opened(bench, generator)),
         ]
-    room = ceiling.judge(loads, same.values["mean_per_s"])
-    return [quiet.judge(chain.foreign_pct), same, known, *stalls, room, *costs]
+        ceiling = generator_cost.ceiling(bench, generator)
+    with bench.java() as service, bench.generator(USERS) as generator:
+        bench.announce(generator, service, *wrk_arm.STRATEGIES)
+        for strategy in wrk_arm.STRATEGIES:
+            bench.tell(f"warming {strategy} of a Java service up for {SERVICE_WARMUP_S:.0f} s")
+            generator.trial(strategy, USERS, SERVICE_WARMUP_S, 0.1, service.pids())
+        trials = same_cell.measure(bench, generator, service.pids())
+        under_wrk = wrk_arm.measure(bench, generator, service)
+        looked_at = overhead.measure(bench, generator, service)
+    return [
+        quiet(100 * bench.foreign_ms / bench.machine_ms),
+        same_cell.judge(trials),
+        known,
+        *stalls,
+        generator_cost.judge(generator_cost.costs_of(trials), ceiling, bench.cores),
+        wrk_arm.judge(under_wrk, shared=bench.cores.shared),
+        overhead.judge(looked_at),
+    ]
+
+
+def quiet(foreign_pct: float) -> CalibrationCheck:
+    """Whether anything else was at work while the other checks were made."""
+    return CalibrationCheck(
+        name="quiet machine",
+        question="Was anything else at work meanwhile?",
+        measured=f"others used {foreign_pct:.1f} % of the machine while trials went on",
+        limit=f"at most {FOREIGN_LIMIT_PCT:.0f} %",
+        passed=foreign_pct <= FOREIGN_LIMIT_PCT,
+        values={"foreign_pct": foreign_pct},
+        follows="any other check that failed may be their doing: end what else runs ('restbench "
+        "doctor' names it), and calibrate again",
+    )
 
 
 def record(checks: Sequence[CalibrationCheck]) -> Calibration:
-    """The calibration of this machine, now, with these checks."""
+    """The calibration of this machine, now, with these checks; only a failed one has something
+    that follows."""
     values = {name: value for each in checks for name, value in each.values.items()}
+    load_cores = values.get("load_cores")
     return Calibration(
         made=datetime.now().astimezone().isoformat(timespec="seconds"),
         machine=machine.identity(machine.describe()),
         git_commit=machine.git_commit()[0],
-        checks=tuple(checks),
+        checks=tuple(
+            each.model_copy(update={"follows": ""}) if each.passed else each for each in checks
+        ),
         ceiling_per_s=values.get("ceiling_per_s"),
-        streaming_ceiling_per_s=values.get("streaming_ceiling_per_s"),
+        generator_share=values.get("generator_share"),
+        load_cores=None if load_cores is None else round(load_cores),
     )

@@ -1,118 +1,90 @@
-"""A/A: one cell measured as if it were two techniques. How often is it called different from
-itself?
+"""A/A: one cell measured as the two arms of a trial group. How often are they called different?
 
-Where the measurements of one cell spread by 3 % or less, the margin of 5 % (method, rule 7) leaves
-a share near 0. Above that the t test decides, which is wrong in 5 % on average over all machines:
-for a spread of 5 %, 10 % and 20 % the share of a chain that is right exceeded the limit in 32, 43
-and 36 of 100 simulated calibrations, and was 13 % at most. So a share above the limit of a cell
-that spreads more speaks against the machine first.
+Each comparison is of its own rounds, as a run's: batches stand for blocks, and the interval is over
+them. A chain that is right is wrong in 5 % of them, so what speaks against it is a number of wrong
+ones that chance gives in less than one calibration of a hundred.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from statistics import fmean, median, stdev
+from collections.abc import Sequence
 
-from restbench.analyse import comparison
-from restbench.analyse.measures import Measurement, Row
-from restbench.calibrate.probe import SHAPE, Probe, cell_of, window_of
-from restbench.deploy.service import Service
+from restbench.analyse import estimates
+from restbench.calibrate.bench import USERS, Bench, cell_of
+from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
-from restbench.experiment.statistics import Ratio
-from restbench.judge import verdicts
+from restbench.experiment.statistics import CONFIDENCE, geometric_interval
+from restbench.schedule.block import reduced
+from restbench.schedule.pace import Pace, Planned
+from restbench.store.trials import AGAIN, Trial
 
-METRIC = "throughput_per_s"
-USERS = 10
-#: Pairs of measurements, one after the other as in a block; a trial draws BLOCKS of them.
-PAIRS = 8
-BLOCKS = 5
-TRIALS = 1_000
+CELL = cell_of("serial")
+#: Of the fastest cells a user has ten answers and more in the shortest trial.
+PACE = Pace(response_s=0.001)
+COMPARISONS = 40
+BATCHES = 5
 SEED = 2019
-WARMUP_S = 1.0
-WINDOW_S = 2.5
-LIMIT = 0.05
-#: A larger spread leaves it to chance whether a chain that is right stays within the limit.
-QUIET_SPREAD = 0.03
-#: Of the t test alone, which does not know of the margin: about this share is wrong by chance.
-SIGNIFICANT = 0.05
-#: A fair coin gives the labels.
-HEADS = 0.5
-
-Pair = tuple[Measurement, Measurement]
+#: So unlikely a number of wrong verdicts is no chance.
+LEAST_PROBABILITY = 0.01
 
 
 def measure(
-    probe: Probe,
-    tell: Callable[[str], None],
-    service: Service,
-    pairs: int = PAIRS,
-    window_s: float = WINDOW_S,
-) -> list[Pair]:
-    """Measure the same cell again and again on one warm service."""
-    profile = window_of(window_s, WARMUP_S)
-    measured = []
-    for number in range(1, pairs + 1):
-        tell(f"the same cell twice, {number} of {pairs}")
-        first, second = (probe.measure(service, cell_of(USERS), profile).numbers for _ in range(2))
-        measured.append((first, second))
-    return measured
-
-
-def judge(pairs: Sequence[Pair], trials: int = TRIALS, blocks: int = BLOCKS) -> CalibrationCheck:
-    """Give the measurements to two techniques at random, compare as a report does, and count."""
-    draw = random.Random(SEED)  # noqa: S311 - an order, not a secret
-    compared = [_compare(pairs, blocks, draw) for _ in range(trials)]
-    share = sum(_is_different(each) for each in compared) / trials
-    by_test = sum(each.p_value <= SIGNIFICANT for each in compared) / trials
-    width = median(each.high / each.estimate for each in compared) - 1
-    values = [getattr(each, METRIC) for pair in pairs for each in pair]
-    spread = stdev(values) / fmean(values)
-    return CalibrationCheck(
-        name="A/A",
-        question="Is a cell that is measured as if it were two techniques called different?",
-        measured=(
-            f"{share:.1%} of {trials} comparisons of {blocks} blocks, whose intervals are "
-            f"±{width:.0%} ({by_test:.1%} without the margin); {len(values)} measurements of "
-            f"one cell, standard deviation {spread:.1%} of their mean{_doubt(share, spread)}"
-        ),
-        limit=f"at most {LIMIT:.0%}",
-        passed=share <= LIMIT,
-        values={
-            "different_share": share,
-            "different_share_without_margin": by_test,
-            "half_width": width,
-            "measurements": len(values),
-            "spread": spread,
-            "mean_per_s": fmean(values),
-        },
-    )
-
-
-def _doubt(share: float, spread: float) -> str:
-    if share <= LIMIT or spread <= QUIET_SPREAD:
-        return ""
-    return ": with such a spread a chain that is right fails in about 4 of 10 calibrations"
-
-
-def _compare(pairs: Sequence[Pair], blocks: int, draw: random.Random) -> Ratio:
-    labelled = [
-        pair if draw.random() < HEADS else (pair[1], pair[0]) for pair in draw.sample(pairs, blocks)
-    ]
-    ones, twos = (_row([pair[side] for pair in labelled]) for side in (0, 1))
-    first, second = (comparison.series(row, METRIC) for row in (ones, twos))
-    found = comparison.paired(first, second).ratio
-    assert found is not None  # noqa: S101 - of several blocks
+    bench: Bench, load: Generator, pids: Sequence[int], batches: int = COMPARISONS * BATCHES
+) -> list[Trial]:
+    """Trials of one cell on a warm service, in both arms; a batch is a block of them."""
+    shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
+    found = []
+    for batch in range(1, batches + 1):
+        if batch % BATCHES == 1:
+            bench.tell(f"the same cell in both arms, {batch} of {batches}")
+        for arm in shuffler.sample(("", AGAIN), 2):
+            times_s = (PACE.drop_s, PACE.keep_s)
+            sent = bench.trial(load, CELL.strategy, USERS, times_s, pids)
+            planned = Planned("A/A", 1, CELL, arm)
+            found.append(reduced(batch, planned, USERS, sent, pids, (0.0, 0.0)))
     return found
 
 
-def _is_different(found: Ratio) -> bool:
-    """Whether either of the two would be called the greater one."""
-    known = comparison.Comparison(estimate=found.estimate, ratio=found)
-    return min(verdicts.p_holds(known, expect) for expect in verdicts.DIFFERENCES) <= SIGNIFICANT
+def judge(trials: Sequence[Trial]) -> CalibrationCheck:
+    """Compare as a run's own A/A arm is compared, and count."""
+    rates = {(each.block, each.cell, each.arm): each.completions / each.seconds for each in trials}
+    ratios = estimates.again_ratios(rates)[CELL.id]
+    compared = [
+        geometric_interval(ratios[first : first + BATCHES])
+        for first in range(0, len(ratios) - BATCHES + 1, BATCHES)
+    ]
+    different = sum(not each.low <= 1 <= each.high for each in compared)
+    allowed = most_by_chance(len(compared))
+    whole = geometric_interval(ratios)
+    return CalibrationCheck(
+        name="A/A",
+        question="Is a cell that is measured in both arms called different from itself?",
+        measured=(
+            f"in {different} of {len(compared)} comparisons of {BATCHES} batches; all together: "
+            f"{whole.estimate:.3f} [{whole.low:.3f}, {whole.high:.3f}]"
+        ),
+        limit=f"at most {allowed}, which chance does not exceed in 99 of 100 calibrations",
+        passed=different <= allowed,
+        values={
+            "different": different,
+            "comparisons": len(compared),
+            "ratio": whole.estimate,
+            "low": whole.low,
+            "high": whole.high,
+        },
+        follows="intervals are too narrow here: a run's own A/A arm says by how much; do not "
+        "believe a ratio whose interval barely leaves the margin out",
+    )
 
 
-def _row(measurements: Sequence[Measurement]) -> Row:
-    blocks = [replace(each, block=block) for block, each in enumerate(measurements, start=1)]
-    return Row(cell_of(USERS), SHAPE, (), tuple(blocks))
+def most_by_chance(comparisons: int, wrong: float = 1 - CONFIDENCE) -> int:
+    """The largest number of wrong verdicts that is no sign of a defect: more come with at most
+    LEAST_PROBABILITY (binomial)."""
+    beyond, number = 1.0, -1
+    while beyond > LEAST_PROBABILITY:
+        number += 1
+        ways = math.comb(comparisons, number)
+        beyond -= ways * wrong**number * (1 - wrong) ** (comparisons - number)
+    return number

@@ -11,16 +11,20 @@ D + 0 to D + S, evenly: the percentile q above that share is D + S - (1 - q) T.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 
-from restbench.calibrate.probe import Probe, cell_of, window_of
-from restbench.calibrate.stub import Behaviour
+import numpy as np
+
+from restbench.calibrate.bench import USERS, Bench
+from restbench.calibrate.stub import STRATEGY, Behaviour
+from restbench.drive.generator import CORRECT, Generator
+from restbench.experiment import arrivals
 from restbench.experiment.arrivals import Phases
 from restbench.experiment.records import CalibrationCheck
+from restbench.store.writing import write_text
 
-USERS = 10
 #: Of the open load: so few that what has waited is answered in no time once the stall is over, and
 #: users enough that every request is on its way by then.
 RATE_PER_S = 50.0
@@ -52,6 +56,9 @@ class Stall:
         return DELAY_MS + 1000 * max(0.0, seconds)
 
 
+STALL = Stall()
+
+
 @dataclass(frozen=True)
 class Closed:
     """What a closed load showed of it."""
@@ -62,23 +69,23 @@ class Closed:
     """Responses that took longer than half the stall."""
 
 
-def closed(probe: Probe, tell: Callable[[str], None], stall: Stall | None = None) -> Closed:
+def closed(bench: Bench, load: Generator, stall: Stall = STALL) -> Closed:
     """Load a stub that stops once, with users that wait for their answers."""
-    stall = stall or Stall()
-    tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
-    with probe.stub(stall.behaviour) as stub:
-        profile = window_of(stall.window_s, WARMUP_S)
-        elapsed_ms = probe.measure(stub, cell_of(USERS), profile).correct_ms()
+    bench.tell(f"a stub that stops for {stall.stall_s:g} s under a closed load")
+    with bench.stub(load, stall.behaviour) as stub:
+        times_s = (WARMUP_S, stall.window_s)
+        kept = bench.trial(load, STRATEGY, USERS, times_s, stub.pids()).measured
+    elapsed_ms = kept["elapsed_us"] / 1000
     return Closed(
-        p99_ms=elapsed_ms.percentile(99),
-        slowest_ms=elapsed_ms.percentile(100),
-        touched=int(elapsed_ms.counts[elapsed_ms.values > 500 * stall.stall_s].sum()),
+        p99_ms=float(np.percentile(elapsed_ms, 99)),
+        slowest_ms=float(elapsed_ms.max()),
+        touched=int((elapsed_ms > 500 * stall.stall_s).sum()),
     )
 
 
-def judge_closed(found: Closed, stall: Stall | None = None) -> CalibrationCheck:
+def judge_closed(found: Closed, stall: Stall = STALL) -> CalibrationCheck:
     """The check's record: a closed load is as blind as it is said to be, and no blinder."""
-    stall_ms = 1000 * (stall or Stall()).stall_s
+    stall_ms = 1000 * stall.stall_s
     saw_size = abs(found.slowest_ms - DELAY_MS - stall_ms) <= TOLERANCE * stall_ms
     hidden = abs(found.p99_ms - DELAY_MS) <= TOLERANCE * stall_ms
     return CalibrationCheck(
@@ -100,25 +107,31 @@ def judge_closed(found: Closed, stall: Stall | None = None) -> CalibrationCheck:
             "p99_ms": found.p99_ms,
             "touched": found.touched,
         },
+        follows="not even the slowest response of a closed load tells that a service stopped",
     )
 
 
-def opened(
-    probe: Probe, tell: Callable[[str], None], stall: Stall | None = None
-) -> dict[float, float]:
+def opened(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[float, float]:
     """The percentiles (PERCENTS, milliseconds) that an open load shows of a stub that stops once;
     a request without a correct answer is slower than any."""
-    stall = stall or Stall()
-    tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
+    bench.tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
     phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
-    with probe.stub(stall.behaviour) as stub:
-        answered = probe.offer(stub, OPEN_USERS, RATE_PER_S, phases)
-    return {percent: answered.latency_ms.percentile(percent) for percent in PERCENTS}
+    planned_us = 1000 * arrivals.schedule("constant", RATE_PER_S, phases, (0,))
+    file = bench.folder / "arrivals.txt"
+    write_text(file, "".join(f"{each}\n" for each in planned_us))
+    with bench.stub(load, stall.behaviour) as stub:
+        times_s = (WARMUP_S, stall.window_s + phases.tail_s)
+        sent = bench.trial(load, STRATEGY, OPEN_USERS, times_s, stub.pids(), arrivals=file)
+    first_ms, end_ms = phases.window_ms
+    start_ms = sent.records["start_us"] / 1000
+    asked = sent.records[(start_ms >= first_ms) & (start_ms < end_ms)]
+    elapsed_ms = np.where(asked["outcome"] == CORRECT, asked["elapsed_us"] / 1000, np.inf)
+    shown = np.percentile(elapsed_ms, PERCENTS, method="inverted_cdf")
+    return dict(zip(PERCENTS, shown.tolist(), strict=True))
 
 
-def judge_opened(found: Mapping[float, float], stall: Stall | None = None) -> CalibrationCheck:
+def judge_opened(found: Mapping[float, float], stall: Stall = STALL) -> CalibrationCheck:
     """The check's record: an open load shows the stall at its analytic size."""
-    stall = stall or Stall()
     expected = {percent: stall.expected_ms(percent) for percent in found}
     limit_ms = TOLERANCE * 1000 * stall.stall_s
     return CalibrationCheck(
@@ -134,6 +147,7 @@ def judge_opened(found: Mapping[float, float], stall: Stall | None = None) -> Ca
         values={
             f"{_name(percent)}_ms": value for percent, value in found.items() if isfinite(value)
         },
+        follows="latencies of open loads are not those of a schedule here: do not believe them",
     )
 
 

@@ -19,15 +19,22 @@ def calibrate_machine() -> None:
     made = calibrate(lambda line: console.print(f"check  {line}", soft_wrap=True))
     kept = keep(made)
     console.print(_table(made))
+    for each in made.checks:
+        if each.follows:
+            console.print(f"so     {each.name}: {each.follows}", soft_wrap=True)
     console.print(f"kept   {kept}", soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
 
 
 def _table(made: Calibration) -> Table:
-    known = ", ".join(f"{name} {value}" for name, value in made.machine.items())
+    known = ", ".join(f"{name} {_short(value)}" for name, value in made.machine.items())
     title = f"Calibration of {made.made} ({known})"
     table = Table("Check", "", "Measured", "Limit", title=title, title_justify="left")
     for each in made.checks:
         state = "passed" if each.passed else "FAILED"
         table.add_row(each.name, state, each.measured, each.limit)
     return table
+
+
+def _short(value: str | float) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -19,7 +19,7 @@ from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import figures, keep, report, tables
-from restbench.store import calibration, machine_findings, store
+from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench
 
 
@@ -90,7 +90,6 @@ def _analyse(
     run: store.Run, before_page: Callable[[], None] = lambda: None
 ) -> Sequence[measures.Row]:
     with phases.spent_on("tables and figures"):
-        calibration.adopt(run, _note)
         machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
         rows = measures.rows(run)
         tables.write(run, rows)

@@ -1,10 +1,8 @@
-"""One JMeter run: started, followed through its JTL while it writes, stopped at its end."""
+"""One JMeter run of a plan that writes a JTL: started, stopped at its end."""
 
 from __future__ import annotations
 
-import errno
 import os
-import secrets
 import shlex
 import shutil
 import signal
@@ -15,31 +13,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from restbench import ROOT
-from restbench.drive.follower import Follower
-from restbench.drive.payload import BODY_REST, ORDER, ROWS
-from restbench.experiment.cell import Cell, Client
+from restbench.drive.payload import BODY_REST, ROWS
+from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process, watch
+from restbench.machine import process
 from restbench.store.cell_folder import CellFolder
 
 PLANS = ROOT / "jmeter-plans"
 PLAN = PLANS / "closed-load.jmx"
 OPEN_PLAN = PLANS / "open-load.jmx"
-MIXED_PLAN = PLANS / "mixed-load.jmx"
-#: The plan of a closed load by what sends it.
-PLANS_OF: dict[Client, Path] = {"http-sampler": PLAN, "streaming": MIXED_PLAN}
 LAUNCHER = PLANS / "jmeter.sh"
 HOME = PLANS / "target" / "apache-jmeter"
-#: The sampler of mixed loads, and what makes many dashboards in one JVM.
+#: The sampler of trials, and what makes many dashboards in one JVM.
 PROGRAMS = HOME / "lib" / "ext" / "restbench-programs.jar"
 START_TIMEOUT_S = 60.0
 POLL_S = 0.02
 #: JMeter's own log says this when its users begin to send.
 STARTED = "All thread groups have been started"
-#: Stands in the place of a strategy for the one whose turn it is.
-TURN = "{turn}"
-#: What a plan writes beside the usual columns.
-KINDS_TOLD = {MIXED_PLAN: {"sample_variables": "serverTiming,kind,elapsed_us"}}
 
 
 def require_jmeter() -> None:
@@ -67,7 +57,7 @@ class Target:
     cell: Cell
     address: tuple[str, int]
     payload: Path
-    """The folder with `body-rest.json` and `rows.json`, or with the `order.txt` of a mix."""
+    """The folder with `body-rest.json` and `rows.json`."""
     duration_s: float
     """JMeter ends after this time even if nobody stops it."""
     plan: Path = PLAN
@@ -87,7 +77,6 @@ def properties(target: Target) -> dict[str, str]:
         "duration_s": str(round(target.duration_s)),
         "payload": str(target.payload.resolve()),
         "label": cell.id,
-        **KINDS_TOLD.get(target.plan, {}),
     } | dict(target.more)
 
 
@@ -97,35 +86,13 @@ class LoadRun:
 
     process: subprocess.Popen[bytes]
     folder: CellFolder
-    follower: Follower
     command: str
-    """As somebody else could type it: without the gate."""
-    gate: Path | None = None
-    """A named pipe: JMeter, which reads it, goes on when somebody has opened it for writing. None
-    where it does not wait, or waits no more."""
     stopped: bool = False
 
     @property
     def pid(self) -> int:
         """The process id of JMeter's JVM (`setpriv` and `taskset` become it)."""
         return self.process.pid
-
-    def let_go(self) -> None:
-        """Let JMeter begin, which has started and waits; EnvironmentProblem when it ends before it
-        comes so far."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while self.gate and time.monotonic() < deadline and self.process.poll() is None:
-            if _is_read(self.gate):
-                self._remove_gate()
-                return
-            time.sleep(POLL_S)
-        if self.gate:
-            raise EnvironmentProblem(f"JMeter did not start; its log ends:\n{self.why_ended()}")
-
-    def _remove_gate(self) -> None:
-        if self.gate:
-            self.gate.unlink(missing_ok=True)
-            self.gate = None
 
     def await_started(self) -> None:
         """Return when the users begin to send; EnvironmentProblem when JMeter ends before."""
@@ -158,58 +125,19 @@ class LoadRun:
             return
         self.stopped = True
         process.stop(self.process, signal.SIGKILL)
-        self._remove_gate()
 
 
-def start(target: Target, folder: CellFolder, cores: str | None, *, waits: bool = False) -> LoadRun:
-    """Start JMeter; its samples go to a fresh file (JMeter would append to an old one).
-
-    One that `waits` comes up as far as it can without sending anything, and goes on when it is let
-    go: half of a second that something else can be done in.
-    """
-    for path in _sent(target.payload):
+def start(target: Target, folder: CellFolder, cores: str | None) -> LoadRun:
+    """Start JMeter; its samples go to a fresh file (JMeter would append to an old one)."""
+    for path in (target.payload / name for name in (BODY_REST, ROWS)):
         if not path.exists():
             raise EnvironmentProblem(f"{path} is missing: JMeter would send another body")
     folder.samples.unlink(missing_ok=True)
     folder.load_log.unlink(missing_ok=True)
     folder.load_output.unlink(missing_ok=True)
-    gate = _new_gate() if waits else None
     line = process.bound_to_us(command(properties(target), folder, target.plan), cores)
-    waiting = [f"-Jgate={gate}"] if gate else []
-    started = process.start([*line, *waiting], folder.load_output)
-    return LoadRun(
-        process=started,
-        folder=folder,
-        follower=Follower(folder.samples),
-        command=shlex.join(line),
-        gate=gate,
-    )
-
-
-def _sent(payload: Path) -> list[Path]:
-    """The files that JMeter reads."""
-    order = payload / ORDER
-    kinds = dict.fromkeys(order.read_text(encoding="utf-8").split()) if order.exists() else ()
-    folders = [payload.with_name(kind) for kind in kinds] or [payload]
-    return [folder / name for folder in folders for name in (BODY_REST, ROWS)]
-
-
-def _new_gate() -> Path:
-    """In the folder for temporary files: a pipe in a run's folder would stop who copies it."""
-    gate = watch.begin() / f"gate-{secrets.token_hex(4)}"
-    os.mkfifo(gate, mode=0o600)
-    return gate
-
-
-def _is_read(gate: Path) -> bool:
-    """Whether somebody waits for a pipe to be written; nobody waits any more then."""
-    try:
-        os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
-    except OSError as error:
-        if error.errno != errno.ENXIO:
-            raise
-        return False
-    return True
+    started = process.start(line, folder.load_output)
+    return LoadRun(started, folder, shlex.join(line))
 
 
 def version() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shlex
 import shutil
 import signal
 import subprocess
@@ -12,8 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 
@@ -38,25 +37,8 @@ KEPT = (
 SADF_SELECTION = ["-u", "ALL", "-P", "ALL", "-q", "-r", "-w"]
 
 
-@dataclass
-class Monitors:
-    """What was started beside a cell; `flags` names what could not be."""
-
-    commands: dict[str, str] = field(default_factory=dict)
-    flags: list[str] = field(default_factory=list)
-    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-    sar_binary: Path | None = None
-    """Where sar writes, once it was started."""
-
-    def sampled_bytes(self) -> int | None:
-        """What sar has written so far: it grows with each sample. None where nothing samples."""
-        if self.sar_binary is None or not self.sar_binary.exists():
-            return None
-        return self.sar_binary.stat().st_size
-
-    def ended(self) -> list[str]:
-        """Those that should run and do not."""
-        return [name for name, each in self.running.items() if each.poll() is not None]
+Running: TypeAlias = dict[str, subprocess.Popen[bytes]]
+"""The collectors by their names."""
 
 
 def missing_tools() -> list[str]:
@@ -65,45 +47,44 @@ def missing_tools() -> list[str]:
 
 
 @contextmanager
-def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Monitors]:
+def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Running]:
     """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
     came after sar's last sample is not in it."""
-    monitors = Monitors()
+    running: Running = {}
     with _sampled_metrics(service, folder.metrics):
-        if missing_tools():
-            monitors.flags.append("no-sar")
-            yield monitors
-            return
         try:
-            _start_collectors(monitors, service, load_pid, folder)
-            yield monitors
+            _start_collectors(running, service, load_pid, folder)
+            yield running
         finally:
-            for each in monitors.running.values():
+            for each in running.values():
                 # The whole group: sar alone would wait for the next sample of its collector.
                 process.stop(each, signal.SIGINT, STOP_TIMEOUT_S, to_group=True)
             _convert(folder)
 
 
+def ended(running: Running) -> list[str]:
+    """Those that should run and do not."""
+    return [name for name, each in running.items() if each.poll() is not None]
+
+
 def _start_collectors(
-    monitors: Monitors, service: Service, load_pid: int | None, folder: CellFolder
+    running: Running, service: Service, load_pid: int | None, folder: CellFolder
 ) -> None:
     pids = [*service.pids(), *([load_pid] if load_pid else [])]
     sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
     selection = ",".join(map(str, pids))
     pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
     pidstat += ["-p", selection, str(INTERVAL_S)]
-    monitors.commands = {"sar": shlex.join(sar), "pidstat": shlex.join(pidstat)}
-    monitors.running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
-    monitors.sar_binary = folder.sar_binary
+    running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
     if pids:
         line = process.bound_to_us(pidstat)
-        monitors.running["pidstat"] = process.start(line, folder.pidstat)
+        running["pidstat"] = process.start(line, folder.pidstat)
 
 
 def _convert(folder: CellFolder) -> None:
     command = ["sadf", "-j", str(folder.sar_binary), "--", *SADF_SELECTION]
     with folder.sar_json.open("wb") as output:
-        # A file that sadf cannot read has no samples: the cell's flag `no-sar` tells it.
+        # A file that sadf cannot read has no samples: the page has no figures of the machine then.
         subprocess.run(command, stdout=output, stderr=subprocess.DEVNULL, check=False)
 
 

@@ -8,10 +8,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.deploy.service import Service
+from restbench.drive import monitor
 from restbench.experiment.records import Before, Disturbance
 from restbench.machine import process
+from restbench.machine.phases import spent_on
 
 LOOK_S = 0.5
+#: A service that works longer for clients that are gone is started anew. Waiting is better: a JVM
+#: that has just started takes as long to be warm again, and is colder for many cells.
+DRAIN_TIMEOUT_S = 20.0
+DRAIN_POLL_S = 0.1
 STAT = Path("/proc/stat")
 #: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
 _STEAL = 7
@@ -67,6 +74,18 @@ def begin(known: Callable[[], tuple[int, ...]]) -> Look:
 def look(pids: tuple[int, ...], seconds: float = LOOK_S) -> Before:
     """Watch the machine for a moment; `pids` (the service's) and this process are not foreign."""
     return begin(lambda: pids).end(seconds)
+
+
+@spent_on("drain")
+def drained(service: Service) -> bool:
+    """Wait until no request is in flight; False when some still are (their clients are gone)."""
+    deadline = time.monotonic() + DRAIN_TIMEOUT_S
+    while time.monotonic() < deadline:
+        # None, no answer in time, is anything but idle.
+        if monitor.requests_in_flight(service) == 0:
+            return True
+        time.sleep(DRAIN_POLL_S)
+    return False
 
 
 def _read(pids: tuple[int, ...]) -> _Clock:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from restbench.deploy import service
 from restbench.drive import monitor
 from restbench.experiment.cell import ServiceName
-from restbench.experiment.records import CellRun, PlannedCell
+from restbench.experiment.records import PlannedCell
 from restbench.failures import EnvironmentProblem, NoService, StorageProblem
 from restbench.machine import process
 from restbench.machine.phases import spent_on
@@ -41,16 +41,10 @@ class Session:
     """Whether nothing has warmed the process up yet."""
     resumed: bool = False
     """Whether cells of its group were measured on another process, before an interruption."""
-    unfit: dict[str, str] = field(default_factory=dict)
-    """The strategies that cannot be measured on this service, each with the reason."""
     settings: Settings = field(default_factory=dict)
     """What the experiment starts services with beside their defaults."""
     busy: bool = False
     """Whether it may still be at work for what came before, and is used all the same."""
-
-    def can_measure(self, strategy: str) -> bool:
-        """Whether the service offers the strategy, and nothing has shown it to be unfit."""
-        return strategy in self.offered and strategy not in self.unfit
 
     def take_flags(self) -> tuple[str, ...]:
         """What the next cell must say about this service; a restart is said once."""
@@ -136,7 +130,7 @@ def _start_again(run: Run, planned: PlannedCell, settings: Settings) -> Session:
 
 def _start_once(run: Run, planned: PlannedCell, settings: Settings) -> Session:
     cell = planned.cell
-    cores = place(cell.placement, allowed_cores())
+    cores = place(cell.placement, allowed_cores(), run.load_cores())
     folder = run.service(planned.block, cell.service, cell.placement, cell.front)
     started = service.start(
         cell.service,
@@ -159,13 +153,6 @@ def end_of_log(session: Session) -> str:
     """What the service said last, to be put behind a reason; nothing where others run it."""
     log = session.service.log
     return f"; its log ends:\n{process.tail(log)}" if log else ""
-
-
-def is_spent(record: CellRun) -> bool:
-    """Whether a cell failed, or left a service that still works for clients that are gone."""
-    return (
-        record.status == "failed" or record.usage is None or record.usage.service_requests is None
-    )
 
 
 @spent_on("service start")

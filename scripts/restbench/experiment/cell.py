@@ -11,9 +11,6 @@ from restbench.machine.placement import Placement
 ServiceName = Literal["java", "python"]
 Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
-#: What sends the requests of a closed load: JMeter's own HTTP sampler, as in the study, or ours,
-#: which copies neither bodies nor answers and can send a mix (jmeter-plans/README.md).
-Client = Literal["http-sampler", "streaming"]
 
 #: The techniques each service offers (design.md, "Strategies") with the study's key, if it has one.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {

@@ -39,13 +39,13 @@ _MEASURED = [
         "littles_mean_ms",
         "N/X ms",
         "Users / throughput (Little's law): the mean response time and what a user spends in "
-        "JMeter; tells a mean under 10 ms better than a clock of whole milliseconds.",
+        "JMeter.",
     ),
     Column(
         "batch_half_width_pct",
         "Within-run ± %",
-        "Half-width of throughput from batch means WITHIN one run, percent: a diagnostic, no "
-        "interval over runs.",
+        "Half-width of throughput over the rounds WITHIN a block, percent: a diagnostic, no "
+        "interval over blocks.",
     ),
     Column("samples", "Samples", "Correct responses in the window, of all blocks."),
     Column("errors", "Errors", "Other outcomes in the window, wrong answers apart."),
@@ -60,7 +60,7 @@ _MEASURED = [
     Column(
         "machine_cpu_pct",
         "Machine CPU %",
-        "Mean over all cores (sar): neither idle, nor waiting for a disk, nor stolen.",
+        "Mean over all cores: neither idle, nor waiting for a disk, nor stolen.",
     ),
     Column(
         "memory_mib",

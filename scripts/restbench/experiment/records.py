@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Cell, Client, Kind, Shape
+from restbench.experiment.cell import Cell
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 
 class Record(BaseModel):
@@ -22,7 +22,7 @@ class Window(Record):
     """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
 
     A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4), and
-    where strategies took turns in one of this one's.
+    where trials were interleaved in one of its own.
     """
 
     start_ms: int
@@ -30,11 +30,8 @@ class Window(Record):
     ended: Literal["enough", "capped"]
     """`enough`: the completions asked for were reached; `capped`: time ran out first."""
     turns: tuple[tuple[int, int], ...] = ()
-    """Where strategies took turns at one load: from when to when this one was measured, in order.
-    Empty where the load was its own."""
-    load_start_ms: int | None = None
-    """When such a load began, which may have been with another strategy's turn. None where the load
-    was its own: the first of its samples tells."""
+    """Of interleaved trials: from when to when each was measured, in order. Empty where the load
+    was uninterrupted."""
 
     @property
     def parts(self) -> tuple[tuple[int, int], ...]:
@@ -56,23 +53,6 @@ class Disturbance(Record):
     """What the hypervisor took away."""
 
 
-class Usage(Record):
-    """CPU time in milliseconds, user + system, that process trees consumed inside the window.
-
-    `None` where it could not be read (a service that was only attached to).
-    """
-
-    service_cpu_ms: float | None
-    load_cpu_ms: float | None
-    service_requests: float | None
-    """How many requests of the strategy the service itself counted as answered over the WHOLE load
-    (warm-up included): to be held against all lines of the JTL, not only the window's."""
-    compilers_cpu_ms: float | None = None
-    """That part of the service's which a JVM's compilers took; 0 where nothing is compiled."""
-    beside: Disturbance | None = None
-    """Where strategies took turns, and no collector ran: what else there was, over all turns."""
-
-
 class Before(Record):
     """The machine just before a cell's load, when nothing of ours should be at work (rule 12)."""
 
@@ -82,34 +62,13 @@ class Before(Record):
     """The load average over the minute before, which our own last cell is part of."""
 
 
-class CellRun(Record):
-    """One measurement of one cell: `cell.json`. The raw files lie beside it."""
+class LongWindow(Record):
+    """One long window of one cell: `window.json`. The raw files lie beside it."""
 
     schema_version: int = SCHEMA_VERSION
-    cell: Cell
-    shape: Shape | None
-    """None where the requests are of several sizes: those of `mix`."""
-    mix: tuple[Kind, ...] = ()
-    test_ids: tuple[str, ...]
-    block: int
-    order: int
-    status: Literal["measured", "failed"]
-    reason: str | None = None
-    """Why a failed cell failed, in words, with the tail of the log that tells."""
-    first_failure: str | None = None
-    """The same of the first attempt, where there was a second: whatever came of that is here."""
-    before: Before | None = None
-    window: Window | None = None
-    warmup_s: float
-    usage: Usage | None = None
-    service_cores: tuple[int, ...]
-    load_cores: tuple[int, ...]
-    service_pids: tuple[int, ...] = ()
-    load_pid: int | None = None
-    payload_seed: int
-    commands: dict[str, str] = Field(default_factory=dict)
-    flags: tuple[str, ...] = ()
-    """What was noticed while measuring, e.g. `shared-cores`, `capped`, `attached`, `no-sar`."""
+    window: Window
+    service_pids: tuple[int, ...]
+    """None where others run the service."""
 
 
 class Proof(Record):
@@ -204,6 +163,8 @@ class CalibrationCheck(Record):
     limit: str
     passed: bool
     values: dict[str, float]
+    follows: str = ""
+    """Where it failed: what that means for the numbers measured here, in a line."""
 
 
 class Calibration(Record):
@@ -212,15 +173,13 @@ class Calibration(Record):
     schema_version: int = SCHEMA_VERSION
     made: str
     """When, ISO 8601."""
-    machine: dict[str, str | int]
-    """What identifies the machine (`machine.identity`)."""
+    machine: dict[str, str | int | float]
+    """What identifies the machine (`machine.identity`), its speed included."""
     git_commit: str
     checks: tuple[CalibrationCheck, ...]
     ceiling_per_s: float | None
-    """Requests per second of JMeter's own sampler against a stub that answers at once."""
-    streaming_ceiling_per_s: float | None = None
-    """The same of the streaming sampler; None in calibrations of a time when nobody looked."""
-
-    def ceiling_of(self, client: Client) -> float | None:
-        """Of what sends the requests of a run: of another sampler it says nothing."""
-        return self.ceiling_per_s if client == "http-sampler" else self.streaming_ceiling_per_s
+    """Requests per second of the load generator against a stub that answers at once."""
+    generator_share: float | None = None
+    """Of the CPU time of service and load generator with `serial` at low, the generator's."""
+    load_cores: int | None = None
+    """The cores that the load generator gets for itself on this machine; 0: it has none."""

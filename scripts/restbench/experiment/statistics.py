@@ -82,17 +82,6 @@ class Ratio:
         return _t_quantile(self.degrees_of_freedom, confidence) * self.log_error
 
 
-@dataclass(frozen=True)
-class WarmUpCut:
-    """Where MSER cuts a series: the first `cut` values are warm-up."""
-
-    cut: int
-    steady: bool
-    """False when the minimum lies at the limit, half the series: the end of warm-up is unknown."""
-    statistic: tuple[float, ...]
-    """g(d) for d = 0, 1, ... up to half the series."""
-
-
 def t_interval(values: Numbers, confidence: float = CONFIDENCE) -> Interval:
     """Student's t interval of the mean of independent values: runs, never seconds of one run."""
     data = _at_least_two(values)
@@ -215,51 +204,6 @@ def geometric_mean(values: Numbers) -> float:
 def geometric_interval(values: Numbers, confidence: float = CONFIDENCE) -> Ratio:
     """That mean, as a ratio to 1, with its interval: a t interval on the logarithms."""
     return paired_ratio(values, np.ones(len(values)), confidence)
-
-
-def batch_means(values: Numbers, batches: int, confidence: float = CONFIDENCE) -> Interval:
-    """The interval of an autocorrelated series from the means of `batches` equal batches.
-
-    A diagnostic within one run, never a published interval (method, rule 1). Values that do not
-    fill a batch are left out at the front, where warm-up would be.
-    """
-    return t_interval(means_of_batches(values, batches), confidence)
-
-
-def means_of_batches(values: Numbers, batches: int) -> npt.NDArray[np.float64]:
-    """The means of `batches` equal batches of consecutive values."""
-    data = np.asarray(values, dtype=np.float64)
-    size = data.size // batches
-    if size == 0:
-        raise ValueError(f"{data.size} values do not fill {batches} batches")
-    means: npt.NDArray[np.float64] = data[-batches * size :].reshape(batches, size).mean(axis=1)
-    return means
-
-
-def lag1_autocorrelation(values: Numbers) -> float:
-    """The correlation of a series with itself one step later; 0 for a constant series."""
-    deviations = _deviations(values)
-    square = float(deviations @ deviations)
-    return float(deviations[:-1] @ deviations[1:]) / square if square else 0.0
-
-
-def von_neumann(values: Numbers) -> float:
-    """C = 1 - sum((Z_j - Z_j+1)^2) / (2 sum((Z_j - mean)^2)): near 0 for independent batches."""
-    deviations = _deviations(values)
-    square = float(deviations @ deviations)
-    steps = np.diff(deviations)
-    return 1 - float(steps @ steps) / (2 * square) if square else 0.0
-
-
-def mser(values: Numbers) -> WarmUpCut:
-    """Where warm-up ends: the d <= k/2 that minimises g(d) = sum_{j>d}(Z_j - mean)^2 / (k-d)^2."""
-    data = _at_least_two(values)
-    limit = data.size // 2
-    statistic = tuple(
-        float(tail.var()) / tail.size for tail in (data[cut:] for cut in range(limit + 1))
-    )
-    cut = int(np.argmin(statistic))
-    return WarmUpCut(cut, cut < limit, statistic)
 
 
 def t_tail(t: float, degrees_of_freedom: float) -> float:

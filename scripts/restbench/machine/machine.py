@@ -12,10 +12,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from restbench import ROOT
-from restbench.machine import jvm, placement, watch
+from restbench.machine import jvm, placement, speed, watch
 
 PACKAGES = ("flask", "gunicorn", "numpy", "polars", "scipy", "matplotlib")
 
@@ -33,6 +33,7 @@ def describe() -> dict[str, Any]:
         "scheduler_autogroup": _autogroup(),
         "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
+        "speed": speed.probe(),
         **jvm.described(),
         "python": platform.python_version(),
         "blas_kernel": _blas_kernel(),
@@ -43,27 +44,36 @@ def describe() -> dict[str, Any]:
 
 #: What makes two runs' numbers comparable: another of these is another machine.
 IDENTITY = ("processor", "cores_online", "memory_mib", "virtualisation")
+#: And what it does (`speed`): machines of one model, one size, differed 1.9-fold (rule 12).
+SPEED = ("integer_loops_per_s", "copied_gib_per_s")
 #: Less than one core of a few, and what a kernel may take of the memory.
 SIZE_TOLERANCE = 0.02
+#: So many times faster is another machine; one that others use too is that much slower at times.
+SPEED_TOLERANCE = 1.5
+
+Identity: TypeAlias = Mapping[str, str | int | float]
 
 
-def identity(described: dict[str, Any]) -> dict[str, str | int]:
+def identity(described: Mapping[str, Any]) -> dict[str, str | int | float]:
     """The part of a description that names the machine; what was not recorded is `unknown`."""
-    return {name: described.get(name, "unknown") for name in IDENTITY}
+    told = described | described.get("speed", {})
+    return {name: told.get(name, "unknown") for name in (*IDENTITY, *SPEED)}
 
 
-def same(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> bool:
-    """Whether two identities are of one machine."""
-    return not others(one, two)
+def others(one: Identity, two: Identity) -> list[str]:
+    """The names in which two identities differ; none where they are of one machine."""
+    named = [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
+    return named + [name for name in SPEED if not _as_fast(one.get(name), two.get(name))]
 
 
-def others(one: Mapping[str, str | int], two: Mapping[str, str | int]) -> list[str]:
-    """The names in which two identities differ."""
-    return [name for name in IDENTITY if not _alike(one.get(name), two.get(name))]
+def _as_fast(here: object, there: object) -> bool:
+    if isinstance(here, float) and isinstance(there, float):
+        return max(here, there) <= SPEED_TOLERANCE * min(here, there)
+    return here == there
 
 
 #: What is described and is not the machine, but a moment of it.
-MOMENTARY = ("load_average_before",)
+MOMENTARY = ("load_average_before", "speed")
 
 
 def changed(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

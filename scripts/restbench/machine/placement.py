@@ -10,6 +10,12 @@ Placement = Literal["unbound", "core0"]
 
 #: From this many cores on, the load generator gets cores of its own.
 CORES_FOR_OWN_LOAD_CORES = 4
+#: Of its own cores the load generator takes no more than this share: nearer to their end it is what
+#: is measured.
+LARGEST_LOAD_SHARE = 0.4
+#: CPU time of the load generator for a request over the service's, where no calibration tells it:
+#: a third beside `serial` at low, the cheapest request there is (two kinds of machine).
+ASSUMED_COST = 1 / 3
 
 
 @dataclass(frozen=True)
@@ -30,18 +36,29 @@ def allowed_cores() -> tuple[int, ...]:
     return tuple(sorted(os.sched_getaffinity(0)))
 
 
-def place(placement: Placement, allowed: tuple[int, ...]) -> Cores:
+def own_load_cores(cores: int, cost: float = ASSUMED_COST) -> int:
+    """How many of the machine's cores the load generator gets for itself; 0: they are shared.
+
+    The fewest, at most half, of which it takes no more than LARGEST_LOAD_SHARE while the service
+    has all others at work; `cost` is its CPU time for a request over the service's.
+    """
+    if cores < CORES_FOR_OWN_LOAD_CORES:
+        return 0
+    most = cores // 2
+    return next(
+        (own for own in range(1, most) if (cores - own) * cost <= LARGEST_LOAD_SHARE * own), most
+    )
+
+
+def place(placement: Placement, allowed: tuple[int, ...], own: int | None = None) -> Cores:
     """The cores of both sides under a placement.
 
-    With four cores or more the load generator gets the last quarter for itself; with fewer both
-    use all of them, and the run says so. `core0` binds the service to the lowest allowed core,
-    as the study's `taskset -cp 0` did.
+    With four cores or more the load generator gets the last ones for itself, as many as a
+    calibration says (`own`); with fewer both use all of them, and the run says so. `core0` binds
+    the service to the lowest allowed core, as the study's `taskset -cp 0` did.
     """
-    if len(allowed) >= CORES_FOR_OWN_LOAD_CORES:
-        own = len(allowed) // CORES_FOR_OWN_LOAD_CORES
-        service, load = allowed[:-own], allowed[-own:]
-    else:
-        service = load = allowed
+    count = own_load_cores(len(allowed)) if own is None else min(own, len(allowed) // 2)
+    service, load = (allowed[:-count], allowed[-count:]) if count else (allowed, allowed)
     return Cores(service=service[:1] if placement == "core0" else service, load=load)
 
 

@@ -8,20 +8,10 @@ that lies in the window.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from restbench.experiment.records import Window
 
 TRUNCATION_MS = 500
-
-
-@dataclass(frozen=True)
-class Series:
-    """Samples over time: the middle of each one's interval, and its values."""
-
-    at_ms: tuple[float, ...]
-    values: tuple[tuple[float, ...], ...]
-    """One tuple a quantity, each as long as `at_ms`."""
 
 
 def weight_ms(stamp_s: float, interval_s: float, window: Window) -> float:

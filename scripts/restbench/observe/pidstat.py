@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from restbench.experiment.records import Window
-from restbench.observe.intervals import Series, mean_of, weight_ms
+from restbench.observe.intervals import mean_of, weight_ms
 
 _MIB_KIB = 1024
 
@@ -28,29 +28,6 @@ def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUs
     None when the file is not there or tells nothing of them in the window.
     """
     return _process_mean(_moments(pidstat, pids), window)
-
-
-def process_series(pidstat: Path, span: Window, pids: Iterable[int]) -> Series:
-    """Of these processes together over time: percent of ONE core, and resident MiB; empty without
-    pidstat."""
-    inside = {
-        time_s: lines
-        for time_s, lines in _moments(pidstat, pids).items()
-        if weight_ms(time_s, 1, span) > 0
-    }
-    cpu = tuple(sum(float(line["%CPU"]) for line in lines) for lines in inside.values())
-    rss = tuple(sum(float(line["RSS"]) for line in lines) / _MIB_KIB for lines in inside.values())
-    return Series(tuple(time_s * 1000.0 for time_s in inside), (cpu, rss))
-
-
-def cores_used(pidstat: Path, window: Window, pids: Iterable[int]) -> frozenset[int]:
-    """The cores that these processes' main threads were seen on in the window, once a second."""
-    return frozenset(
-        int(line["CPU"])
-        for time_s, lines in _moments(pidstat, pids).items()
-        if weight_ms(time_s, 1, window) > 0
-        for line in lines
-    )
 
 
 def _moments(pidstat: Path, pids: Iterable[int]) -> dict[int, list[dict[str, str]]]:

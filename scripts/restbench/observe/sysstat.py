@@ -10,7 +10,7 @@ from typing import Any
 
 from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
-from restbench.observe.intervals import TRUNCATION_MS, Series, mean_of, weight_ms
+from restbench.observe.intervals import mean_of, weight_ms
 
 _MIB_KIB = 1024
 
@@ -43,17 +43,6 @@ def machine_use(sar_json: Path, window: Window) -> MachineUse | None:
         return _machine_mean([(weight, sample) for weight, sample in weighted if weight > 0])
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise _no_sadf(sar_json, error) from error
-
-
-def core_series(sar_json: Path, span: Window) -> Series:
-    """Percent of each core at work over time, the cores in their order; empty without sar."""
-    samples = [each for each in _sar_samples(sar_json) if _sar_weight(each, span) > 0]
-    weighted = [(1.0, each) for each in samples]
-    busy = [
-        tuple(_busy_pct(core) for each in samples for core in _cores(each) if core["cpu"] == number)
-        for number in _core_numbers(weighted)
-    ]
-    return Series(tuple(map(_sar_middle_ms, samples)), tuple(busy))
 
 
 def _sar_samples(sar_json: Path) -> list[Any]:
@@ -115,11 +104,6 @@ def _busy_pct(core: dict[str, float]) -> float:
 
 def _sar_weight(sample: Any, window: Window) -> float:
     return weight_ms(_stamp_s(sample), sample["timestamp"]["interval"], window)
-
-
-def _sar_middle_ms(sample: Any) -> float:
-    interval_ms = float(sample["timestamp"]["interval"]) * 1000
-    return _stamp_s(sample) * 1000 + TRUNCATION_MS - interval_ms / 2
 
 
 def _stamp_s(sample: Any) -> float:

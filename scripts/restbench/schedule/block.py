@@ -31,7 +31,7 @@ from restbench.experiment.plan import service_group
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, StorageProblem, WrongAnswers
 from restbench.machine import clock, compilers, process, speed
-from restbench.machine.placement import core_list
+from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import proof
 from restbench.schedule.deployments import Deployments, Key, Running
 from restbench.schedule.pace import (
@@ -150,7 +150,9 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """
     ends = time.monotonic() + wanted.seconds
     file = run.trials
-    file.begin(wanted.block, clock.now_text(), {"speed": speed.probe()})
+    cores = place("unbound", allowed_cores(), run.load_cores())
+    facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
+    file.begin(wanted.block, clock.now_text(), facts)
     with _opened(order, run, wanted, view) as here:
         here.progress.until = ends
         _look_at(here)

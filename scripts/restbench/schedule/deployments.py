@@ -113,7 +113,7 @@ class Deployments:
             health = running.health()
             cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
         else:
-            cores = place(placement, allowed_cores())
+            cores = place(placement, allowed_cores(), self.run.load_cores())
             folder = self.run.service(self.block, name, placement, front)
             first = not any(each[0] == name for each in self.up)
             running = service.start(

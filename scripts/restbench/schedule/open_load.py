@@ -10,6 +10,7 @@ from restbench.schedule import resuming
 from restbench.schedule.attempts import in_short, why, worse
 from restbench.schedule.begin import begin, bodies, finish, interrupted
 from restbench.schedule.open_walk import Say, Walker
+from restbench.store import calibration
 from restbench.store.open_records import Walk
 from restbench.store.store import Run
 from restbench.store.writing import remove, write_record
@@ -40,7 +41,9 @@ def execute(order: OpenOrder, run: Run, say: Say) -> None:
 def _open(order: OpenOrder, run: Run, say: Say) -> Manifest:
     """Begin the run, or go on with one that ended too early; a walk in flight begins anew."""
     if not run.manifest_file.exists():
-        return begin(order, run)
+        begun = begin(order, run)
+        calibration.adopt(run, say)
+        return begun
     resuming.require_bodies(run, bodies(order, run))
     manifest = resuming.go_on(run, order.plan)
     say(resuming.told(run))

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from restbench.analyse import jtl
 from restbench.analyse.open_results import StepResult, step_result
 from restbench.drive import load, open_step
-from restbench.drive.measure import drained
 from restbench.drive.open_step import Rate, Way
+from restbench.drive.quiet import drained
 from restbench.drive.session import Session, renew_if_spent
 from restbench.experiment import walk
 from restbench.experiment.cell import Cell

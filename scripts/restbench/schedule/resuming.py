@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from restbench.experiment.records import CellRun, Interruption, Manifest, PlannedCell
+from restbench.experiment.records import Interruption, Manifest, PlannedCell
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.machine import clock, machine
 from restbench.schedule import sources
@@ -146,8 +146,7 @@ def _require_readable(run: Run, manifest: Manifest) -> None:
     run.proofs()
     for planned in manifest.plan:
         folder = run.cell(planned.block, planned.cell.id)
-        known: dict[Path, type[CellRun | NpbRun | Walk]] = {
-            folder.record: CellRun,
+        known: dict[Path, type[NpbRun | Walk]] = {
             folder.npb_record: NpbRun,
             run.walk_record(planned.cell.id): Walk,
         }

@@ -14,6 +14,7 @@ from restbench.schedule import attempts, block, resuming, windows
 from restbench.schedule.begin import begin, bodies, finish, interrupted
 from restbench.schedule.block import View, Wanted
 from restbench.schedule.pace import Contest
+from restbench.store import calibration
 from restbench.store.store import Run
 
 
@@ -59,7 +60,9 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
 def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if not run.manifest_file.exists():
-        return begin(order, run, order.claims_text)
+        begun = begin(order, run, order.claims_text)
+        calibration.adopt(run, view.note)
+        return begun
     resuming.require_bodies(run, bodies(order, run))
     manifest = resuming.go_on(run, order.plan)
     view.note(resuming.told(run))

@@ -13,12 +13,14 @@ from restbench.drive.payload import files_of
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
+from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
 from restbench.machine.placement import core_list
 from restbench.schedule.deployments import Deployments
 from restbench.store.store import Run
 from restbench.store.trials import Event
+from restbench.store.writing import write_record
 
 #: Load on a cell before its window, as long a part of it as of the trials.
 WARM_SHARE = 0.5
@@ -31,7 +33,7 @@ def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
     cells = [
         cell
         for cell in dict.fromkeys(each.cell for each in order.plan)
-        if order.profile.has_window(cell) and not run.window(cell.id).samples.exists()
+        if order.profile.has_window(cell) and not run.window(cell.id).window_record.exists()
     ]
     groups: dict[object, list[Cell]] = {}
     for cell in cells:
@@ -60,9 +62,17 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
                 seconds = order.profile.window_s
                 warm_s = WARM_SHARE * seconds + (0 if number else FIRST_WARM_S)
                 load.trial(cell.id, cell.users, warm_s, 0.1, running.service.pids())
-                with monitor.collectors(running.service, load.pid, folder):
-                    sent = load.trial(cell.id, cell.users, 0.0, seconds, running.service.pids())
+                pids = running.service.pids()
+                with monitor.collectors(running.service, load.pid, folder) as collectors:
+                    sent = load.trial(cell.id, cell.users, 0.0, seconds, pids)
+                    for name in monitor.ended(collectors):
+                        note(f"{cell.id}: {name} ended before its window did")
                 jtl_file.write(folder.samples, cell, url, sent)
+                span = Window(
+                    start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms, ended="capped"
+                )
+                record = LongWindow(window=span, service_pids=tuple(pids))
+                write_record(folder.window_record, record)
     except EnvironmentProblem as error:
         run.trials.note(Event(clock.now_text(), "window-failed", str(error), None, cells[0].id))
         note(f"no long windows of {cells[0].service}: {error}")

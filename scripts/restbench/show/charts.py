@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from restbench.analyse.flags import is_warning
 from restbench.analyse.measures import Row
-from restbench.analyse.timeline import Timeline
 from restbench.experiment import columns
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.experiment import Figure
@@ -21,14 +19,8 @@ from restbench.show.chart import Chart, Line, Point
 from restbench.show.drawing import Y_LABELS
 
 _STAGES = ("queue_ms", "parse_ms", "compute_ms", "serialize_ms", "network_ms")
-#: A longer series is told as means of neighbours: more points than a chart has room for,
-MOST_POINTS = 180
-#: and fewer where there are many series, so that the page stays small enough to send;
-MOST_POINTS_OF_ALL = 45_000
-#: yet enough to see a course.
-FEWEST_POINTS = 15
-#: Significant digits of a number that is told, and of a point on a curve of many.
-_SIGNIFICANT, _CURVE = 4, 3
+#: Significant digits of a number that is told.
+_SIGNIFICANT = 4
 
 _LOADS = (
     "Compare lines at one number of users: higher throughput is more work done; a flat line is a "
@@ -110,62 +102,19 @@ def _stages(row: Row) -> dict[str, Any]:
         "group": f"{row.cell.service}, {row.cell.complexity}",
         "label": f"{study.technique(row.cell)}, {row.cell.users}",
         "doubtful": int(bool(row.warnings)),
-        # JMeter counts whole milliseconds: of the fastest cells less than nothing may be left.
+        # Stages are by the service's clock: of the fastest cells less than nothing may be left.
         "ms": [_rounded(max(0.0, row.value(stage) or 0.0)) for stage in _STAGES],
     }
-
-
-def timelines(known: Mapping[str, Sequence[Timeline]]) -> dict[str, list[dict[str, Any]]]:
-    """Each cell's measurements over time, a block each, by the cell's id."""
-    together = MOST_POINTS_OF_ALL // max(1, sum(map(len, known.values())))
-    most = max(FEWEST_POINTS, min(MOST_POINTS, together))
-    return {
-        cell: [_timeline(each, most) for each in blocks] for cell, blocks in known.items() if blocks
-    }
-
-
-def _timeline(told: Timeline, most: int) -> dict[str, Any]:
-    load = (told.second_s, told.throughput_per_s, told.errors_per_s)
-    second_s, throughput, errors = _thinned(most, *load)
-    core_s, *cores = _thinned(most, told.core_second_s, *told.core_pct)
-    memory_s, memory, service_cpu = _thinned(
-        most, told.memory_second_s, told.memory_mib, told.service_cpu_pct
-    )
-    return {
-        "block": told.block,
-        "window_s": _rounded(told.window_s),
-        "steady": told.steady,
-        "cut_s": _rounded(told.cut_s),
-        "load": {"s": second_s, "per_s": throughput, "errors": errors if any(errors) else []},
-        "cores": {"s": core_s, "pct": cores},
-        "service": {"s": memory_s, "mib": memory, "cpu_pct": service_cpu},
-        "percentiles": [_numbers(told.percents), _numbers(told.percentile_ms)],
-        "histogram": [_numbers(told.histogram_ms), list(told.histogram_counts)],
-    }
-
-
-def _thinned(
-    most: int, times_s: Sequence[float], *series: Sequence[float]
-) -> list[list[float | int | None]]:
-    """The times and the series that go with them, with at most that many points each."""
-    width = -(-len(times_s) // most) or 1
-    times = [_rounded(time) for time in _means(times_s, width)]
-    values = [[_rounded(mean, _CURVE) for mean in _means(each, width)] for each in series]
-    return [times, *values]
-
-
-def _means(values: Sequence[float], width: int) -> list[float]:
-    return [fmean(values[n : n + width]) for n in range(0, len(values), width)]
 
 
 def _numbers(values: Sequence[float]) -> list[float | int | None]:
     return [_rounded(value) for value in values]
 
 
-def _rounded(value: float | None, digits: int = _SIGNIFICANT) -> float | int | None:
+def _rounded(value: float | None) -> float | int | None:
     if value is None:
         return None
-    short = float(f"{value:.{digits}g}")
+    short = float(f"{value:.{_SIGNIFICANT}g}")
     return int(short) if short.is_integer() else short
 
 

@@ -60,16 +60,12 @@ def files(run: Run) -> list[Link]:
 
 
 def of_cell(run: Run, row: Row) -> list[Link]:
-    """What there is on disk about a cell: its dashboard and the raw folders of its blocks."""
-    dashboard = run.dashboard(row.cell.id) / "index.html"
-    raw = [
-        (f"raw {each.block}", run.cell(each.block, row.cell.id).path) for each in row.measurements
-    ]
-    return [
-        (name, link)
-        for name, path in [("dashboard", dashboard), *raw]
-        if (link := link_to(run, path))
-    ]
+    """What there is on disk about a cell: its dashboard and the raw files of its long window."""
+    known = {
+        "dashboard": run.dashboard(row.cell.id) / "index.html",
+        "long window": run.window(row.cell.id).path,
+    }
+    return [(name, link) for name, path in known.items() if (link := link_to(run, path))]
 
 
 def link_to(run: Run, path: Path) -> str:

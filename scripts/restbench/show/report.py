@@ -3,7 +3,7 @@ study's figures and tables, where the time goes, every cell, provenance."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from restbench.analyse import flags, history, measures
-from restbench.analyse.measures import Measurement, Row
-from restbench.analyse.timeline import Timeline
+from restbench.analyse import flags, long_windows, measures
+from restbench.analyse.measures import Row
 from restbench.experiment import claim_file, columns, experiment
 from restbench.judge import leader, regret, study, verdicts
 from restbench.show import (
@@ -57,8 +56,8 @@ class Marked:
 def write(run: Run, rows: Sequence[Row] | None = None, raw: Run | None = None) -> Path:
     """Write report.html of a run; returns the page.
 
-    `raw` is the run that has the records of the cells where they are not beside the page: a kept
-    copy links to what is kept, and shows all that there was.
+    `raw` is the run that has the raw files of long windows where they are not beside the page: a
+    kept copy links to what is kept, and shows all that there was.
     """
     known = measures.rows(run) if rows is None else rows
     environment = _environment()
@@ -89,8 +88,6 @@ def _as_it_is(environment: jinja2.Environment, name: str) -> Markup:
 
 
 def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
-    recorded = history.commands(raw)
-    over_time = history.over_time(rows)
     shown = _figures(run, rows)
     return {
         **_study_parts(run, rows, shown),
@@ -100,9 +97,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "answer": leader.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
-        "timelines": over_time,
-        "commands": {row.cell.id: recorded.get(row.cell.id) for row in rows},
-        "observed": [(row, each) for row in rows for each in row.measured if _has_details(each)],
+        "observed": long_windows.of_run(raw),
         "links": {row.cell.id: provenance.of_cell(run, row) for row in rows},
         "provenance": provenance.facts(run, run.manifest()),
         "files": provenance.files(run),
@@ -112,7 +107,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "microbench": run.microbench(),
         "microbench_link": provenance.link_to(run, run.microbench_file),
         "microbench_text": microbench_text,
-        "data": Markup(_data(rows, shown, over_time)),  # noqa: S704 - escaped by as_json
+        "data": Markup(_data(rows, shown)),  # noqa: S704 - escaped by as_json
         "study": study,
         "columns": columns,
         "verdicts": verdicts,
@@ -175,10 +170,6 @@ def _marked(row: Row) -> Marked:
     return Marked(row, bool(warned), tuple(flags.explain(each.kind) for each in warned))
 
 
-def _has_details(measurement: Measurement) -> bool:
-    return bool(measurement.machine or measurement.service_metrics)
-
-
 def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
     definition = experiment.load(run.experiment_file)
     described = [(each, figures.chart(each, definition, rows)) for each in definition.figures]
@@ -202,16 +193,11 @@ def _regret_charts(rows: Sequence[Row]) -> dict[str, Any]:
     return {name: charts.figure(chart) for name, chart in found.items()}
 
 
-def _data(
-    rows: Sequence[Row],
-    shown: Sequence[ShownFigure],
-    over_time: Mapping[str, Sequence[Timeline]],
-) -> str:
+def _data(rows: Sequence[Row], shown: Sequence[ShownFigure]) -> str:
     return charts.as_json(
         {
             "cells": charts.cells(rows),
             "figures": {str(figure.number): figure.data for figure in shown} | _regret_charts(rows),
             "stages": charts.stages(rows),
-            "timelines": charts.timelines(over_time),
         }
     )

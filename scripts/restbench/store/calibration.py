@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from restbench.experiment.records import Calibration
+from restbench.machine.machine import Identity
 from restbench.store import machine_findings, store
 from restbench.store.machine_findings import Note
 from restbench.store.store import Run
 
 
 def newest_for(
-    identity: Mapping[str, str | int], note: Note, folder: Path = store.CALIBRATIONS
+    identity: Identity, note: Note, folder: Path = store.CALIBRATIONS
 ) -> Calibration | None:
     """See machine_findings.newest_for."""
     return machine_findings.newest_for(Calibration, identity, folder, note)

@@ -13,30 +13,14 @@ class CellFolder:
     path: Path
 
     @property
-    def record(self) -> Path:
-        """`cell.json`: a CellRun; written last, so a folder without it holds no result."""
-        return self.path / "cell.json"
-
-    @property
-    def common_load(self) -> CellFolder:
-        """`load/`: the raw files of a load that several strategies took turns at, in the folder of
-        one of their cells."""
-        return CellFolder(self.path / "load")
-
-    @property
-    def turns(self) -> Path:
-        """`turns.csv`: when each turn was measured, a line a turn (`turns`)."""
-        return self.path / "turns.csv"
+    def window_record(self) -> Path:
+        """`window.json`: a LongWindow; written last, so a folder without it holds no result."""
+        return self.path / "window.json"
 
     @property
     def samples(self) -> Path:
         """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
         return self.path / "samples.jtl"
-
-    @property
-    def window_samples(self) -> Path:
-        """A JTL with the window's samples only, made for the dashboard generator."""
-        return self.path / "window.jtl"
 
     @property
     def arrivals(self) -> Path:
@@ -45,12 +29,12 @@ class CellFolder:
 
     @property
     def step_record(self) -> Path:
-        """`step.json`: an OpenStep; written last, as `cell.json` is."""
+        """`step.json`: an OpenStep; written last, as `window.json` is."""
         return self.path / "step.json"
 
     @property
     def npb_record(self) -> Path:
-        """`npb.json`: an NpbRun; written last, as `cell.json` is."""
+        """`npb.json`: an NpbRun; written last, as `window.json` is."""
         return self.path / "npb.json"
 
     @property

@@ -12,7 +12,6 @@ from restbench.store.trials import TrialFile
 BEGUN = (
     "manifest.json",
     "trials.sqlite",
-    "raw/*/*/cell.json",
     "raw/*/*/npb.json",
     "raw/*/*/walk.json",
 )
@@ -46,7 +45,7 @@ class RunFolder:
 
     @property
     def calibration_file(self) -> Path:
-        """`calibration.json`: a copy of the newest calibration of the run's machine."""
+        """`calibration.json`: the newest calibration of its machine when the run began."""
         return self.path / "calibration.json"
 
     @property

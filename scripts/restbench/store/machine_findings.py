@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from restbench.experiment.records import Calibration
 from restbench.failures import Unreadable
 from restbench.machine import machine
+from restbench.machine.machine import Identity
 from restbench.store import store, writing
 from restbench.store.microbench_records import Microbench
 from restbench.store.store import Run
@@ -19,17 +20,30 @@ Note = Callable[[str], None]
 """Is told what was left out, and why."""
 
 
-def newest_for(
-    kind: type[Finding], identity: Mapping[str, str | int], folder: Path, note: Note
-) -> Finding | None:
+def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note) -> Finding | None:
     """The newest of its kind of the machine with this identity (`machine.identity`), if any.
 
     A file in the folder that cannot be read is left out: it has nothing to do with the run that
-    asks, whose measurements are not to be lost for it.
+    asks, whose measurements are not to be lost for it. One of another machine is refused; where
+    there is no other, in words.
     """
-    made = _readable(kind, folder, note)
-    fitting = [each for each in made if machine.same(each.machine, identity)]
-    return max(fitting, key=lambda each: datetime.fromisoformat(each.made), default=None)
+    made = sorted(_readable(kind, folder, note), key=_when)
+    fitting = [each for each in made if not machine.others(each.machine, identity)]
+    if made and not fitting:
+        note(f"refused: {_is_of_another_machine(made[-1], identity)}")
+    return fitting[-1] if fitting else None
+
+
+def _when(found: Finding) -> datetime:
+    return datetime.fromisoformat(found.made)
+
+
+def _is_of_another_machine(found: Finding, identity: Identity) -> str:
+    differs = "; ".join(
+        f"{name.replace('_', ' ')} {found.machine.get(name)}, here {identity.get(name)}"
+        for name in machine.others(found.machine, identity)
+    )
+    return f"the {type(found).__name__.lower()} of {found.made} is of another machine ({differs})"
 
 
 def _readable(kind: type[Finding], folder: Path, note: Note) -> Iterator[Finding]:
@@ -43,10 +57,9 @@ def _readable(kind: type[Finding], folder: Path, note: Note) -> Iterator[Finding
 def adopt(kind: type[Finding], run: Run, beside: Path, folder: Path, note: Note) -> None:
     """Put a copy of the newest one of the run's machine beside the run.
 
-    The copy stays as it is where the folder has none for that machine: a run that was carried to
-    another one keeps its own.
+    A copy that is there stays as it is: what a run is judged by does not change after it.
     """
-    if not run.machine_file.exists():
+    if beside.exists() or not run.machine_file.exists():
         return
     newest = newest_for(kind, machine.identity(run.machine()), folder, note)
     if newest is not None:

@@ -4,7 +4,6 @@ each file lies, the only module that builds paths."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,6 @@ from pydantic import BaseModel
 from restbench import ROOT
 from restbench.experiment.records import (
     Calibration,
-    CellRun,
     Interruption,
     Manifest,
     PlannedCell,
@@ -23,7 +21,6 @@ from restbench.experiment.records import (
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
 from restbench.store import forms
-from restbench.store.cell_folder import CellFolder
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.npb_records import NpbRun
@@ -46,7 +43,6 @@ def serve_folder() -> Path:
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
-    CellRun: "remove its folder; --resume measures it again",
     Walk: "remove its folder; --resume walks again",
     NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
@@ -72,24 +68,6 @@ class Run(RunFolder):
         """The run's identity and plan."""
         return read_model(self.manifest_file, Manifest)
 
-    def cell_runs(self) -> Iterator[tuple[CellRun, CellFolder]]:
-        """The finished measurements, in the order of the plan."""
-        for planned, found in self._records():
-            if isinstance(found, CellRun):
-                yield found, self.cell(planned.block, planned.cell.id)
-
-    def unreadable(self) -> Iterator[tuple[PlannedCell, str]]:
-        """The measurements whose record is none, with the reason: they are no results."""
-        for planned, found in self._records():
-            if isinstance(found, Unreadable):
-                yield planned, str(found)
-
-    def _records(self) -> Iterator[tuple[PlannedCell, CellRun | Unreadable]]:
-        for planned in self.manifest().plan:
-            path = self.cell(planned.block, planned.cell.id).record
-            if path.exists():
-                yield planned, _record_of(planned, path)
-
     def machine(self) -> dict[str, Any]:
         """What is known of the machine; Unreadable where the file is missing or broken."""
         return forms.read_object(self.machine_file, _MEND)
@@ -98,17 +76,19 @@ class Run(RunFolder):
         """Whether a measurement, its block, or the walk of an open load, is finished."""
         cell = self.cell(planned.block, planned.cell.id)
         walk = self.walk_record(planned.cell.id)
-        if any(each.exists() for each in (cell.record, cell.npb_record, walk)):
+        if cell.npb_record.exists() or walk.exists():
             return True
         return any(each.finished and each.block == planned.block for each in self.trials.blocks())
 
     def unrecorded(self) -> list[Path]:
-        """The folders of measurements and walks that have begun and were never finished."""
+        """The folders of windows, measurements and walks that were begun and never finished."""
         begun = [*self.path.glob("raw/block-*/*/"), *self.path.glob("raw/open-load/*/")]
         return sorted(
             folder
             for folder in begun
-            if not any((folder / name).exists() for name in ("cell.json", "npb.json", "walk.json"))
+            if not any(
+                (folder / name).exists() for name in ("window.json", "npb.json", "walk.json")
+            )
         )
 
     @property
@@ -136,6 +116,11 @@ class Run(RunFolder):
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
 
+    def load_cores(self) -> int | None:
+        """How many cores the load generator has for itself by that calibration; None without."""
+        made = self.calibration()
+        return made.load_cores if made else None
+
     def microbench(self) -> Microbench | None:
         """The microbenchmark beside the run, if there is one."""
         path = self.microbench_file
@@ -161,16 +146,6 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
         return [kind.model_validate_json(line) for line in lines]
     except ValueError as error:
         raise Unreadable(f"{path}: not its lines: {_MEND}") from error
-
-
-def _record_of(planned: PlannedCell, path: Path) -> CellRun | Unreadable:
-    try:
-        record = read_model(path, CellRun)
-    except Unreadable as error:
-        return error
-    if (record.block, record.cell) != (planned.block, planned.cell):
-        return Unreadable(f"{path}: the record of another cell: {_MENDS[CellRun]}")
-    return record
 
 
 def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:

@@ -103,7 +103,7 @@ def _strategy(work: _Work, running: Service, strategy: str) -> Iterator[list[Ser
     tasks, users = _listed(plan.dispatched.sizes), _listed(plan.users)
     work.tell(f"{running.name:<8}{strategy}: {tasks} tasks, {users} users")
     yield work.tried(partial(growth_stages.measure, asked, plan.dispatched, plan.rounds))
-    client = Client(work.folder / "users.json", placement.allowed_cores()[-1], work.folder)
+    client = Client(work.folder / "users.json", placement.allowed_cores()[-1])
     yield work.tried(partial(growth_users.measure, asked, client, plan))
 
 

@@ -1,0 +1,118 @@
+"""What every check measures with: the load generator of runs, against a stub whose truth is known
+or a fresh Java service. Nothing of the chain is replaced."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from restbench.calibrate.stub import HOST, STRATEGY, Behaviour
+from restbench.deploy import service
+from restbench.deploy.service import Service
+from restbench.drive import generator
+from restbench.drive.generator import Generator, Sent
+from restbench.drive.payload import ROWS, Payload, make_payload
+from restbench.experiment.cell import Cell, Shape
+from restbench.machine import ports, process
+from restbench.machine.placement import Cores, allowed_cores, core_list, place
+
+#: The study's lowest complexity: the fastest cells, so those that ask most of the chain.
+COMPLEXITY = "low"
+PAYLOAD: Payload = make_payload(Shape(rows=30, inner=20, columns=20), 2019, 0, 50)
+#: A service is asked by so many, as the study's lightest load.
+USERS = 10
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Bench:
+    """A folder for what the checks write, the cores of both sides, and who is told how it goes."""
+
+    folder: Path
+    tell: Tell
+    cores: Cores = field(default_factory=lambda: place("unbound", allowed_cores()))
+    foreign_ms: float = 0.0
+    """CPU time of everything but service and load generator, over all trials so far."""
+    machine_ms: float = 0.0
+    """What all cores together had in that time."""
+
+    @property
+    def payload(self) -> Path:
+        """The folder of what is sent."""
+        if not (self.folder / COMPLEXITY / ROWS).exists():
+            PAYLOAD.write(self.folder / COMPLEXITY)
+        return self.folder / COMPLEXITY
+
+    @contextmanager
+    def generator(self, users: int) -> Iterator[Generator]:
+        """A load generator as a run's: on cores of its own where there are enough."""
+        cores = None if self.cores.shared else core_list(self.cores.load)
+        with generator.started(users, self.folder / f"load-{users}", cores) as load:
+            yield load
+
+    @contextmanager
+    def stub(self, load: Generator, behaviour: Behaviour) -> Iterator[Service]:
+        """A running stub, announced to the load generator; port and rows are set here."""
+        rows = str((self.payload / ROWS).resolve())
+        told = replace(behaviour, port=ports.free(), rows_file=rows)
+        command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(asdict(told))]
+        line = process.bound_to_us(command, core_list(self.cores.service))
+        log = self.folder / "stub.log"
+        url = f"http://{HOST}:{told.port}"
+        stub = Service("java", url, [process.start(line, log)], log=log)
+        try:
+            service.await_ready(stub)
+            self.announce(load, stub, STRATEGY)
+            yield stub
+        finally:
+            stub.stop()
+
+    @contextmanager
+    def java(self) -> Iterator[Service]:
+        """A fresh Java service, on a port of its own."""
+        cores = core_list(self.cores.service)
+        started = service.start("java", "none", cores, self.folder / "java", port=ports.free())
+        try:
+            yield started
+        finally:
+            started.stop()
+
+    def announce(self, load: Generator, target: Service, *strategies: str) -> None:
+        """The trials of these names go to this service."""
+        for name in strategies:
+            load.cell(name, url_of(target, name), self.payload)
+
+    def trial(  # noqa: PLR0913 - what a trial is made of
+        self,
+        load: Generator,
+        strategy: str,
+        users: int,
+        times_s: tuple[float, float],
+        pids: Sequence[int],
+        *,
+        arrivals: Path | None = None,
+    ) -> Sent:
+        """One trial; `times_s` are what is dropped and what is kept."""
+        sent = load.trial(strategy, users, *times_s, pids, arrivals)
+        busy_ms, known_ms = (
+            sum(getattr(sent.closed, name) - getattr(sent.opened, name) for name in names)
+            for names in (("busy_ms",), ("service_ms", "generator_ms"))
+        )
+        self.foreign_ms += max(0.0, busy_ms - known_ms)
+        self.machine_ms += 1000 * sent.seconds * len(allowed_cores())
+        return sent
+
+
+def url_of(target: Service, strategy: str) -> str:
+    """Where its requests go."""
+    return f"{target.base_url}/matrix/{strategy}?kernel=loops"
+
+
+def cell_of(strategy: str) -> Cell:
+    """The cell of a service's trials."""
+    return Cell(service="java", strategy=strategy, complexity=COMPLEXITY, users=USERS)

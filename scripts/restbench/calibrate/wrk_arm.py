@@ -1,0 +1,145 @@
+"""wrk: what does JMeter's presence change? One trial group under both generators, interleaved.
+
+Where cores are shared, X = cores / (c_service + c_generator): a generator that costs more pulls the
+ratio of two strategies towards 1. CPU times say by how much; what is left is something else.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import resource
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from restbench.calibrate.bench import PAYLOAD, USERS, Bench, url_of
+from restbench.deploy.service import Service
+from restbench.drive import wrk
+from restbench.drive.generator import CORRECT, Generator
+from restbench.experiment.records import CalibrationCheck
+from restbench.experiment.statistics import geometric_interval
+from restbench.machine import process
+from restbench.machine.placement import core_list
+
+#: wrk counts its time in whole seconds.
+TIMES_S = (0.2, 1.0)
+ROUNDS = 25
+SEED = 2019
+STRATEGIES = ("serial", "pinned")
+GENERATORS = ("JMeter", "wrk")
+#: What a ratio of ratios may differ from what CPU times explain: the margin of claims (rule 7).
+MARGIN = 1.05
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one strategy did under one generator; CPU times for a response, milliseconds."""
+
+    per_s: float
+    service_ms: float
+    generator_ms: float
+
+
+#: By generator and strategy.
+Round = dict[tuple[str, str], Turn]
+
+
+def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUNDS) -> list[Round]:
+    """Both strategies under both generators, in random order, round after round."""
+    shuffler = random.Random(SEED)  # noqa: S311 - an order, not a secret
+    every = [(generator, strategy) for generator in GENERATORS for strategy in STRATEGIES]
+    body = bench.folder / "body.json"
+    body.write_bytes(PAYLOAD.body("wrk"))
+    found = []
+    for number in range(1, rounds + 1):
+        if number % 5 == 1:
+            bench.tell(f"{' and '.join(STRATEGIES)} under JMeter and wrk, {number} of {rounds}")
+        turns: Round = {}
+        for generator, strategy in shuffler.sample(every, len(every)):
+            turns[generator, strategy] = (
+                _by_jmeter(bench, load, service, strategy)
+                if generator == "JMeter"
+                else _by_wrk(bench, service, strategy)
+            )
+        found.append(turns)
+    return found
+
+
+def _by_jmeter(bench: Bench, load: Generator, service: Service, strategy: str) -> Turn:
+    sent = bench.trial(load, strategy, USERS, TIMES_S, service.pids())
+    correct = int((sent.measured["outcome"] == CORRECT).sum())
+    return Turn(
+        per_s=correct / sent.seconds,
+        service_ms=(sent.closed.service_ms - sent.opened.service_ms) / correct,
+        generator_ms=(sent.closed.generator_ms - sent.opened.generator_ms) / correct,
+    )
+
+
+def _by_wrk(bench: Bench, service: Service, strategy: str) -> Turn:
+    pids = service.pids()
+    before = process.cpu_ms(pids), _children_ms()
+    cores = core_list(bench.cores.load)
+    url, body = url_of(service, strategy), bench.folder / "body.json"
+    told = wrk.told(url, body, connections=USERS, seconds=TIMES_S[1], cores=cores)
+    requests, seconds = wrk.answered(strategy, told), wrk.seconds(strategy, told)
+    after = process.cpu_ms(pids), _children_ms()
+    return Turn(
+        requests / seconds, *((b - a) / requests for a, b in zip(before, after, strict=True))
+    )
+
+
+def _children_ms() -> float:
+    """CPU time of the processes that have ended: wrk is the only one that does meanwhile."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (used.ru_utime + used.ru_stime)
+
+
+def explained(rounds: Sequence[Round], *, shared: bool) -> float:
+    """The ratio of ratios that CPU times predict; 1 where a generator has cores of its own."""
+    if not shared:
+        return 1.0
+    cost_ms = {
+        key: fmean(each[key].service_ms + each[key].generator_ms for each in rounds)
+        for key in rounds[0]
+    }
+    one, two = STRATEGIES
+    jmeter, other = (cost_ms[each, two] / cost_ms[each, one] for each in GENERATORS)
+    return jmeter / other
+
+
+def judge(rounds: Sequence[Round], *, shared: bool) -> CalibrationCheck:
+    """The check's record: what differs under the two is what their CPU times explain."""
+    one, two = STRATEGIES
+    ratios = {
+        generator: [each[generator, one].per_s / each[generator, two].per_s for each in rounds]
+        for generator in GENERATORS
+    }
+    jmeter, other = (geometric_interval(ratios[generator]).estimate for generator in GENERATORS)
+    changed = geometric_interval(
+        [a / b for a, b in zip(ratios["JMeter"], ratios["wrk"], strict=True)]
+    )
+    by_cpu = explained(rounds, shared=shared)
+    beyond = max(changed.low / by_cpu, by_cpu / changed.high)
+    return CalibrationCheck(
+        name="wrk",
+        question="What does JMeter's presence change of a ratio at low?",
+        measured=(
+            f"{one}/{two} is {jmeter:.2f} under JMeter, {other:.2f} under wrk: the ratio of ratios "
+            f"is {changed.estimate:.3f} [{changed.low:.3f}, {changed.high:.3f}], CPU times explain "
+            f"{by_cpu:.3f}"
+        ),
+        limit=f"interval within {MARGIN - 1:.0%} of what CPU times explain",
+        passed=beyond <= MARGIN,
+        values={
+            "jmeter_ratio": jmeter,
+            "wrk_ratio": other,
+            "ratio_of_ratios": changed.estimate,
+            "low": changed.low,
+            "high": changed.high,
+            "explained": by_cpu,
+            "log_half_width": math.log(changed.high / changed.low) / 2,
+        },
+        follows="ratios of throughput at low depend on the load generator by more than its CPU "
+        "time: compare CPU time per request there",
+    )
