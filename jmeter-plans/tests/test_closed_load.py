@@ -1,15 +1,11 @@
 """The plan tells right answers from wrong ones and writes what the analysis reads."""
 
-import contextlib
 import json
-import os
-import time
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from conftest import REQUEST_REST, ROWS, JMeter, JMeterRun
+from conftest import REQUEST_REST, ROWS, JMeter
 from stub_service import SERVER_TIMING, Answer, StubService
 
 DASHBOARD_COLUMNS = [
@@ -17,8 +13,6 @@ DASHBOARD_COLUMNS = [
     "success", "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL", "Latency",
     "IdleTime", "Connect",
 ]  # fmt: skip
-#: Seconds for what takes one on a machine with nothing else to do.
-PATIENCE_S = 300
 WRONG_BODY = "The body is not this request's id with the exact product"
 
 
@@ -40,35 +34,6 @@ def test_writes_the_columns_of_the_dashboard_generator_and_the_stages(jmeter: JM
     assert {sample["serverTiming"] for sample in samples} == {SERVER_TIMING}
     assert {sample["label"] for sample in samples} == {"a cell"}
     assert {sample["success"] for sample in samples} == {"true"}
-
-
-@pytest.mark.parametrize("plan", ["closed-load.jmx", "mixed-load.jmx"])
-def test_comes_up_and_waits_at_its_gate_until_somebody_opens_it(jmeter: JMeter, plan: str) -> None:
-    jmeter = replace(jmeter, plan=plan)
-    gate = jmeter.folder / "gate"
-    os.mkfifo(gate)
-    with StubService(right) as service:
-        run = jmeter.start(service.port, users=2, loops=3, gate=gate)
-        try:
-            reader_is_there = _opened_by_its_reader(gate, run)
-            assert not service.request_ids, "nothing is sent before"
-            assert not run.jtl.exists()
-            os.close(reader_is_there)
-            output, _ = run.process.communicate(timeout=PATIENCE_S)
-        finally:
-            run.process.kill()
-    assert run.process.returncode == 0, output
-    assert len(run.samples()) == 6
-
-
-def _opened_by_its_reader(pipe: Path, run: JMeterRun) -> int:
-    """A pipe can be opened for writing once somebody reads it; they wait until it is closed."""
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline and run.process.poll() is None:
-        with contextlib.suppress(OSError):
-            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
-        time.sleep(0.05)
-    raise AssertionError("JMeter never came to its gate")
 
 
 def test_sends_each_request_with_its_own_id_and_the_whole_payload(jmeter: JMeter) -> None:

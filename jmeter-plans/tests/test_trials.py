@@ -1,0 +1,332 @@
+"""Trials are ordered over a socket: what is sent, how each answer is judged, what is told of it."""
+
+import math
+import os
+import re
+import socket
+import struct
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import PLANS, REQUEST_REST, ROWS
+from stub_service import Answer, StubService
+
+#: Larger than every buffer on its way, so that it arrives in pieces.
+HUGE_REST = '"note":"' + "n" * 700_000 + '"}'
+HUGE_ROWS = "[[" + ",".join(str(n) for n in range(100_000)) + "]]"
+ORDER = ["low", "low", "huge", "low"]
+PATIENCE_S = 300
+CORRECT, ERROR, WRONG = 0, 1, 2
+
+
+class Record(NamedTuple):
+    """A request, as the README lays it out."""
+
+    start_us: int
+    elapsed_us: int
+    latency_us: int
+    status: int
+    outcome: int
+    kind: int
+    user: int
+    unused: int
+    queue_ms: float
+    parse_ms: float
+    compute_ms: float
+    serialize_ms: float
+
+
+class Done(NamedTuple):
+    """The answer to a trial, and its requests by their begin."""
+
+    marks: list[list[int]]
+    kinds: list[str]
+    first_error: str
+    records: list[Record]
+
+    @property
+    def outcomes(self) -> list[int]:
+        return [each.outcome for each in self.records]
+
+
+class Load:
+    """A JMeter that waits for orders."""
+
+    def __init__(self, folder: Path, connection: socket.socket) -> None:
+        self.folder = folder
+        self._connection = connection
+        self._lines = connection.makefile("r", encoding="utf-8")
+
+    def order(self, *parts: object) -> None:
+        self._connection.sendall(("\t".join(map(str, parts)) + "\n").encode())
+
+    def cell(self, service: StubService, payload: str = "low", strategy: str = "serial") -> None:
+        url = f"http://127.0.0.1:{service.port}/matrix/{strategy}?kernel=loops"
+        self.order("cell", strategy, url, self.folder / payload)
+
+    def trial(
+        self,
+        users: int = 1,
+        keep_ms: int = 200,
+        drop_ms: int = 0,
+        *,
+        strategy: str = "serial",
+        pids: str = "",
+        arrivals: Path | None = None,
+    ) -> Done:
+        file = self.folder / "records.bin"
+        more = [] if arrivals is None else [arrivals]
+        self.order("trial", strategy, users, drop_ms, keep_ms, file, pids, *more)
+        told = self._lines.readline().rstrip("\n").split("\t")
+        assert told[0] == "done", told
+        marks = [[int(each) for each in told[at : at + 6]] for at in (1, 7, 13)]
+        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhh4f", file.read_bytes())]
+        return Done(marks, told[19].split(","), told[20], sorted(records))
+
+    def ends(self) -> bool:
+        """Whether no more answers will come."""
+        return self._lines.readline() == ""
+
+
+@contextmanager
+def loading(folder: Path, users: int) -> Iterator[Load]:
+    """A JMeter of so many users, with the payloads low, huge and mix."""
+    for name, rest, rows in (("low", REQUEST_REST, ROWS), ("huge", HUGE_REST, HUGE_ROWS)):
+        (folder / name).mkdir()
+        (folder / name / "body-rest.json").write_text(rest)
+        (folder / name / "rows.json").write_text(rows)
+    (folder / "mix").mkdir()
+    (folder / "mix" / "order.txt").write_text("\n".join(ORDER) + "\n")
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind(str(folder / "s"))
+        listener.listen()
+        listener.settimeout(PATIENCE_S)
+        command = [str(PLANS / "jmeter.sh"), "-n", "-t", str(PLANS / "trials.jmx")]
+        command += [
+            "-j",
+            str(folder / "jmeter.log"),
+            f"-Jsocket={folder / 's'}",
+            f"-Jusers={users}",
+        ]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+            try:
+                connection, _ = listener.accept()
+                with closing(connection):
+                    connection.settimeout(PATIENCE_S)
+                    yield Load(folder, connection)
+            finally:
+                process.kill()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Load]:
+    with loading(tmp_path_factory.mktemp("load"), users=4) as load:
+        yield load
+
+
+def right(request_id: str, rows: str = ROWS) -> Answer:
+    return Answer(200, f'{{"requestId":"{request_id}","rows":{rows}}}'.encode())
+
+
+def first(*answers: Answer | Callable[[str], Answer], rows: str = ROWS) -> Callable[[str], Answer]:
+    """These, one after the other, and then right ones."""
+    left = list(answers)
+
+    def answer(request_id: str) -> Answer:
+        if not left:
+            return right(request_id, rows)
+        told = left.pop(0)
+        return told if isinstance(told, Answer) else told(request_id)
+
+    return answer
+
+
+def test_every_request_has_an_id_of_its_own_and_the_whole_payload(shared: Load) -> None:
+    with StubService(right) as service:
+        shared.cell(service, strategy="pinned")
+        done = shared.trial(users=3, strategy="pinned")
+    assert set(done.outcomes) == {CORRECT}
+    assert {each.user for each in done.records} == {0, 1, 2}
+    assert len(set(service.request_ids)) == len(done.records)
+    assert all(re.fullmatch(r"u00[123]-\d{9}", each) for each in service.request_ids)
+    assert {body.decode().partition(",")[2] for body in service.bodies} == {REQUEST_REST}
+    assert set(service.paths) == {"/matrix/pinned?kernel=loops"}
+
+
+def test_users_share_the_order_of_a_mix_so_that_shares_are_exact(shared: Load) -> None:
+    service = StubService(lambda each: right(each, HUGE_ROWS if is_huge(service, each) else ROWS))
+    with service:
+        shared.cell(service, "mix")
+        done = shared.trial(users=4, keep_ms=500)
+        rests = Counter(body.partition(b",")[2].decode() for body in service.bodies)
+    assert set(done.outcomes) == {CORRECT}, done.first_error
+    assert len(done.records) >= len(ORDER)
+    sent = Counter(done.kinds[each.kind] for each in done.records)
+    whole, rest = divmod(len(done.records), len(ORDER))
+    expected = Counter(ORDER[:rest]) + Counter({"low": 3 * whole, "huge": whole})
+    assert sent == expected
+    assert rests == {REQUEST_REST: sent["low"], HUGE_REST: sent["huge"]}
+
+
+def is_huge(service: StubService, request_id: str) -> bool:
+    (body,) = (b for b in service.bodies if f'"{request_id}"'.encode() in b[:40])
+    return len(body) > len(HUGE_REST)
+
+
+#: Each differs from the right answer in one respect.
+WRONG_BODIES: dict[str, Callable[[str], str]] = {
+    "its last digit": lambda each: f'{{"requestId":"{each}","rows":{HUGE_ROWS[:-3]}8]]}}',
+    "another id": lambda _: f'{{"requestId":"u009-000000000","rows":{HUGE_ROWS}}}',
+    "a space more": lambda each: f'{{"requestId":"{each}","rows":{HUGE_ROWS}}} ',
+    "cut off": lambda each: f'{{"requestId":"{each}","rows":{HUGE_ROWS}',
+    "another kind's": lambda each: f'{{"requestId":"{each}","rows":{ROWS}}}',
+    "empty": lambda _: "",
+}
+
+
+def test_a_body_that_differs_anywhere_is_a_wrong_answer_and_the_next_is_right(
+    shared: Load,
+) -> None:
+    wrong = [
+        lambda each, body=body: Answer(200, body(each).encode()) for body in WRONG_BODIES.values()
+    ]
+    with StubService(first(*wrong, rows=HUGE_ROWS)) as service:
+        shared.cell(service, "huge")
+        done = shared.trial(keep_ms=500)
+    assert done.outcomes == [WRONG] * 6 + [CORRECT] * (len(done.records) - 6)
+    assert done.outcomes[-1] == CORRECT
+    assert {each.status for each in done.records} == {200}
+    assert done.first_error == "the body is not this request's id with the exact product"
+
+
+def test_a_refusal_is_an_error_and_has_no_stages_of_an_answer_before(shared: Load) -> None:
+    refusal = Answer(503, b"{}", server_timing=None)
+    with StubService(first(right, refusal)) as service:
+        shared.cell(service)
+        done = shared.trial()
+    assert done.outcomes[:3] == [CORRECT, ERROR, CORRECT]
+    assert done.records[1].status == 503
+    assert done.first_error == "status 503"
+    assert math.isnan(done.records[1].parse_ms)
+    stages = [done.records[0][-4:], done.records[2][-4:]]
+    assert stages == [pytest.approx((0.012, 1.234, 1.234, 0.345), rel=1e-5)] * 2
+
+
+def test_bytes_of_any_encoding_are_sent_and_compared(shared: Load) -> None:
+    (shared.folder / "umlauts").mkdir()
+    (shared.folder / "umlauts" / "body-rest.json").write_bytes('"note":"Größe ≤ 3"}'.encode())
+    (shared.folder / "umlauts" / "rows.json").write_bytes('"Größe"'.encode())
+    with StubService(lambda each: right(each, '"Größe"')) as service:
+        shared.cell(service, "umlauts")
+        done = shared.trial()
+    assert set(done.outcomes) == {CORRECT}
+    assert {body.partition(b",")[2] for body in service.bodies} == {'"note":"Größe ≤ 3"}'.encode()}
+
+
+def test_a_service_that_is_down_is_an_error_a_request_and_the_next_trial_is_sent(
+    shared: Load,
+) -> None:
+    with StubService(right) as service:
+        shared.cell(service)
+        assert set(shared.trial().outcomes) == {CORRECT}
+    done = shared.trial(keep_ms=100)
+    assert set(done.outcomes) == {ERROR}
+    assert done.records[-1].status == 0
+    assert 1 <= len(done.records) <= 110, "a failure is followed by a millisecond's rest"
+    with StubService(right) as service:
+        shared.cell(service)
+        assert set(shared.trial().outcomes) == {CORRECT}
+
+
+def test_users_keep_their_connections_over_trials_and_no_two_trials_meet(shared: Load) -> None:
+    with StubService(right, delay_s=0.02) as service:
+        for strategy in ("serial", "pinned"):
+            shared.cell(service, strategy=strategy)
+        for strategy in ("serial", "pinned", "serial"):
+            shared.trial(users=4, strategy=strategy)
+    assert service.connections == 4
+    names = [path.split("/")[2].partition("?")[0] for path in service.paths]
+    assert [name for name, _ in groupby(names)] == ["serial", "pinned", "serial"]
+
+
+def test_both_ends_of_what_is_measured_are_ends_of_requests(shared: Load) -> None:
+    with StubService(right, delay_s=0.03) as service:
+        shared.cell(service)
+        done = shared.trial(users=1, keep_ms=200, drop_ms=50)
+    (begun, *_), (opened, *_), (closed, *_) = done.marks
+    assert begun == 0
+    ends_us = [each.start_us + each.elapsed_us for each in done.records]
+    for mark, due_ms in ((opened, 50), (closed, 250)):
+        before = max(each for each in ends_us if each <= mark / 1000 + 1)
+        assert mark / 1e6 >= due_ms
+        assert mark / 1000 - before < 5_000, "of a user that waits 30 ms for each answer"
+
+
+def test_cpu_times_are_those_of_the_processes_that_were_named(shared: Load) -> None:
+    with StubService(right) as service:
+        shared.cell(service)
+        seen = shared.trial(users=4, keep_ms=500, pids=str(os.getpid()))
+        unseen = shared.trial(pids=str(2**22 + 1))
+    (_, _, *begun), _, (_, _, *closed) = seen.marks
+    service_ms, ours_ms, busy_ms, steal_ms = (b - a for a, b in zip(begun, closed, strict=True))
+    assert 0 < service_ms <= busy_ms
+    assert 0 < ours_ms <= busy_ms
+    assert steal_ms >= 0
+    assert [each[2] for each in unseen.marks] == [0, 0, 0]
+
+
+def test_an_open_load_counts_from_the_moment_a_request_was_meant_to_be_sent(shared: Load) -> None:
+    arrivals = shared.folder / "arrivals.txt"
+    arrivals.write_text("0\n1000\n2000\n400000\n")
+    with StubService(right, delay_s=0.1) as service:
+        shared.cell(service)
+        done = shared.trial(users=1, keep_ms=500, arrivals=arrivals)
+    assert [each.start_us for each in done.records] == [0, 1_000, 2_000, 400_000]
+    elapsed_ms = [each.elapsed_us / 1000 for each in done.records]
+    assert elapsed_ms[0] >= 100
+    assert elapsed_ms[1] >= 199, "it waited for the one before"
+    assert elapsed_ms[2] >= 298
+    assert elapsed_ms[3] >= 100
+
+
+def test_a_trial_of_no_cell_fails_and_says_so(shared: Load) -> None:
+    with pytest.raises(AssertionError, match="no cell unknown"):
+        shared.trial(strategy="unknown")
+
+
+def test_a_payload_that_cannot_be_read_ends_the_load_and_the_log_names_it(tmp_path: Path) -> None:
+    with loading(tmp_path, users=1) as load, StubService(right) as service:
+        (tmp_path / "low" / "rows.json").unlink()
+        load.cell(service)
+        load.order("trial", "serial", 1, 0, 100, tmp_path / "records.bin", "")
+        assert load.ends()
+        assert service.bodies == []
+        deadline = time.monotonic() + PATIENCE_S
+        while "low/rows.json" not in (tmp_path / "jmeter.log").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+
+def test_many_users_with_large_bodies_need_no_more_memory_than_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Kept a user, as JMeter's own sampler does, their bodies and answers would be 80 MB and more.
+    rest, rows = '"note":"' + "n" * 1_000_000 + '"}', "[[" + "1," * 500_000 + "1]]"
+    monkeypatch.setenv("JMETER_JVM_ARGS", "-Xms60m -Xmn24m -Xmx60m")
+    with (
+        loading(tmp_path, users=40) as load,
+        StubService(lambda each: right(each, rows)) as service,
+    ):
+        (tmp_path / "low" / "body-rest.json").write_text(rest)
+        (tmp_path / "low" / "rows.json").write_text(rows)
+        load.cell(service)
+        done = load.trial(users=40, keep_ms=2_000)
+    assert {each.user for each in done.records} == set(range(40))
+    assert set(done.outcomes) == {CORRECT}
