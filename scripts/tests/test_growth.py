@@ -10,17 +10,17 @@ from types import ModuleType
 
 import pytest
 
-from restbench.commands.growth import judge
 from restbench.deploy.service import Service
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
-from restbench.tools import growth, growth_stages, growth_users
-from restbench.tools.growth import Growth
-from restbench.tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
-from restbench.tools.growth_plan import cubes, dispatch, plan_of, study_rows
-from restbench.tools.growth_stages import over_processes
-from restbench.tools.growth_users import requests_in, told_ms
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import growth, growth_stages, growth_users
+from tools.bench_growth import judge
+from tools.growth import Growth
+from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
+from tools.growth_plan import cubes, dispatch, plan_of, study_rows
+from tools.growth_stages import over_processes
+from tools.growth_users import requests_in, told_ms
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 SIZES = (64, 128, 256, 512)
 
@@ -208,7 +208,7 @@ def test_over_users_the_first_round_warms_up_and_only_times_are_told(
     monkeypatch.setattr(Client, "told", told)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
-    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0, tmp_path), plan)
+    latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0), plan)
     assert asked == list(plan.users) * (1 + plan.user_rounds)
     assert (latency.what, latency.rounds) == ("latency, low", ((2.0, 4.0, 8.0),) * 2)
     assert (per_request.what, per_request.rounds) == ("1/throughput, low", ((1.0, 1.0, 1.0),) * 2)

@@ -12,15 +12,16 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench.commands.limit import judge
+from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
 from restbench.machine import process
 from restbench.store import store
-from restbench.tools import limit_bench, limit_servers
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import limit_bench, limit_servers
+from tools.bench_limit import judge
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
 PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)
@@ -72,7 +73,7 @@ def body_of(request: dict) -> bytes:
 def client(tmp_path: Path) -> Client:
     body = tmp_path / "body.json"
     body.write_bytes(PAYLOAD.body(limit_servers.REQUEST_ID))
-    return Client(body, min(os.sched_getaffinity(0)), tmp_path)
+    return Client(body, min(os.sched_getaffinity(0)))
 
 
 def test_the_ratio_is_over_all_turns_each_beside_the_limits_and_told_of_each_service() -> None:
@@ -109,7 +110,7 @@ def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
 
 def test_reads_the_requests_in_the_clients_own_words() -> None:
     told = "Running 1s test\n  12345 requests in 1.00s, 2.1MB read\nRequests/sec: 12345\n"
-    assert limit_bench.answered("java", told) == 12345
+    assert wrk.answered("java", told) == 12345
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_reads_the_requests_in_the_clients_own_words() -> None:
 )
 def test_a_load_with_errors_is_no_measurement(told: str) -> None:
     with pytest.raises(CellsFailed, match=r"^java: "):
-        limit_bench.answered("java", told)
+        wrk.answered("java", told)
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,18 @@ work, side by side: one core for whichever is asked, another for the client, tur
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.drive import wrk
 from restbench.drive.payload import Payload
+from restbench.drive.wrk import answered
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import CellsFailed, EnvironmentProblem
-from restbench.machine import process
-from restbench.tools import limit_servers
-from restbench.tools.limit_servers import REQUEST_ID, Server, require_right
+from restbench.failures import EnvironmentProblem
+from tools import limit_servers
+from tools.limit_servers import REQUEST_ID, Server, require_right
 
 #: What a request may cost of what it costs the limit, `serial`, kernel `native`.
 BARS: Mapping[str, Mapping[str, float]] = {
@@ -25,8 +23,6 @@ BARS: Mapping[str, Mapping[str, float]] = {
     "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
 }
 CONNECTIONS = 4
-#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
-PATIENCE = "60s"
 #: A JVM compiles what it runs often, on one core beside its work: until then it is measured as what
 #: it will not be. So each server is warmed up until its cost a request falls no more.
 WARMUP_SLICE_S = 4.0
@@ -34,14 +30,6 @@ FEWEST_WARMUP_SLICES = 3
 MOST_WARMUP_SLICES = 15
 #: A slice that costs less than this part of the cheapest before it: warm-up goes on.
 STILL_FALLING = 0.97
-#: What the client sends, the way it takes it: a method, a type and a file as the body.
-SCRIPT = """\
-local file = io.open(os.getenv("RESTBENCH_BODY"), "rb")
-wrk.method = "POST"
-wrk.body = file:read("*a")
-wrk.headers["Content-Type"] = "application/json"
-file:close()
-"""
 #: CPU time a request, milliseconds: the limit's and, in the turn next to it, the service's.
 Turn = tuple[float, float]
 
@@ -106,7 +94,7 @@ def measure(
 def _turns(servers: tuple[Server, Server], payload: Payload, plan: Plan) -> list[Turn]:
     body = plan.folder / "body.json"
     body.write_bytes(payload.body(REQUEST_ID))
-    client = Client(body, plan.client_core, plan.folder)
+    client = Client(body, plan.client_core)
     for server in servers:
         require_right(server, payload)
         client.warm_up(server)
@@ -139,7 +127,6 @@ class Client:
 
     body: Path
     core: int
-    folder: Path
     connections: int = CONNECTIONS
 
     def cpu_ms(self, server: Server, seconds: float) -> float:
@@ -156,19 +143,13 @@ class Client:
 
     def told(self, server: Server, seconds: float) -> str:
         """What wrk prints of a load for so many seconds, of one at least."""
-        script = self.folder / "post.lua"
-        script.write_text(SCRIPT, encoding="utf-8")
-        duration = f"{max(1, round(seconds))}s"
-        command = ["wrk", "-t1", f"-c{self.connections}", "-d", duration, "-s", str(script)]
-        command += ["--timeout", PATIENCE]
-        done = subprocess.run(
-            process.bound_to_us([*command, server.url], str(self.core)),
-            env={**os.environ, "RESTBENCH_BODY": str(self.body)},
-            capture_output=True,
-            text=True,
-            check=False,
+        return wrk.told(
+            server.url,
+            self.body,
+            connections=self.connections,
+            seconds=seconds,
+            cores=str(self.core),
         )
-        return done.stdout + done.stderr
 
 
 def warmed_up(costs: Sequence[float]) -> bool:
@@ -177,12 +158,3 @@ def warmed_up(costs: Sequence[float]) -> bool:
         return False
     falling = (costs[i] < STILL_FALLING * min(costs[:i]) for i in (-2, -1))
     return len(costs) >= MOST_WARMUP_SLICES or not any(falling)
-
-
-def answered(server: str, told: str) -> int:
-    """The number of requests in wrk's own words. CellsFailed where it tells of errors."""
-    wrong = re.search(r"Non-2xx.*|Socket errors.*", told)
-    found = re.search(r"(\d+) requests in", told)
-    if wrong or not found or not int(found[1]):
-        raise CellsFailed(f"{server}: {wrong[0] if wrong else told.strip()[:200]}")
-    return int(found[1])

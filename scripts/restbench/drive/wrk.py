@@ -1,0 +1,58 @@
+"""wrk, the lightest load generator there is: it sends one body again and again and looks at nothing
+of an answer but its status."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from restbench.failures import CellsFailed
+from restbench.machine import process
+
+#: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
+PATIENCE = "60s"
+#: What it sends, the way it takes it: a method, a type and a file as the body.
+SCRIPT = """\
+local file = io.open(os.getenv("RESTBENCH_BODY"), "rb")
+wrk.method = "POST"
+wrk.body = file:read("*a")
+wrk.headers["Content-Type"] = "application/json"
+file:close()
+"""
+_IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
+
+
+def told(url: str, body: Path, *, connections: int, seconds: float, cores: str) -> str:
+    """What wrk prints of a load for so many whole seconds, of one at least; its script lies beside
+    the body."""
+    script = body.with_name("post.lua")
+    script.write_text(SCRIPT, encoding="utf-8")
+    command = ["wrk", "-t1", f"-c{connections}", "-d", f"{max(1, round(seconds))}s"]
+    command += ["-s", str(script), "--timeout", PATIENCE, url]
+    done = subprocess.run(
+        process.bound_to_us(command, cores),
+        env={**os.environ, "RESTBENCH_BODY": str(body)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def answered(server: str, words: str) -> int:
+    """The number of requests in wrk's own words. CellsFailed where it tells of errors."""
+    wrong = re.search(r"Non-2xx.*|Socket errors.*", words)
+    found = re.search(r"(\d+) requests in", words)
+    if wrong or not found or not int(found[1]):
+        raise CellsFailed(f"{server}: {wrong[0] if wrong else words.strip()[:200]}")
+    return int(found[1])
+
+
+def seconds(server: str, words: str) -> float:
+    """How long it took, in wrk's own words. CellsFailed where it does not tell."""
+    found = re.search(r"requests in ([\d.]+)(us|ms|s|m)\b", words)
+    if not found:
+        raise CellsFailed(f"{server}: {words.strip()[:200]}")
+    return float(found[1]) * _IN_SECONDS[found[2]]
