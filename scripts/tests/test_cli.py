@@ -10,10 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from restbench import ROOT
+
 
 def restbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from restbench.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def tool(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A module of `tools`, as the Makefile runs it."""
+    return subprocess.run(
+        [sys.executable, "-m", f"tools.{name}", *arguments],
+        cwd=ROOT / "scripts",
         capture_output=True,
         text=True,
         check=False,

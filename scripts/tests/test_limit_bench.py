@@ -12,16 +12,16 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench.commands.limit import judge
 from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
 from restbench.machine import process
 from restbench.store import store
-from restbench.tools import limit_bench, limit_servers
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import limit_bench, limit_servers
+from tools.bench_limit import judge
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
 PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)

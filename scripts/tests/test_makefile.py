@@ -28,8 +28,8 @@ def made(*arguments: str) -> str:
     ("arguments", "command"),
     [
         (("bench", "PROFILE=smoke"), "restbench run smoke --profile smoke"),
-        (("microbench", "PROFILE=smoke"), "restbench microbench --profile smoke"),
-        (("bench-growth", "PROFILE=smoke"), "restbench bench-growth --profile smoke"),
+        (("microbench", "PROFILE=smoke"), "python -m tools.bench_microbench --profile smoke"),
+        (("bench-growth", "PROFILE=smoke"), "python -m tools.bench_growth --profile smoke"),
         (("serve", "FRONT=nginx"), "restbench serve --front nginx"),
     ],
 )
