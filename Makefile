@@ -110,13 +110,13 @@ audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask wha
 	@cd audit && ../.cache/audit/bin/python -m restbench_audit
 
 bench-limit: $(VENV) $(JAR) wrk compiler ## CPU time a request of servlet, tomcat and flask over that of a C++ server (scripts/tools/limit), about 25 minutes
-	@$(BIN)/restbench bench-limit
+	@cd scripts && ../$(BIN)/python -m tools.bench_limit
 
 microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 9 minutes; full)
-	@$(BIN)/restbench microbench --profile $(PROFILE)
+	@cd scripts && ../$(BIN)/python -m tools.bench_microbench --profile $(PROFILE)
 
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
-	@$(BIN)/restbench bench-growth --profile $(PROFILE)
+	@cd scripts && ../$(BIN)/python -m tools.bench_growth --profile $(PROFILE)
 
 overload: $(DEV) $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \

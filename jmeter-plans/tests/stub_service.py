@@ -74,6 +74,8 @@ class StubService:
                 writer.write(_http(self.answer(_request_id(body))))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
             writer.close()
 
 

@@ -6,6 +6,7 @@ import re
 import socket
 import struct
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -307,7 +308,10 @@ def test_a_payload_that_cannot_be_read_ends_the_load_and_the_log_names_it(tmp_pa
         load.order("trial", "serial", 1, 0, 100, tmp_path / "records.bin", "")
         assert load.ends()
         assert service.bodies == []
-        assert "low/rows.json" in (tmp_path / "jmeter.log").read_text()
+        deadline = time.monotonic() + PATIENCE_S
+        while "low/rows.json" not in (tmp_path / "jmeter.log").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
 
 
 def test_many_users_with_large_bodies_need_no_more_memory_than_one(

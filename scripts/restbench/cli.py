@@ -6,6 +6,7 @@ import importlib
 import itertools
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -63,9 +64,6 @@ COMMANDS = {
     "npb": ("npb", "run_kernel"),
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
-    "bench-limit": ("limit", "bench_limit"),
-    "bench-growth": ("growth", "bench_growth"),
-    "microbench": ("microbench", "measure_parts"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
 }
@@ -84,12 +82,15 @@ class Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module, function = COMMANDS[cmd_name]
-        alone = typer.Typer(
-            add_completion=False, rich_markup_mode=None, context_settings=HELP_OPTIONS
-        )
         family = importlib.import_module(f"restbench.commands.{module}")
-        alone.command(cmd_name)(getattr(family, function))
-        return typer.main.get_command(alone)
+        return typer.main.get_command(alone(getattr(family, function), cmd_name))
+
+
+def alone(function: Callable[..., None], name: str | None = None) -> typer.Typer:
+    """A command line of this function only."""
+    made = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP_OPTIONS)
+    made.command(name)(function)
+    return made
 
 
 HELP_OPTIONS = {"help_option_names": ["-h", "--help"]}
@@ -126,11 +127,11 @@ def _listen_to_signals() -> None:
             signal.signal(each, _interrupt)
 
 
-def main() -> None:
+def main(command: typer.Typer = app) -> None:
     """Run the command line; every failure becomes one line and its exit code here."""
     _listen_to_signals()
     try:
-        app(standalone_mode=True)
+        command(standalone_mode=True)
     except (Failure, Interrupted) as failure:
         _end(failure)
     except OSError as error:
@@ -145,4 +146,4 @@ def _end(failure: Failure | Interrupted) -> NoReturn:
     sys.exit(failure.exit_code)
 
 
-__all__ = ["app", "main"]
+__all__ = ["alone", "app", "main"]

@@ -10,10 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from restbench import ROOT
+
 
 def restbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", "from restbench.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+def tool(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A module of `tools`, as the Makefile runs it."""
+    return subprocess.run(
+        [sys.executable, "-m", f"tools.{name}", *arguments],
+        cwd=ROOT / "scripts",
         capture_output=True,
         text=True,
         check=False,
@@ -62,7 +76,14 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         ),
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
-        (("report", "reference"), "has no raw data to make anything of: a kept copy?"),
+        (
+            ("report", "reference"),
+            "of an earlier form, without trials.sqlite and run.json; the last",
+        ),
+        (
+            ("run", "thesis", "--profile", "full"),
+            "a longer run is a matter of minutes: MINUTES=120",
+        ),
     ],
 )
 def test_wrong_input_is_one_line_and_exit_code_2(arguments: tuple[str, ...], expected: str) -> None:

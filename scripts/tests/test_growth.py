@@ -10,17 +10,17 @@ from types import ModuleType
 
 import pytest
 
-from restbench.commands.growth import judge
 from restbench.deploy.service import Service
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
-from restbench.tools import growth, growth_stages, growth_users
-from restbench.tools.growth import Growth
-from restbench.tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
-from restbench.tools.growth_plan import cubes, dispatch, plan_of, study_rows
-from restbench.tools.growth_stages import over_processes
-from restbench.tools.growth_users import requests_in, told_ms
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import growth, growth_stages, growth_users
+from tools.bench_growth import judge
+from tools.growth import Growth
+from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
+from tools.growth_plan import cubes, dispatch, plan_of, study_rows
+from tools.growth_stages import over_processes
+from tools.growth_users import requests_in, told_ms
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 SIZES = (64, 128, 256, 512)
 

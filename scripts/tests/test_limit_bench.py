@@ -12,16 +12,16 @@ import httpx
 import pytest
 from ports import free_port
 
-from restbench.commands.limit import judge
 from restbench.drive import wrk
 from restbench.drive.payload import make_payload
 from restbench.experiment.cell import Shape
 from restbench.failures import CellsFailed, EnvironmentProblem, LimitMissed, WrongAnswers
 from restbench.machine import process
 from restbench.store import store
-from restbench.tools import limit_bench, limit_servers
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import limit_bench, limit_servers
+from tools.bench_limit import judge
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++ here")
 PAYLOAD = make_payload(Shape(rows=3, inner=2, columns=2), 2019, 0, 9)
@@ -192,7 +192,7 @@ def test_a_source_that_does_not_compile_is_said(tmp_path: Path, monkeypatch) -> 
 def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> None:
     """It may refuse what only a service has to be ready for, but never answers something else."""
     program = limit_servers.build(tmp_path)
-    with limit_servers.limit(program, min(os.sched_getaffinity(0))) as server:
+    with limit_servers.limit(program, min(os.sched_getaffinity(0)), tmp_path) as server:
         limit_servers.require_right(server, PAYLOAD)
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
         answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from stub_bench import Bench
+from test_cli import tool
 
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock
@@ -105,9 +106,6 @@ def test_a_name_that_is_none_is_not_taken_for_another_benchmark(
     [
         ("run",),
         ("calibrate",),
-        ("bench-limit",),
-        ("bench-growth",),
-        ("microbench",),
         ("npb", "IS", "S"),
     ],
 )
@@ -130,3 +128,16 @@ def test_what_measures_needs_the_machine_for_itself(
         first.kill()
         first.wait()
     assert list(tmp_path.glob("*/manifest.json")) == []
+
+
+@pytest.mark.parametrize("name_of_tool", ["bench_limit", "bench_growth", "bench_microbench"])
+def test_a_tool_that_measures_needs_the_machine_for_itself(name: str, name_of_tool: str) -> None:
+    first = holder(name)
+    try:
+        refused = tool(name_of_tool, RESTBENCH_LOCK=name)
+    finally:
+        first.kill()
+        first.wait()
+    assert refused.returncode == 3, refused.stdout + refused.stderr
+    assert len(refused.stderr.strip().splitlines()) == 1
+    assert f"another benchmark runs on this machine (pid {first.pid}" in refused.stderr

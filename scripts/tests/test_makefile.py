@@ -28,11 +28,19 @@ def made(*arguments: str) -> str:
     ("arguments", "command"),
     [
         (("bench", "PROFILE=smoke"), "restbench run smoke --profile smoke"),
-        (("microbench", "PROFILE=smoke"), "restbench microbench --profile smoke"),
-        (("bench-growth", "PROFILE=smoke"), "restbench bench-growth --profile smoke"),
+        (("microbench", "PROFILE=smoke"), "python -m tools.bench_microbench --profile smoke"),
+        (("bench-growth", "PROFILE=smoke"), "python -m tools.bench_growth --profile smoke"),
         (("serve", "FRONT=nginx"), "restbench serve --front nginx"),
     ],
 )
 def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) -> None:
     told = made(*arguments)
     assert f"{command}\n" in told or f"{command} " in told
+
+
+def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        made("bench", "PRECISION=2%")
+    assert refused.value.returncode == 2
+    assert "PRECISION is gone" in refused.value.stderr and "MINUTES=60" in refused.value.stderr
+    assert refused.value.stderr.count("\n") == 1

@@ -7,7 +7,7 @@ import pytest
 from restbench.experiment.cell import Shape
 from restbench.show.microbench_text import break_even_lines
 from restbench.store.microbench_records import BreakEven, Score
-from restbench.tools.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
+from tools.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
 
 MEDIUM = {"medium": Shape(rows=1000, inner=50, columns=20)}
 OPERATION_US = 0.001  # so a row of 1000 operations takes a microsecond

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from ports import free_port
-from test_cli import restbench
+from test_cli import tool
 
 from restbench.store import store
 from restbench.store.microbench_records import Microbench
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.live
 @pytest.mark.timeout(1800)
 def test_both_services_parts_are_timed_and_kept() -> None:
     strategies = "shared-pool,process-per-request"
-    done = restbench("microbench", "--profile", "smoke", "--strategies", strategies)
+    done = tool("bench_microbench", "--profile", "smoke", "--strategies", strategies)
     assert done.returncode == 0, done.stdout + done.stderr
     kept = next(line.split()[1] for line in done.stdout.splitlines() if line.startswith("kept"))
     markdown = Path(kept)
@@ -44,7 +44,7 @@ def test_both_services_parts_are_timed_and_kept() -> None:
 def test_growth_is_fitted_from_a_running_service() -> None:
     ports = {"PYTHON_PORT": str(free_port())}
     chosen = ("--service", "python", "--strategies", "process-per-element")
-    done = restbench("bench-growth", "--profile", "smoke", *chosen, **ports)
+    done = tool("bench_growth", "--profile", "smoke", *chosen, **ports)
     # whether noise looked like growth is nobody's business here
     assert done.returncode in (0, 6), done.stdout + done.stderr
     # By words: where a busy machine makes wide intervals the other columns are broken.
@@ -54,7 +54,7 @@ def test_growth_is_fitted_from_a_running_service() -> None:
 
 
 def test_a_wrong_strategy_is_one_line_and_exit_code_2() -> None:
-    done = restbench("microbench", "--strategies", "no-such")
+    done = tool("bench_microbench", "--strategies", "no-such")
     assert done.returncode == 2
     assert "--strategies: 'no-such' is not one of serial" in done.stderr
     assert not done.stdout

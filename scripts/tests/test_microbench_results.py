@@ -19,13 +19,13 @@ from restbench.store import machine_findings
 from restbench.store.microbench_records import BreakEven, Microbench, Score
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model
-from restbench.tools.microbench import keep
-from restbench.tools.microbench_break_even import break_evens
-from restbench.tools.microbench_jmh import read as read_jmh
-from restbench.tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies
-from restbench.tools.microbench_program import run
-from restbench.tools.microbench_pyperf import read as read_pyperf
-from restbench.tools.microbench_tables import document
+from tools.microbench import keep
+from tools.microbench_break_even import break_evens
+from tools.microbench_jmh import read as read_jmh
+from tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies
+from tools.microbench_program import run
+from tools.microbench_pyperf import read as read_pyperf
+from tools.microbench_tables import document
 
 FIXTURES = Path(__file__).with_name("fixtures")
 LOW = {"low": Shape(rows=30, inner=20, columns=20)}

@@ -109,15 +109,16 @@ def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() ->
         table: Pace(9.0, once=True),
         slowest: Pace(8.0, once=True),
     }
-    assert singles(paces, {}, {table}, 1.0) == {table: 1}, "whatever time it takes"
+    assert singles(paces, {}, {table}, (), 1.0) == {table: 1}, "whatever time it takes"
     room_s = paces[table].seconds + paces[quick].seconds
-    assert singles(paces, {}, {table}, room_s + 0.1) == {table: 1, quick: 1}
+    assert singles(paces, {}, {table}, (), room_s + 0.1) == {table: 1, quick: 1}
     left_s = paces[slowest].seconds + 0.1
-    assert singles(paces, {table: 1, quick: 1}, {table}, left_s) == {slowest: 1}
+    assert singles(paces, {table: 1, quick: 1}, {table}, (), left_s) == {slowest: 1}
+    assert singles(paces, {table: 1}, {table}, {slowest}, left_s) == {slowest: 1}, "claimed first"
     fast = Pace(0.002)
     enough = round(LEAST_KEPT_S / fast.keep_s)
-    assert singles({FAST: fast}, {}, (), 60.0) == {FAST: enough}, "short trials, many of them"
-    assert not singles({FAST: fast}, {}, (), enough * fast.seconds - 0.1)
+    assert singles({FAST: fast}, {}, (), (), 60.0) == {FAST: enough}, "short trials, many of them"
+    assert not singles({FAST: fast}, {}, (), (), enough * fast.seconds - 0.1)
 
 
 def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:

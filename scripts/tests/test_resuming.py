@@ -202,7 +202,7 @@ def test_what_is_not_as_it_was_is_refused_with_its_name(
 def test_a_file_is_called_by_its_name_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "cell.json"
+    path = tmp_path / "npb.json"
     write_json(path, {"old": True})
 
     def killed(*_arguments: object) -> None:

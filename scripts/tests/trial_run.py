@@ -56,6 +56,7 @@ series = "strategy"
 where = { complexity = "low" }
 """
 CLAIMS = """
+title = "What the small study claims"
 margin = 0.05
 
 [[claims]]
@@ -64,9 +65,11 @@ text = "serial is faster than pinned"
 reading = "At low, throughput of serial is greater."
 
 [[claims.parts]]
-kind = "across"
-expect = "greater"
 metric = "throughput_per_s"
+expect = "greater"
+cells = { service = "java", complexity = "low", users = 10 }
+numerator = { strategy = "serial" }
+denominator = { strategy = "pinned" }
 """
 SERIAL, PINNED = "java serial low 10", "java pinned low 10"
 TRIALS = 3

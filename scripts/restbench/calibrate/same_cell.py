@@ -49,7 +49,7 @@ def measure(
 
 def judge(trials: Sequence[Trial]) -> CalibrationCheck:
     """Compare as a run's own A/A arm is compared, and count."""
-    rates = {(t.block, t.cell, t.arm): t.completions / t.seconds for t in trials}
+    rates = {(each.block, each.cell, each.arm): each.completions / each.seconds for each in trials}
     ratios = estimates.again_ratios(rates)[CELL.id]
     compared = [
         geometric_interval(ratios[first : first + BATCHES])

@@ -113,7 +113,7 @@ def extend_run(
         float, typer.Option("--minutes", metavar="N", help="How long it goes on.")
     ] = 30.0,
 ) -> None:
-    """Go on with a finished run: more blocks, as long as a claim is undecided and there is time."""
+    """Go on with a finished run: more blocks for what is undecided."""
     if minutes <= 0:
         raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
     run = with_raw_data(closed_run(name))

@@ -39,7 +39,7 @@ _MEASURED = [
         "littles_mean_ms",
         "N/X ms",
         "Users / throughput (Little's law): the mean response time and what a user spends in "
-        "JMeter; tells a mean under 10 ms better than a clock of whole milliseconds.",
+        "JMeter.",
     ),
     Column(
         "batch_half_width_pct",
@@ -60,7 +60,7 @@ _MEASURED = [
     Column(
         "machine_cpu_pct",
         "Machine CPU %",
-        "Mean over all cores (sar): neither idle, nor waiting for a disk, nor stolen.",
+        "Mean over all cores: neither idle, nor waiting for a disk, nor stolen.",
     ),
     Column(
         "memory_mib",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,16 +23,7 @@ def pieces(path: Path, piece_bytes: int = PIECE_BYTES) -> Iterator[bytes]:
                 header = header or whole[: whole.index(b"\n") + 1]
 
 
-def whole_bytes(path: Path) -> int:
-    """The length of the part of the file that holds whole records."""
-    if path.stat().st_size == 0:
-        return 0
-    quotes = _count_quotes(path)
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _end_of_last_record(content, quotes)
-
-
-def _end_of_last_record(content: bytes | mmap.mmap, quotes_before: int) -> int:
+def _end_of_last_record(content: bytes, quotes_before: int) -> int:
     """JMeter is stopped in the middle of a line at times. A record ends at a line break that has an
     even number of quotes before it; a line break inside a quoted message has an odd one."""
     end = len(content)
@@ -43,9 +33,3 @@ def _end_of_last_record(content: bytes | mmap.mmap, quotes_before: int) -> int:
             return line_break + 1
         end = line_break
     return 0
-
-
-def _count_quotes(path: Path, chunk_bytes: int = 1 << 20) -> int:
-    """Read, not mapped: a mapped file would count as this process's memory, all of it."""
-    with path.open("rb", buffering=0) as file:
-        return sum(chunk.count(b'"') for chunk in iter(lambda: file.read(chunk_bytes), b""))

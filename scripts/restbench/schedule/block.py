@@ -322,9 +322,11 @@ def _pilot(here: BlockRun) -> None:
     """How long each cell's trials are, from its response time: that of earlier blocks or of the
     same cell with fewer users where it is long, else that of a short load, which also warms it up.
     What would take longer than the profile gives has no trials."""
-    by_id = {cell.id: cell for cell in here.cells}
-    tried = here.file.tried()
-    known = {by_id[cell]: found for cell, (_, found) in tried.items() if cell in by_id}
+    told: dict[str, float] = {}
+    for each in here.file.blocks():
+        told |= each.facts.get("response_s", {})
+    told |= {cell: found for cell, (_, found) in here.file.tried().items()}
+    known = {cell: told[cell.id] for cell in here.cells if cell.id in told}
     cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
     for cell in sorted(here.cells, key=lambda each: each.users):
         here.progress.cell = cell.id
@@ -339,6 +341,8 @@ def _pilot(here: BlockRun) -> None:
         limit = here.order.profile.longest_round_s
         if found > limit and not here.order.experiment.test_ids(cell):
             _not_measured(here, cell, f"the profile's limit is {limit:g} s")
+    found_s = {cell.id: round(pace.response_s, 6) for cell, pace in here.paces.items()}
+    here.file.fact(here.block, "response_s", found_s)
 
 
 def _not_measured(here: BlockRun, cell: Cell, why: str) -> None:
@@ -434,9 +438,10 @@ def _alone(here: BlockRun, seconds: float) -> dict[Cell, int]:
         and cell not in compared
         and tried.get(cell.id, 0) < (most_slow if pace.once else planned)
     }
-    in_tables = {cell for cell in open_ones if here.order.experiment.test_ids(cell)}
+    in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
+    claimed = {cell for each in here.wanted.contests if each.compared for cell in each.cells}
     had = {cell: tried.get(cell.id, 0) for cell in open_ones}
-    found = singles(open_ones, had, in_tables, seconds)
+    found = singles(open_ones, had, in_tables, claimed, seconds)
     if here.block == planned:
         for cell in open_ones:
             if cell not in found and not had[cell]:

@@ -109,16 +109,22 @@ def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
 
 
 def singles(
-    paces: Mapping[Cell, Pace], tried: Mapping[Cell, int], first: Container[Cell], seconds: float
+    paces: Mapping[Cell, Pace],
+    tried: Mapping[Cell, int],
+    first: Container[Cell],
+    claimed: Container[Cell],
+    seconds: float,
 ) -> dict[Cell, int]:
-    """Of the cells that no claim compares, those that are measured in a block of so much time for
-    them, with their number of trials: those with the fewest blocks so far (`tried`) before others,
-    of these the quickest. Those in `first` that have had none come before all, and whatever time
-    they take."""
+    """Of the cells that have no part in rounds, those that are measured in a block of so much time
+    for them, with their number of trials: those with the fewest blocks so far (`tried`) before
+    others, of these what claims ask for, then the quickest. Those in `first` that have had none
+    come before all, and whatever time they take."""
+
+    def rank(cell: Cell) -> tuple[int, bool, bool, float]:
+        return tried.get(cell, 0), cell not in first, cell not in claimed, paces[cell].seconds
+
     found, left = {}, seconds
-    for cell in sorted(
-        paces, key=lambda each: (tried.get(each, 0), each not in first, paces[each].seconds)
-    ):
+    for cell in sorted(paces, key=rank):
         rounds = least_rounds([cell], paces)
         cost_s = rounds * paces[cell].seconds
         if cost_s <= left or (cell in first and not tried.get(cell, 0)):

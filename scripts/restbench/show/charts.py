@@ -102,7 +102,7 @@ def _stages(row: Row) -> dict[str, Any]:
         "group": f"{row.cell.service}, {row.cell.complexity}",
         "label": f"{study.technique(row.cell)}, {row.cell.users}",
         "doubtful": int(bool(row.warnings)),
-        # JMeter counts whole milliseconds: of the fastest cells less than nothing may be left.
+        # Stages are by the service's clock: of the fastest cells less than nothing may be left.
         "ms": [_rounded(max(0.0, row.value(stage) or 0.0)) for stage in _STAGES],
     }
 

@@ -6,8 +6,8 @@ refuses what it would misread; what an older one wrote is read as long as nothin
 1: the first. 2: a cell's record tells its first attempt's failure, a manifest what was attached to.
 3: a cell's requests can be a mix. 4: a cell's record tells the CPU time of a JVM's compilers.
 5: strategies can take turns at one load. 6: a window tells when such a load began.
-7: a calibration tells what follows from a failed check, and the load generator's cores; a run that
-it was extended.
+7: a calibration tells what follows from a failed check, and the load generator's cores, a run that
+it was extended; those of forms 2 to 6 tell of what is gone, and are not read.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from restbench.drive.payload import Payload
 from restbench.drive.wrk import answered
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
 from restbench.failures import EnvironmentProblem
-from restbench.tools import limit_servers
-from restbench.tools.limit_servers import REQUEST_ID, Server, require_right
+from tools import limit_servers
+from tools.limit_servers import REQUEST_ID, Server, require_right
 
 #: What a request may cost of what it costs the limit, `serial`, kernel `native`.
 BARS: Mapping[str, Mapping[str, float]] = {

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from restbench import cli
 from restbench.commands.options import console
 from restbench.drive.payload import payload_of
 from restbench.experiment import experiment
@@ -17,8 +18,8 @@ from restbench.failures import EnvironmentProblem, LimitMissed
 from restbench.machine import machine, machine_lock, placement, watch
 from restbench.store import store
 from restbench.store.writing import write_json
-from restbench.tools import limit_bench, limit_servers
-from restbench.tools.limit_bench import Standing
+from tools import limit_bench, limit_servers
+from tools.limit_bench import Standing
 
 COMPLEXITIES = ("low", "medium", "high")
 
@@ -87,3 +88,7 @@ def _table(found: list[Standing]) -> Table:
 
 def _ratio(each: Standing) -> str:
     return f"{each.ratio.estimate:.2f} [{each.ratio.low:.2f}, {each.ratio.high:.2f}]"
+
+
+if __name__ == "__main__":
+    cli.main(cli.alone(bench_limit))

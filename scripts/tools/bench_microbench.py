@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
+from restbench import cli
 from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
 from restbench.show.progress import duration
-from restbench.tools import microbench
-from restbench.tools.microbench_plan import PROFILES, plan_of
-from restbench.tools.microbench_tables import terminal
+from tools import microbench
+from tools.microbench_plan import PROFILES, plan_of
+from tools.microbench_tables import terminal
 
 
 def measure_parts(
@@ -30,3 +31,7 @@ def measure_parts(
     console.print(terminal(made))
     console.print(f"kept   {kept}  (and .json)", soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
+
+
+if __name__ == "__main__":
+    cli.main(cli.alone(measure_parts))

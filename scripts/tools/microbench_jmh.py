@@ -13,8 +13,8 @@ from restbench.experiment.service_choice import IN_ORDER
 from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm
 from restbench.store.microbench_records import Score
-from restbench.tools import microbench_program
-from restbench.tools.microbench_plan import Plan, Profile
+from tools import microbench_program
+from tools.microbench_plan import Plan, Profile
 
 SERVICE = ROOT / "java-service"
 #: What the benchmarks need beside the service's classes, as Maven wrote it.

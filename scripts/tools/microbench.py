@@ -13,10 +13,10 @@ from restbench.machine import machine, machine_lock, watch
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench, Score
 from restbench.store.writing import write_text
-from restbench.tools import microbench_jmh, microbench_pyperf
-from restbench.tools.microbench_break_even import break_evens
-from restbench.tools.microbench_plan import Plan, shapes, write_bodies
-from restbench.tools.microbench_tables import document
+from tools import microbench_jmh, microbench_pyperf
+from tools.microbench_break_even import break_evens
+from tools.microbench_plan import Plan, shapes, write_bodies
+from tools.microbench_tables import document
 
 Tell = Callable[[str], None]
 Measure = Callable[[Plan, Path, Path, Tell], list[Score]]

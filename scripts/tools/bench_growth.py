@@ -11,15 +11,16 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from restbench import cli
 from restbench.analyse.audit import FOREIGN_LIMIT_PCT
 from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
 from restbench.failures import CellsFailed, GrowsTooFast
 from restbench.machine import machine
 from restbench.show.progress import duration
-from restbench.tools import growth
-from restbench.tools.growth import Growth
-from restbench.tools.growth_fit import TOLERANCE, Fit
-from restbench.tools.growth_plan import plan_of
+from tools import growth
+from tools.growth import Growth
+from tools.growth_fit import TOLERANCE, Fit
+from tools.growth_plan import plan_of
 
 READING = (
     "Over: the sizes that were fitted, without those too fast for the clock. First, last: the "
@@ -106,3 +107,7 @@ def _line(fit: Fit) -> tuple[str, ...]:
         f"{series.expected:g}",
         fit.verdict,
     )
+
+
+if __name__ == "__main__":
+    cli.main(cli.alone(bench_growth))

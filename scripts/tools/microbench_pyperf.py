@@ -13,8 +13,8 @@ from typing import Any
 from restbench.deploy import programs
 from restbench.failures import EnvironmentProblem
 from restbench.store.microbench_records import Score
-from restbench.tools import microbench_program
-from restbench.tools.microbench_plan import Plan, Profile
+from tools import microbench_program
+from tools.microbench_plan import Plan, Profile
 
 MICROSECONDS = 1e6
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from restbench.drive.payload import Payload, make_payload
 from restbench.experiment.cell import Shape
-from restbench.tools import limit_servers
-from restbench.tools.growth_fit import Series
-from restbench.tools.growth_plan import Sweep
-from restbench.tools.limit_servers import Server
+from tools import limit_servers
+from tools.growth_fit import Series
+from tools.growth_plan import Sweep
+from tools.limit_servers import Server
 
 SEED, ELEMENT_MIN, ELEMENT_MAX = 2019, 0, 50
 #: A round's value is the median of so many requests: one that met something else does not decide.

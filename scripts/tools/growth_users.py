@@ -14,10 +14,10 @@ from restbench.drive.wrk import answered
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.store import store
-from restbench.tools.growth_fit import Series
-from restbench.tools.growth_plan import Plan
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import REQUEST_ID, Server
+from tools.growth_fit import Series
+from tools.growth_plan import Plan
+from tools.limit_bench import Client
+from tools.limit_servers import REQUEST_ID, Server
 
 COMPLEXITY = "low"
 #: A mean of fewer is none.

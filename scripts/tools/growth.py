@@ -17,11 +17,11 @@ from restbench.drive import quiet
 from restbench.experiment.cell import ServiceName
 from restbench.failures import CellsFailed
 from restbench.machine import machine_lock, placement, watch
-from restbench.tools import growth_stages, growth_users, limit_bench
-from restbench.tools.growth_fit import Fit, Series, fit
-from restbench.tools.growth_plan import Plan
-from restbench.tools.limit_bench import Client
-from restbench.tools.limit_servers import Server
+from tools import growth_stages, growth_users, limit_bench
+from tools.growth_fit import Fit, Series, fit
+from tools.growth_plan import Plan
+from tools.limit_bench import Client
+from tools.limit_servers import Server
 
 #: `Server-Timing` tells microseconds: below so many of its steps a time is no number to divide by.
 SMALLEST_MS = 0.02

@@ -1,1 +1,0 @@
-"""Measuring programs for those who work on the suite."""

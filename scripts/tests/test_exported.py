@@ -1,0 +1,143 @@
+"""`run.json`: it has its schema's form, what is published follows from it, and it stays small."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from trial_run import CLAIMS, PINNED, SERIAL, build
+
+from restbench.analyse import exported as entries
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
+from restbench.failures import Unreadable
+from restbench.judge import study
+from restbench.judge.compare import compare
+from restbench.show import export, keep, tables
+from restbench.store import exported
+from restbench.store.store import Run
+
+MIX = "java serial mix 10"
+SCHEMA = Path(exported.__file__).with_name("run.schema.json")
+#: What is told of a window's place in time, and no number of it.
+MOMENTS = ("window",)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    per_s = {SERIAL: [300.0, 310.0, 305.0], PINNED: [200.0, 205.0], MIX: [150.0, 140.0, 145.0]}
+    return build(tmp_path / "run", per_s, claims=CLAIMS)
+
+
+def written(run: Run) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(export.write(run, measures.rows(run), print).read_text())
+    return document
+
+
+def test_the_schema_in_the_repository_is_the_forms_and_the_file_has_it(run: Run) -> None:
+    held = json.loads(SCHEMA.read_text())
+    assert held == exported.schema(), "write it again: store.exported.schema()"
+    document = written(run)
+    jsonschema.validate(document, held)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document | {"cells": [{"id": 1}]}, held)
+
+
+def test_a_cell_has_its_estimates_and_no_interval_below_three_blocks(run: Run) -> None:
+    cells = {each["id"]: each for each in written(run)["cells"]}
+    three = cells["java-serial-unbound-low-10u"]["throughput_per_s"]
+    assert three["low"] < three["value"] < three["high"]
+    assert three["value"] == pytest.approx(305, rel=0.01)
+    two = cells["java-pinned-unbound-low-10u"]
+    assert (two["throughput_per_s"]["low"], two["throughput_per_s"]["high"]) == (None, None)
+    assert (two["blocks"], two["trials"]) == (2, 6)
+    assert two["factors"]["strategy"] == "pinned"
+
+
+def test_rows_made_of_the_file_are_those_of_the_trials(run: Run) -> None:
+    first = measures.rows(run)
+    export.write(run, first, print)
+    again = entries.rows_of(exported.read(run.exported_file))
+    assert [each.cell for each in again] == [each.cell for each in first]
+    for one, two in zip(first, again, strict=True):
+        _same(one, two)
+    told = [(each.id, each.headline, each.why) for each in study.decisions(run, first)]
+    assert [(each.id, each.headline, each.why) for each in study.decisions(run, again)] == told
+
+
+def _same(one: Row, two: Row) -> None:
+    assert (one.shape, one.mix, one.test_ids, one.flags) == (
+        two.shape,
+        two.mix,
+        two.test_ids,
+        two.flags,
+    )
+    for ours, theirs in zip(one.measurements, two.measurements, strict=True):
+        for field in fields(ours):
+            if field.name not in MOMENTS:
+                _alike(getattr(ours, field.name), getattr(theirs, field.name), field.name)
+    assert [each.kind for each in one.warnings] == [each.kind for each in two.warnings]
+
+
+def _alike(one: Any, two: Any, name: str) -> None:
+    if isinstance(one, float):
+        assert two == pytest.approx(one, rel=1e-6, abs=1e-6), name
+    elif isinstance(one, dict):
+        for kind in one:
+            for field in fields(one[kind]):
+                _alike(getattr(one[kind], field.name), getattr(two[kind], field.name), name)
+    else:
+        assert one == two, name
+
+
+def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_path: Path) -> None:
+    rows = measures.rows(run)
+    mixed = next(row for row in rows if row.mix)
+    eight = [replace(mixed.measurements[0], block=block) for block in range(1, 9)]
+    many = [replace(mixed, measurements=tuple(eight))] * 130
+    path = export.write(run, many, print)
+    assert len(exported.read(path).blocks) == 130 * 8
+    assert path.stat().st_size < 2**20
+
+
+def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
+    kept = Run(tmp_path / "kept")
+    keep.keep(run, measures.rows(run), kept, print)
+    assert not kept.trials.exists()
+    found = compare(kept, run, "throughput_per_s", 0.05)
+    line = next(each for each in found.lines if each.cell.strategy == "serial")
+    assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
+    assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
+    again = study.decisions(kept, entries.rows(kept))
+    assert [each.headline for each in again] == [
+        each.headline for each in study.decisions(run, measures.rows(run))
+    ]
+
+
+def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:
+    kept = Run(tmp_path / "kept")
+    keep.keep(run, measures.rows(run), kept, print)
+    stray = kept.path / "tables" / "regret.md"
+    stray.parent.mkdir(exist_ok=True)
+    stray.write_text("of another run")
+    keep.keep(run, measures.rows(run), kept, print)
+    assert not stray.exists()
+
+
+def test_the_matrix_has_the_ends_of_intervals_behind_the_studys_columns(run: Run) -> None:
+    head, *lines = tables.as_csv(measures.rows(run)).splitlines()
+    names = head.split(",")
+    assert names[-6:-4] == ["throughput_per_s_low", "throughput_per_s_high"]
+    serial = dict(zip(names, lines[0].split(","), strict=True))
+    assert float(serial["throughput_per_s_low"]) < float(serial["throughput_per_s"])
+
+
+def test_a_file_of_another_form_is_refused_in_a_line(run: Run) -> None:
+    document = written(run)
+    run.exported_file.write_text(json.dumps(document | {"form": 9}))
+    with pytest.raises(Unreadable, match=r"run\.json: of form 9, this version reads 1"):
+        exported.read(run.exported_file)
