@@ -49,3 +49,10 @@ def test_what_sar_saw_until_the_end_is_read(attached: Service, tmp_path: Path) -
             sizes |= {folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set()
     span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000, ended="capped")
     assert sysstat.machine_use(folder.sar_json, span) is not None
+
+
+def test_collectors_keep_off_the_services_cores(attached: Service, tmp_path: Path) -> None:
+    last = max(os.sched_getaffinity(0))
+    with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path), str(last)) as running:
+        for each in running.values():
+            assert os.sched_getaffinity(each.pid) == {last}

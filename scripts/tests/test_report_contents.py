@@ -88,7 +88,7 @@ def test_a_run_without_claims_says_so(run: Run) -> None:
 def test_a_kept_page_shows_what_only_the_raw_data_had(run: Run, tmp_path: Path) -> None:
     lay_down_a_window(run)
     kept = Run(tmp_path / "kept")
-    keep.keep(run, measures.rows(run), kept)
+    keep.keep(run, measures.rows(run), kept, print)
     text = kept.report.read_text(encoding="utf-8")
     assert observed_of(text) == observed_of(page_of(run)) != ""
     for link in Page(text).values("href"):

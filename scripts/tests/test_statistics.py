@@ -97,7 +97,7 @@ def test_students_t_is_scipys(freedom: float) -> None:
     assert statistics.geometric_mean(FIRST) == pytest.approx(stats.gmean(FIRST))
 
 
-@pytest.mark.parametrize("command", ["measuring", "growth"])
+@pytest.mark.parametrize("command", ["measuring", "compare"])
 def test_no_command_pays_for_statistics_that_it_may_not_need(command: str) -> None:
     parts = "{'scipy.stats', 'scipy.special'}"
     code = f"import sys; import restbench.commands.{command}; print(*{parts} & set(sys.modules))"

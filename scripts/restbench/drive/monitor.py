@@ -47,13 +47,16 @@ def missing_tools() -> list[str]:
 
 
 @contextmanager
-def collectors(service: Service, load_pid: int | None, folder: CellFolder) -> Iterator[Running]:
+def collectors(
+    service: Service, load_pid: int | None, folder: CellFolder, cores: str | None = None
+) -> Iterator[Running]:
     """Run sar, pidstat and the metrics sampler while the block runs; convert sar's file after. What
-    came after sar's last sample is not in it."""
+    came after sar's last sample is not in it. sar and pidstat run on `cores` where they are given:
+    the load generator's own, so that the service's are left alone."""
     running: Running = {}
     with _sampled_metrics(service, folder.metrics):
         try:
-            _start_collectors(running, service, load_pid, folder)
+            _start_collectors(running, service, load_pid, folder, cores)
             yield running
         finally:
             for each in running.values():
@@ -68,16 +71,20 @@ def ended(running: Running) -> list[str]:
 
 
 def _start_collectors(
-    running: Running, service: Service, load_pid: int | None, folder: CellFolder
+    running: Running,
+    service: Service,
+    load_pid: int | None,
+    folder: CellFolder,
+    cores: str | None,
 ) -> None:
     pids = [*service.pids(), *([load_pid] if load_pid else [])]
     sar = ["env", "LC_ALL=C", "sar", "-A", "-o", str(folder.sar_binary), str(INTERVAL_S)]
     selection = ",".join(map(str, pids))
     pidstat = ["env", "LC_ALL=C", "pidstat", "-H", "-h", "-u", "-r", "-w"]
     pidstat += ["-p", selection, str(INTERVAL_S)]
-    running["sar"] = process.start(process.bound_to_us(sar), Path("/dev/null"))
+    running["sar"] = process.start(process.bound_to_us(sar, cores), Path("/dev/null"))
     if pids:
-        line = process.bound_to_us(pidstat)
+        line = process.bound_to_us(pidstat, cores)
         running["pidstat"] = process.start(line, folder.pidstat)
 
 

@@ -63,7 +63,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
                 warm_s = WARM_SHARE * seconds + (0 if number else FIRST_WARM_S)
                 load.trial(cell.id, cell.users, warm_s, 0.1, running.service.pids())
                 pids = running.service.pids()
-                with monitor.collectors(running.service, load.pid, folder) as collectors:
+                with monitor.collectors(running.service, load.pid, folder, cores) as collectors:
                     sent = load.trial(cell.id, cell.users, 0.0, seconds, pids)
                     for name in monitor.ended(collectors):
                         note(f"{cell.id}: {name} ended before its window did")
