@@ -104,7 +104,7 @@ chaos: setup ## kill the harness and what it starts at random moments, and go on
 	@cd scripts && ../$(BIN)/python tests/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
-	@cd audit && ../.cache/audit/bin/python -m restbench_audit
+	@cd audit && ../.cache/audit/bin/python restbench_audit.py
 
 bench-limit: $(VENV) $(JAR) wrk compiler ## CPU time a request of servlet, tomcat and flask over that of a C++ server (scripts/tools/limit), about 25 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
