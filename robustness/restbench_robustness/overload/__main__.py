@@ -17,11 +17,8 @@ from rich.console import Console
 from restbench.experiment.cell import ServiceName
 from restbench.failures import BadConfiguration, Failure
 
-from .flood import Force, overloaded
-from .kills import Killing, pool_killed
 from .promises import Findings, Promise, broken, table
-from .slow import besieged, endured
-from .stops import stopped
+from .scenarios import Force, besieged, endured, overloaded, pool_killed, stopped
 from .subject import started
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -51,7 +48,6 @@ class Wanted:
     service: ServiceName
     strategy: str
     force: Force
-    killing: Killing
     folder: Path
 
     def asks_for(self, strategy: str) -> bool:
@@ -60,7 +56,7 @@ class Wanted:
 
 
 def flood(wanted: Wanted) -> Iterator[Findings]:
-    """Ten times the capacity under each strategy, each on a fresh service."""
+    """Far more than it can do under each strategy, each on a fresh service."""
     with started(wanted.service, wanted.folder / "asked") as subject:
         offered = subject.service.strategies()
     if wanted.strategy not in (*offered, "all"):
@@ -86,7 +82,7 @@ def kill(wanted: Wanted) -> Iterator[Findings]:
     if wanted.service == "python":
         with started("python", wanted.folder / "kill") as subject:
             for strategy in filter(wanted.asks_for, POOLS):
-                yield asyncio.run(pool_killed(subject, strategy, POOLS[strategy], wanted.killing))
+                yield asyncio.run(pool_killed(subject, strategy, POOLS[strategy], wanted.force))
 
 
 def stop(wanted: Wanted) -> Iterator[Findings]:
@@ -109,7 +105,7 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
     seed: Annotated[int, typer.Option(help="of bodies, victims and pauses")] = 1,
 ) -> None:
-    """Ten times the capacity, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
+    """A flood, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
     was promised, what was seen. Exit code 1 where a promise did not hold.
 
     The ports are JAVA_PORT and PYTHON_PORT.
@@ -118,9 +114,8 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     promises: list[Promise] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
         for name in services:
-            force = Force(seconds, connections, CAPACITY_S, seed)
-            killing = Killing(kills, USERS, seed)
-            wanted = Wanted(name, strategy, force, killing, Path(folder) / name)
+            force = Force(seconds, connections, CAPACITY_S, kills, USERS, seed)
+            wanted = Wanted(name, strategy, force, Path(folder) / name)
             for key, carry_out in SCENARIOS.items():
                 for findings in carry_out(wanted) if scenario in (key, "all") else ():
                     promises += findings.promises
