@@ -1,4 +1,4 @@
-"""The oracle's reader and arithmetic against others', on drawn values."""
+"""The oracle's arithmetic against the definition, on drawn values."""
 
 from __future__ import annotations
 
@@ -6,47 +6,9 @@ import json
 from typing import Any
 
 from hypothesis import given
-from hypothesis import strategies as st
 
 from restbench_robustness.bodies import document, matrices
 from restbench_robustness.oracle import Limits, Oracle, Request
-from restbench_robustness.oracle.strict_json import Json, Number, read
-from restbench_robustness.oracle.verdict import Violation
-
-values = st.recursive(
-    st.one_of(
-        st.none(),
-        st.booleans(),
-        st.integers(),
-        st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
-    ),
-    lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text("abc"), inner)),
-    max_leaves=12,
-)
-
-
-def plain(value: Json) -> Any:
-    if isinstance(value, Number):
-        return int(value.text)
-    if isinstance(value, dict):
-        return {name: plain(member) for name, member in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
-
-
-@given(values, matrices.spaces, st.booleans())
-def test_the_reader_reads_what_another_writer_wrote(value: Any, space: str, ascii_: bool) -> None:
-    text = json.dumps(value, ensure_ascii=ascii_, indent=space or None)
-    assert plain(read(text.encode())) == value
-
-
-@given(st.binary(max_size=12) | st.text('{}[],:"\\u0d8ae1-+. tn', max_size=16).map(str.encode))
-def test_the_reader_accepts_nothing_that_python_s_own_refuses(body: bytes) -> None:
-    try:
-        value = read(body)
-    except Violation:
-        return
-    json.loads(body)
-    assert value is None or isinstance(value, dict | list | str | Number | bool)
 
 
 @given(matrices.operands(4))
