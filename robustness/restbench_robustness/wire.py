@@ -102,6 +102,9 @@ class Message:
 SEND_BYTES = 1 << 16
 """A piece of a body; between two the service may already have answered."""
 
+QUIET_S = 1.0
+"""After what is not HTTP: a service that says nothing for so long waits for the rest of it."""
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -182,5 +185,6 @@ class Connection:
                 if readable:
                     return
                 data = data[to.send(data[:SEND_BYTES]) :]
-            if message.missing_bytes > 0:
+            waits = not message.is_http and not select.select([to], [], [], QUIET_S)[0]
+            if message.missing_bytes > 0 or waits:
                 to.shutdown(socket.SHUT_WR)

@@ -70,6 +70,7 @@ def test_right_answers_are_right(
         (SENT, WRONG, error(requestId="7"), "requestId '7', not 7"),
         (SENT, WRONG, error(requestId=None), "requestId None, not 7"),
         (SENT, WRONG, error(requestId=True), "requestId True, not 7"),
+        (SENT, WRONG, error(requestId=7.0), "requestId 7.0, not 7"),
         (SENT, WRONG, error(f"{PLACE}: no integer"), "errorMessage"),
         (SENT, WRONG, error(TEXT + "."), "errorMessage"),
         (SENT, WRONG, error(more=1), "no error of the contract"),

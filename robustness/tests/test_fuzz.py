@@ -82,17 +82,17 @@ def test_another_seed_gives_other_bodies_and_a_longer_campaign_begins_with_the_s
 
 
 def test_every_source_strategy_and_code_of_the_request_is_reached() -> None:
-    messages, tally = seen(1200, 4)
-    assert tally.bodies == 1200
+    messages, tally = seen(600, 4)
+    assert tally.bodies == 600
     assert set(tally.sources) == {it.name for it in SMALL}
     java = {route: number for route, number in tally.routes.items() if route.startswith("java")}
     assert len(java) == 3 * len(KERNELS)
-    assert min(java.values()) > 0.5 * 1200 / len(java)
+    assert min(java.values()) > 0.5 * 600 / len(java)
     oracle, route = Oracle(["pinned"], Limits(1_000_000)), Route("pinned", "loops")
     verdicts = [oracle.judge(it.as_received(route)) for it in messages if it.is_http]
     codes = Counter(verdict.code for verdict in verdicts if verdict)
     assert set(codes) >= {"ok", "001", "002", "003", "004", "005", "006", "009"}
-    assert min(codes["ok"], codes["006"], codes["005"]) > 20
+    assert min(codes["ok"], codes["006"], codes["005"]) >= 5
 
 
 def written(verdict: Verdict) -> Answer:
@@ -144,12 +144,13 @@ def sound(_request: Request, answer: Answer) -> Answer:
 
 
 def found(fault: Fault, timeout_s: float = 60.0, most: int = 1) -> Tally:
-    """What a campaign of 350 bodies sees of a sound service beside one with the fault."""
-    tally, sources = Tally(), [it for it in SOURCES if it.name in BODIES_ONLY]
+    """What a campaign of 200 bodies sees of a sound service beside one with the fault."""
+    tally = Tally()
+    sources = [it._replace(batch_bodies=20) for it in SOURCES if it.name in BODIES_ONLY]
     with serving("java", sound) as right, serving("python", fault) as wrong:
         bench = Bench([right, wrong], LIMITS, timeout_s)
         try:
-            list(campaign(bench, 350, 7, tally=tally, sources=sources, most_findings=most))
+            list(campaign(bench, 200, 7, tally=tally, sources=sources, most_findings=most))
         finally:
             bench.close()
     return tally
@@ -209,7 +210,7 @@ def test_a_planted_fault_is_found_and_made_small(fault: Fault, difference: str) 
 
 def test_a_sound_service_is_not_accused() -> None:
     tally = found(sound)
-    assert (tally.bodies, tally.findings) == (350, [])
+    assert (tally.bodies, tally.findings) == (200, [])
 
 
 def test_a_service_that_falls_silent_is_a_finding() -> None:
@@ -238,7 +239,7 @@ def test_a_fault_that_shows_only_once_is_kept_and_marked() -> None:
 def test_a_service_that_is_wrong_everywhere_ends_the_campaign_early() -> None:
     tally = found(lambda _request, answer: (500, answer[1]), most=2)
     assert len(tally.findings) == 2
-    assert tally.bodies < 350
+    assert tally.bodies < 200
 
 
 def test_a_finding_is_kept_as_it_goes_over_the_wire_with_a_line_that_sends_it_again(

@@ -55,6 +55,7 @@ FAULTS: dict[str, tuple[Callable[[bytes], Answer | None], Verdict]] = {
     "a fault": (lambda it: (500, error(it, b"099"), {}), Verdict.FAULT),
     "a fault of another form": (lambda _: (500, b"Internal Server Error", {}), Verdict.WRONG),
     "an error for a right body": (lambda it: (422, error(it, b"001"), {}), Verdict.WRONG),
+    "no JSON": (lambda it: (400, error(it, b"002", b"null"), {}), Verdict.WRONG),
     "cut off": (lambda it: (200, right(it)[1][:-5], {"Content-Length": "999999"}), Verdict.LOST),
     "closed": (lambda _: None, Verdict.LOST),
 }  # fmt: skip
@@ -136,6 +137,19 @@ def test_an_invalid_body_deserves_its_own_error_and_no_other(code: str) -> None:
     with serving(lambda it: (422, error(it, b"004"), {})) as address:
         outcome = run(replace(load(address), kinds=kinds))
     assert outcome.counts[Verdict.WRONG] == outcome.counts.total() > 0
+
+
+def test_an_answer_that_was_given_before_is_wrong() -> None:
+    first: list[bytes] = []
+
+    def repeats(request: bytes) -> Answer:
+        first.append(request)
+        return right(first[0])
+
+    with serving(repeats) as address:
+        outcome = run(replace(load(address), connections=1))
+    assert outcome.counts[Verdict.RIGHT] == 1
+    assert outcome.counts[Verdict.WRONG] == outcome.counts.total() - 1 > 0
 
 
 def test_a_request_that_is_never_answered_hung() -> None:

@@ -68,7 +68,7 @@ def flood(strategy: str) -> Scenario:
 
 
 def pool(strategy: str) -> Scenario:
-    return lambda under: scenarios.pool_killed(under, strategy, POOLS[strategy], FORCE)
+    return lambda under: scenarios.pool_killed(under, strategy, POOLS["python"][strategy], FORCE)
 
 
 def stop(strategy: str) -> Scenario:
@@ -85,7 +85,7 @@ SCENARIOS: dict[ServiceName, list[Scenario]] = {
     "python": [
         flood("process-per-request"),
         *BAD_CLIENTS,
-        *map(pool, POOLS),
+        *map(pool, POOLS["python"]),
         stop("process-per-element"),
     ],
 }
