@@ -107,7 +107,7 @@ chaos: setup ## kill the harness and what it starts at random moments, and go on
 	@cd scripts && ../$(BIN)/python tests/chaos.py --times $(or $(N),50) --seed $(or $(SEED),1)$(if $(REAL), --real)
 
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
-	@cd audit && ../.cache/audit/bin/python -m restbench_audit
+	@cd audit && ../.cache/audit/bin/python restbench_audit.py
 
 bench-limit: $(VENV) $(JAR) wrk compiler ## CPU time a request of servlet, tomcat and flask over that of a C++ server (scripts/tools/limit), about 25 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
@@ -118,7 +118,7 @@ microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without H
 bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anything grow faster than it should? (PROFILE=quick, about 9 minutes; smoke)
 	@cd scripts && ../$(BIN)/python -m tools.bench_growth --profile $(PROFILE)
 
-overload: $(DEV) $(JAR) ## ten times what the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+overload: $(DEV) $(JAR) wrk nginx ## far more than the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
 	  --service $(or $(SERVICE),both) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 

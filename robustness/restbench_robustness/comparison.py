@@ -10,9 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from .message import Message, Route
 from .oracle import Limits, Oracle, Verdict
-from .wire import Answer, Connection, NoAnswer
+from .wire import Answer, Connection, Message, NoAnswer, Route
 
 MEMBERS = ["requestId", "errorCode", "errorMessage"]
 SERVER_TIMING = re.compile(

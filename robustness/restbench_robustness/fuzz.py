@@ -1,6 +1,9 @@
-"""The command: starts both services, runs a campaign against them, and says what it found.
+"""`make fuzz`: properties of both services, on messages that Hypothesis draws.
 
     python -m restbench_robustness.fuzz --bodies 100000 --seed 1
+
+Every answer of every service is what the oracle says. The same number and seed give the same
+messages; a difference is made as small as Hypothesis can.
 
 Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
 """
@@ -8,15 +11,25 @@ Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 int
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
+import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
+from typing import Protocol
 from unittest.mock import patch
+
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+from hypothesis import strategies as st
+from hypothesis.errors import FlakyFailure
 
 from restbench import ROOT
 from restbench.deploy import service
@@ -24,10 +37,10 @@ from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem, Failure
 from restbench.machine import ports
 
-from .campaign import Campaign, Tally
-from .comparison import Bench, Target
-from .findings import keep
+from .bodies import SOURCES, Source
+from .comparison import Bench, Outcome, Target
 from .oracle import Limits
+from .wire import Message, Route
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
 """Low enough that 007 is reached often, high enough for numbers of several megabytes."""
@@ -37,17 +50,171 @@ PROGRESS_S = 5.0
 IDLE_S = 120.0
 """After the last answer; a request whose client went away may take a moment to end, and a busy
 machine a moment to say so."""
+MOST_FINDINGS = 10
+"""Batches with a difference: where so much is wrong, more of it tells nothing new."""
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
+KERNELS = ("loops", "native")
 FOLDER = ROOT / ".cache" / "fuzz"
-WORKLOAD = "matrix"
 IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The smallest message that was found to be answered wrongly."""
+
+    source: str
+    message: Message
+    routes: dict[str, Route]
+    outcome: Outcome
+    repeats: bool
+    """False: the same message was answered rightly when it was sent again."""
+
+
+@dataclass
+class Tally:
+    """What was sent."""
+
+    bodies: int = 0
+    codes: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    routes: Counter[str] = field(default_factory=Counter)
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, source: str, message: Message, routes: dict[str, Route], it: Outcome) -> None:
+        """One message more."""
+        self.bodies += 1
+        self.sources[source] += 1
+        answered = it.verdict.code if it.verdict else "GET"
+        self.codes[answered if message.is_http else "not HTTP"] += 1
+        self.routes.update(f"{name} {it.strategy} {it.kernel}" for name, it in routes.items())
+
+    def __str__(self) -> str:
+        """Bodies by code, source and route."""
+        told = {"code": self.codes, "source": self.sources, "strategy": self.routes}
+        return "\n".join(
+            [f"{self.bodies} bodies, {len(self.findings)} differences"]
+            + [
+                f"by {name}: " + ", ".join(f"{key} {number}" for key, number in sorted(it.items()))
+                for name, it in told.items()
+            ]
+        )
+
+
+class Judge(Protocol):
+    """What sends a message to services and judges their answers."""
+
+    targets: list[Target]
+
+    def judge(self, message: Message, routes: Mapping[str, Route], /) -> Outcome:
+        """Send a message to every service, each on its route."""
+        ...
+
+
+class Hang(BaseException):
+    """No answer came in time. Not made smaller: each attempt would cost that time again.
+
+    No Exception, so Hypothesis lets it through at once.
+    """
+
+
+def campaign(  # noqa: PLR0913 - the last two are for tests
+    bench: Judge,
+    bodies: int,
+    campaign_seed: int,
+    *,
+    tally: Tally,
+    sources: Sequence[Source] = SOURCES,
+    most_findings: int = MOST_FINDINGS,
+) -> Iterator[Tally]:
+    """Batches of each source in turn until there were enough bodies or findings.
+
+    The tally after each batch. A longer campaign begins with the messages of a shorter one.
+    """
+    for cycle in count():
+        for source in (it for it in sources if (cycle + 1) % it.every == 0):
+            if tally.bodies >= bodies or len(tally.findings) >= most_findings:
+                return
+            wanted = min(source.batch_bodies, bodies - tally.bodies)
+            found = _batch(bench, source, wanted, campaign_seed, cycle, tally)
+            known = {it.message for it in tally.findings}
+            tally.findings += [found] if found and found.message not in known else []
+            yield tally
+
+
+def _turned(strategies: Sequence[str], cycle: int) -> list[str]:
+    """Another one first each time: Hypothesis always tries what comes first."""
+    start = cycle % len(strategies)
+    return [*strategies[start:], *strategies[:start]]
+
+
+def _batch(  # noqa: PLR0913, PLR0917 - what it is a batch of
+    bench: Judge, source: Source, bodies: int, campaign_seed: int, cycle: int, tally: Tally
+) -> Finding | None:
+    """The property of one source; the first wrong answer is made small."""
+    wrong: list[tuple[Message, dict[str, Route], Outcome]] = []
+    routes_of = st.fixed_dictionaries(
+        {
+            it.name: st.builds(
+                Route, st.sampled_from(_turned(it.strategies, cycle)), st.sampled_from(KERNELS)
+            )
+            for it in bench.targets
+        }
+    )
+
+    @seed(f"{campaign_seed}/{cycle}/{source.name}")
+    @settings(
+        max_examples=bodies,
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        print_blob=False,
+        report_multiple_bugs=False,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(source.messages, routes_of)
+    def every_answer_is_right(message: Message, routes: dict[str, Route]) -> None:
+        outcome = bench.judge(message, routes)
+        if not wrong:  # what is sent to make a finding smaller is not counted
+            tally.add(source.name, message, routes, outcome)
+        if outcome.differences:
+            wrong.append((message, routes, outcome))
+            raise Hang if outcome.hangs else AssertionError
+
+    try:
+        every_answer_is_right()
+    except (AssertionError, Hang, FlakyFailure) as error:
+        repeats = not isinstance(error, FlakyFailure)
+        if not wrong:
+            raise
+        return Finding(source.name, *wrong[-1 if repeats else 0], repeats)
+    return None
+
+
+def shown(finding: Finding, folder: Path, targets: list[Target]) -> str:
+    """What was wrong, and a line that sends the message again as it goes over the wire."""
+    folder.mkdir(parents=True, exist_ok=True)
+    message, verdict = finding.message, finding.outcome.verdict
+    digest = hashlib.sha256(repr((message.head(Route("", ""), ""), message.body)).encode())
+    name = f"{verdict.code if verdict else 'http'}-{digest.hexdigest()[:8]}"
+    lines = [f"{finding.source}: {name}" + ("" if finding.repeats else " (not every time)")]
+    lines += [f"  {difference}" for difference in finding.outcome.differences]
+    for it in targets:
+        raw = folder / f"{name}.{it.name}.http"
+        raw.write_bytes(message.head(finding.routes[it.name], it.host) + message.payload())
+        lines.append(f"  nc -N {it.host} {it.port} < {shlex.quote(str(raw))}")
+    return "\n".join(lines)
 
 
 @contextmanager
 def running_services(folder: Path) -> Iterator[list[service.Service]]:
     """Both services, on JAVA_PORT and PYTHON_PORT or on free ports; logs go to `folder`."""
+    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
+    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
     with ExitStack() as stack:
-        stack.enter_context(patch.dict(os.environ, _settings()))
+        stack.enter_context(
+            patch.dict(os.environ, RESTBENCH_MAX_BODY_BYTES=str(BODY_LIMIT_BYTES), **chosen)
+        )
         started = []
         for name in SERVICES:
             started.append(service.start(name, "none", None, folder / name))
@@ -55,47 +222,42 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
         yield started
 
 
-def _settings() -> dict[str, str]:
-    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
-    return {"RESTBENCH_MAX_BODY_BYTES": str(BODY_LIMIT_BYTES), **chosen}
-
-
 def target(of: service.Service) -> Target:
     """Where a running service is, and the strategies that it lists for the matrix."""
     host, port = of.address
     listed = of.get("/strategies").json()["strategies"]
-    names = tuple(it["name"] for it in listed if WORKLOAD in it["workloads"])
+    names = tuple(it["name"] for it in listed if "matrix" in it["workloads"])
     return Target(of.name, host, port, names)
 
 
-def fuzz(services: list[service.Service], bodies: int, seed: int) -> Tally:
+def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Tally:
     """A campaign against running services; differences are printed as they are found."""
+    tally, shown_s, told = Tally(), time.monotonic(), 0
     bench = Bench([target(it) for it in services], Limits(BODY_LIMIT_BYTES), TIMEOUT_S)
-    progress = _progress(bench.targets, bodies, FOLDER / f"seed-{seed}")
-    campaign = Campaign(bench, bodies, seed)
     try:
-        return campaign.run(after_batch=progress)
+        for _ in campaign(bench, bodies, campaign_seed, tally=tally):
+            for finding in tally.findings[told:]:
+                print(shown(finding, FOLDER / f"seed-{campaign_seed}", bench.targets), flush=True)
+            told = len(tally.findings)
+            if time.monotonic() - shown_s >= PROGRESS_S:
+                shown_s = time.monotonic()
+                print(f"{tally.bodies} of {bodies} bodies, {told} differences", flush=True)
     except KeyboardInterrupt:
-        print(f"interrupted\n{summary(campaign.tally)}", flush=True)
+        print(f"interrupted\n{tally}", flush=True)
         raise
     finally:
         bench.close()
+    return tally
 
 
 def left_over(services: list[service.Service]) -> list[str]:
     """What a service has not let go of a while after the last message, or that it is silent."""
-    return [f"{it.name}: {left}" for it in services if (left := _left_by(it))]
-
-
-def _left_by(of: service.Service) -> str:
-    """Nothing where it is idle at last."""
     deadline = time.monotonic() + IDLE_S
-    while left := _in_flight(of):
+    while left := [f"{it.name}: {told}" for it in services if (told := _in_flight(it))]:
         if time.monotonic() >= deadline:
-            return left
+            break
         time.sleep(0.1)
-    return ""
+    return left
 
 
 def _in_flight(of: service.Service) -> str:
@@ -107,61 +269,24 @@ def _in_flight(of: service.Service) -> str:
     return "" if is_idle else "requests are still in flight"
 
 
-def _progress(targets: list[Target], bodies: int, folder: Path) -> Callable[[Tally], None]:
-    """After a batch: each finding at once, and a line from time to time."""
-    shown_s, kept = time.monotonic(), 0
-
-    def show(tally: Tally) -> None:
-        nonlocal shown_s, kept
-        for finding in tally.findings[kept:]:
-            print("\n".join(keep(finding, folder, targets)), flush=True)
-        kept = len(tally.findings)
-        if time.monotonic() - shown_s >= PROGRESS_S:
-            shown_s = time.monotonic()
-            print(f"{tally.bodies} of {bodies} bodies, {kept} differences", flush=True)
-
-    return show
-
-
-def summary(tally: Tally) -> str:
-    """Bodies by code, source and route, and the digest of them all."""
-    codes = ", ".join(f"{code} {count}" for code, count in sorted(tally.codes.items()))
-    sources = ", ".join(f"{name} {count}" for name, count in tally.sources.most_common())
-    routes = "\n".join(
-        f"  {name:7} {strategy:20} {kernel:7} {count}"
-        for (name, strategy, kernel), count in sorted(tally.routes.items())
-    )
-    return (
-        f"{tally.bodies} bodies in {tally.elapsed_s:.0f} s, {len(tally.findings)} differences\n"
-        f"by code: {codes}\nby source: {sources}\nby strategy:\n{routes}\n"
-        f"digest of all bodies: {tally.digest.hexdigest()[:16]}"
-    )
-
-
 def main(arguments: list[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__.partition("\n")[0])
     parser.add_argument("--bodies", type=int, default=100_000, help="how many (N)")
-    parser.add_argument(
-        "--seed", type=int, default=1, help="the same seed gives the same bodies (SEED)"
-    )
+    parser.add_argument("--seed", type=int, default=1, help="the same gives the same (SEED)")
     options = parser.parse_args(arguments)
     try:
         with tempfile.TemporaryDirectory(prefix="restbench-fuzz-") as folder:
-            return _run(Path(folder), options.bodies, options.seed)
+            with running_services(Path(folder)) as services:
+                tally = fuzz(services, options.bodies, options.seed)
+                leaks = left_over(services)
+            print("\n".join([str(tally), *leaks]))
+            return 1 if tally.findings or leaks else 0
     except Failure as failure:
         print(failure, file=sys.stderr)
         return failure.exit_code
     except KeyboardInterrupt:
         return 130
-
-
-def _run(folder: Path, bodies: int, seed: int) -> int:
-    with running_services(folder) as services:
-        tally = fuzz(services, bodies, seed)
-        leaks = left_over(services)
-    print("\n".join([summary(tally), *leaks]))
-    return 1 if tally.findings or leaks else 0
 
 
 if __name__ == "__main__":

@@ -5,52 +5,39 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from restbench.experiment.cell import ServiceName
 from restbench.machine.ports import free as free_port
-from restbench_robustness.overload import flood, kills, slow, stops, subject
+from restbench_robustness.overload import scenarios, subject
 from restbench_robustness.overload.__main__ import POOLS
-from restbench_robustness.overload.flood import Force, overloaded
-from restbench_robustness.overload.kills import Killing, pool_killed
 from restbench_robustness.overload.promises import Findings, broken
-from restbench_robustness.overload.slow import besieged, endured
-from restbench_robustness.overload.stops import stopped
-from restbench_robustness.overload.subject import Subject, started
+from restbench_robustness.overload.scenarios import Force
+from restbench_robustness.overload.subject import Subject
 
 pytestmark = pytest.mark.live
 
 SETTINGS = {"RESTBENCH_MAX_IN_FLIGHT": "32", "RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "6"}
 """Few requests in flight: the limit is reached within seconds."""
-FORCE = Force(seconds=3, connections=150, capacity_s=1.0, seed=1)
-KILLING = Killing(kills=3, users=4, seed=1)
-SIEGE_S = 6.0
+FORCE = Force(seconds=3, connections=150, capacity_s=1.0, kills=3, users=4, seed=1)
+#: A tester's machine is busy with other tests: whether things come to pass, not how quickly.
 PATIENTLY_S = 60.0
-"""A tester's machine is busy with other tests: whether things come to pass, not how quickly."""
-BOUNDS: dict[ModuleType, tuple[str, ...]] = {
-    subject: ("IN_TIME_S",),
-    flood: ("BACK_WITHIN_S", "LONG_S"),
-    kills: ("ANSWERED_WITHIN_S", "WHOLE_WITHIN_S", "LONG_S", "TIMEOUT_S"),
-    slow: ("MARGIN_S",),
-    stops: ("MARGIN_S",),
-}
-HEALTH_PATIENTLY_S = 5.0
-"""A second on an idle machine; without the front it was silent for 14."""
-OF_THE_MACHINE = ("it really was that much", "normal requests are right again")
-"""Depend on what else the machine does, not on the service."""
+BOUNDS = ["BACK_WITHIN_S", "ANSWERED_WITHIN_S", "WHOLE_WITHIN_S", "LONG_S", "TIMEOUT_S", "MARGIN_S"]
+OF_THE_MACHINE = ("normal requests are right again",)
+"""Depends on what else the machine does, not on the service."""
 Scenario = Callable[[Subject], Coroutine[Any, Any, Findings]]
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, names in BOUNDS.items():
-        for name in names:
-            monkeypatch.setattr(module, name, PATIENTLY_S)
-    monkeypatch.setattr(slow, "HEALTH_WITHIN_S", HEALTH_PATIENTLY_S)
-    monkeypatch.setattr(slow, "WATCHED_S", 4.0)
+    for name in BOUNDS:
+        monkeypatch.setattr(scenarios, name, PATIENTLY_S)
+    monkeypatch.setattr(subject, "IN_TIME_S", PATIENTLY_S)
+    # A second on an idle machine; without the front it was silent for 14.
+    monkeypatch.setattr(scenarios, "HEALTH_WITHIN_S", 5.0)
+    monkeypatch.setattr(scenarios, "WATCHED_S", 4.0)
 
 
 @pytest.fixture(params=["java", "python"])
@@ -62,7 +49,7 @@ def under(
     monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
     for setting, value in SETTINGS.items():
         monkeypatch.setenv(setting, value)
-    with started(name, tmp_path) as running:
+    with subject.started(name, tmp_path) as running:
         yield running
 
 
@@ -76,24 +63,29 @@ def test_a_service_bears_overload_bad_clients_and_kills_and_stops_in_order(under
         )
 
 
+def flood(strategy: str) -> Scenario:
+    return lambda under: scenarios.overloaded(under, strategy, FORCE)
+
+
 def pool(strategy: str) -> Scenario:
-    return lambda under: pool_killed(under, strategy, POOLS[strategy], KILLING)
+    return lambda under: scenarios.pool_killed(under, strategy, POOLS["python"][strategy], FORCE)
 
 
+def stop(strategy: str) -> Scenario:
+    return lambda under: scenarios.stopped(under, strategy)
+
+
+BAD_CLIENTS: list[Scenario] = [
+    lambda under: scenarios.endured(under, "serial"),
+    lambda under: scenarios.besieged(under, "serial", 300, 6.0),
+    lambda under: scenarios.besieged(under, "serial", 600, 6.0),
+]
 SCENARIOS: dict[ServiceName, list[Scenario]] = {
-    "java": [
-        lambda under: overloaded(under, "thread-pool", FORCE),
-        lambda under: endured(under, "serial"),
-        lambda under: besieged(under, "serial", 300, SIEGE_S),
-        lambda under: besieged(under, "serial", 600, SIEGE_S),
-        lambda under: stopped(under, "pinned"),
-    ],
+    "java": [flood("thread-pool"), *BAD_CLIENTS, stop("pinned")],
     "python": [
-        lambda under: overloaded(under, "process-per-request", FORCE),
-        lambda under: endured(under, "serial"),
-        lambda under: besieged(under, "serial", 300, SIEGE_S),
-        lambda under: besieged(under, "serial", 600, SIEGE_S),
-        *map(pool, POOLS),
-        lambda under: stopped(under, "process-per-element"),
+        flood("process-per-request"),
+        *BAD_CLIENTS,
+        *map(pool, POOLS["python"]),
+        stop("process-per-element"),
     ],
 }

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from restbench_robustness.message import Message, Route
-from restbench_robustness.wire import Answer, Connection, NoAnswer
+from restbench_robustness.wire import Answer, Connection, Message, NoAnswer, Route
 
 ROUTE = Route("serial", "native")
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: 1\r\n\r\nok"

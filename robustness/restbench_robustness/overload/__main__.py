@@ -6,10 +6,10 @@ import asyncio
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -17,12 +17,9 @@ from rich.console import Console
 from restbench.experiment.cell import ServiceName
 from restbench.failures import BadConfiguration, Failure
 
-from .flood import Force, overloaded
-from .kills import Killing, pool_killed
 from .promises import Findings, Promise, broken, table
-from .slow import besieged, endured
-from .stops import stopped
-from .subject import started
+from .scenarios import Force, besieged, endured, overloaded, pool_killed, stopped
+from .subject import Subject, started
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
@@ -35,68 +32,65 @@ SHORT_TIMEOUTS = {"RESTBENCH_RECEIVE_TIMEOUT_SECONDS": "3"}
 #: Where the stages of a request run differently enough to free things differently.
 SLOW = {"java": ("serial", "pinned", "pipeline"), "python": ("serial", "process-per-request")}
 #: The names of a pool's processes in the kernel begin so.
-POOLS = {
-    "process-per-request": "PR-",
-    "process-per-element": "PE-",
-    "executor-per-request": "ER-",
-    "executor-per-element": "EE-",
+POOLS: dict[str, dict[str, str]] = {
+    "java": {},
+    "python": {
+        "process-per-request": "PR-",
+        "process-per-element": "PE-",
+        "executor-per-request": "ER-",
+        "executor-per-element": "EE-",
+    },
 }
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What to look at. `strategy` is a name or `all`."""
-
-    service: ServiceName
-    strategy: str
-    force: Force
-    killing: Killing
-    folder: Path
-
-    def asks_for(self, strategy: str) -> bool:
-        """Whether this one is to be looked at."""
-        return self.strategy in ("all", strategy)
+Task = Callable[[Subject], Coroutine[Any, Any, Findings]]
+Service = tuple[str, dict[str, str], list[Task]]
+"""A fresh one: its name, its settings, and what is done to it in turn."""
 
 
-def flood(wanted: Wanted) -> Iterator[Findings]:
-    """Ten times the capacity under each strategy, each on a fresh service."""
-    with started(wanted.service, wanted.folder / "asked") as subject:
-        offered = subject.service.strategies()
-    if wanted.strategy not in (*offered, "all"):
-        raise BadConfiguration(
-            f"{wanted.service} has no strategy {wanted.strategy}: {', '.join(offered)}, all"
-        )
-    for strategy in filter(wanted.asks_for, offered):
-        with started(wanted.service, wanted.folder / f"flood-{strategy}") as subject:
-            yield asyncio.run(overloaded(subject, strategy, wanted.force))
+def services(
+    name: ServiceName, offered: Iterable[str], strategy: str, scenario: str, force: Force
+) -> Iterator[Service]:
+    """Those that a scenario needs; `strategy` and `scenario` are names or `all`."""
 
+    def wanted(kind: str, strategies: Iterable[str]) -> list[str]:
+        asked_for = [each for each in strategies if strategy in (each, "all")]
+        return asked_for if scenario in (kind, "all") else []
 
-def slow(wanted: Wanted) -> Iterator[Findings]:
-    """Slow, silent and vanished clients, some of each kind, then hundreds of one."""
-    with started(wanted.service, wanted.folder / "slow", SHORT_TIMEOUTS) as subject:
-        for strategy in filter(wanted.asks_for, SLOW[wanted.service]):
-            yield asyncio.run(endured(subject, strategy))
+    for each in wanted("flood", offered):
+        yield f"flood-{each}", {}, [partial(overloaded, strategy=each, force=force)]
+    if scenario in ("slow", "all"):
+        tasks: list[Task] = [partial(endured, strategy=each) for each in wanted("slow", SLOW[name])]
         for number in BESIEGERS:
-            yield asyncio.run(besieged(subject, "serial", number, SIEGE_S))
+            tasks.append(partial(besieged, strategy="serial", number=number, seconds=SIEGE_S))
+        yield "slow", SHORT_TIMEOUTS, tasks
+    if pools := wanted("kill", POOLS[name]):
+        prefixes = POOLS[name]
+        yield (
+            "kill",
+            {},
+            [
+                partial(pool_killed, strategy=each, prefix=prefixes[each], force=force)
+                for each in pools
+            ],
+        )
+    for each in wanted("stop", STOPPED[name]):
+        yield f"stop-{each}", {}, [partial(stopped, strategy=each)]
 
 
-def kill(wanted: Wanted) -> Iterator[Findings]:
-    """kill -9 of the processes of Python's pools."""
-    if wanted.service == "python":
-        with started("python", wanted.folder / "kill") as subject:
-            for strategy in filter(wanted.asks_for, POOLS):
-                yield asyncio.run(pool_killed(subject, strategy, POOLS[strategy], wanted.killing))
-
-
-def stop(wanted: Wanted) -> Iterator[Findings]:
-    """Signals that end a service in order."""
-    for strategy in filter(wanted.asks_for, STOPPED[wanted.service]):
-        with started(wanted.service, wanted.folder / f"stop-{strategy}") as subject:
-            yield asyncio.run(stopped(subject, strategy))
-
-
-SCENARIOS = {"flood": flood, "slow": slow, "kill": kill, "stop": stop}
+def carried_out(
+    name: ServiceName, strategy: str, scenario: str, force: Force, folder: Path
+) -> Iterator[Findings]:
+    """What was found of each service, one after the other."""
+    with started(name, folder / "asked") as subject:
+        offered = subject.service.strategies()
+    if strategy not in (*offered, "all"):
+        raise BadConfiguration(f"{name} has no strategy {strategy}: {', '.join(offered)}, all")
+    for place, settings, tasks in services(name, offered, strategy, scenario, force):
+        with started(name, folder / place, settings) as subject:
+            for task in tasks:
+                yield asyncio.run(task(subject))
 
 
 @app.command()
@@ -109,22 +103,19 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
     seed: Annotated[int, typer.Option(help="of bodies, victims and pauses")] = 1,
 ) -> None:
-    """Ten times the capacity, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
+    """A flood, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
     was promised, what was seen. Exit code 1 where a promise did not hold.
 
     The ports are JAVA_PORT and PYTHON_PORT.
     """
-    services: list[ServiceName] = ["java", "python"] if service == "both" else [service]
+    names: list[ServiceName] = ["java", "python"] if service == "both" else [service]
+    force = Force(seconds, connections, CAPACITY_S, kills, USERS, seed)
     promises: list[Promise] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
-        for name in services:
-            force = Force(seconds, connections, CAPACITY_S, seed)
-            killing = Killing(kills, USERS, seed)
-            wanted = Wanted(name, strategy, force, killing, Path(folder) / name)
-            for key, carry_out in SCENARIOS.items():
-                for findings in carry_out(wanted) if scenario in (key, "all") else ():
-                    promises += findings.promises
-                    console.print(table(findings.promises))
+        for name in names:
+            for findings in carried_out(name, strategy, scenario, force, Path(folder) / name):
+                promises += findings.promises
+                console.print(table(findings.promises))
     missed = broken(promises)
     if missed:
         console.print(table(missed))

@@ -1,128 +1,215 @@
-"""Loads: requests at an even rate whatever the service does, or each when the last is answered."""
+"""Requests with their only right answers, and wrk, which sends them and judges what comes back."""
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
+import math
+import os
+import signal
+import subprocess
+import tempfile
+import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
 
-from .exchange import Connection, Judged, Verdict
-from .mix import Request
+import httpx
 
-PAUSE_S = 0.05
-"""In a closed load, after anything but a right answer: to ask again at once would be an attack."""
-EXAMPLES = 5
-"""Enough to see what went wrong without drowning in it."""
-NEVER = (Verdict.WRONG, Verdict.HUNG)
+from restbench.drive.payload import make_payload
+from restbench.experiment.cell import Shape
+from restbench.failures import EnvironmentProblem
+
+SEED = 2019
+LOW = Shape(rows=30, inner=20, columns=20)
+HIGH = Shape(rows=2000, inner=50, columns=20)
+#: A row times a column: a body of some 3 MB for a product of one element.
+LARGE = Shape(rows=1, inner=500_000, columns=1)
+#: What most requests of a flood ask for: narrow operands make much work of few bytes to send.
+WORK = Shape(rows=200, inner=10, columns=200)
+SCRIPT = Path(__file__).with_name("flood.lua")
+PRIORITY = -15
+LONGER_THAN_ANYTHING_S = 86_400
 
 
-@dataclass
+class Verdict(StrEnum):
+    """What became of one request."""
+
+    RIGHT = "right"
+    """200 with the exact product, or the contract's error for a body that deserves it."""
+    REFUSED = "refused"
+    """503 with code 008 and Retry-After."""
+    FAULT = "fault"
+    """500 with code 099."""
+    LOST = "lost"
+    """The connection was refused, closed or reset before a whole answer had come."""
+    HUNG = "hung"
+    """No whole answer within the stated time."""
+    WRONG = "wrong"
+    """Anything else."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Requests that differ in their id only: `rest` follows it in the body."""
+
+    weight: int
+    rest: bytes
+    status: int = 200
+    code: str = ""
+    rows: bytes = b""
+    """Of the product, empty for an error."""
+    query: str = ""
+
+    def body(self, number: int) -> bytes:
+        """The request with this id."""
+        return b'{"requestId":%d,' % number + self.rest
+
+    def judge(self, number: int, answer: httpx.Response) -> Verdict:
+        """What an answer to the valid request with this id is."""
+        if answer.status_code == 200:
+            product = b'{"requestId":"%d","rows":' % number + self.rows + b"}"
+            return Verdict.RIGHT if answer.content == product else Verdict.WRONG
+        with contextlib.suppress(ValueError, TypeError, KeyError):
+            told, later = answer.json()["errorCode"], answer.headers.get("retry-after", "")
+            if (answer.status_code, told) == (503, "008") and later.isdigit() and int(later) > 0:
+                return Verdict.REFUSED
+            if (answer.status_code, told) == (500, "099"):
+                return Verdict.FAULT
+        return Verdict.WRONG
+
+
+def valid(shape: Shape, weight: int = 1, query: str = "") -> Kind:
+    """Two random matrices and their exact product."""
+    payload = make_payload(shape, SEED, 0, 50)
+    rest, rows = payload.body_rest.encode(), payload.rows.encode()
+    return Kind(weight, rest, rows=rows, query=query)
+
+
+def overload_mix() -> list[Kind]:
+    """Mostly much work, some low, a few high and large, and errors found early, late, between."""
+    rest = valid(LOW).rest
+    unequal = (
+        b'"matrixOne":{"columnCount":2,"rows":[{"value":"1,2"}]},'
+        b'"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}'
+    )
+    return [
+        valid(WORK, 850),
+        valid(LOW, 80),
+        valid(HIGH, 8, "?kernel=native"),
+        valid(LARGE, 2),
+        Kind(20, unequal, 422, "001"),
+        Kind(20, rest[:-40], 400, "002"),
+        Kind(20, rest[:-5] + b'x"}]}}', 422, "005"),
+    ]
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What became of all requests of a load; moments of the monotonic clock."""
+    """What became of all requests of a load."""
 
-    ends: list[Judged] = field(default_factory=list)
-    held_back: int = 0
-    """Arrivals of an open load that found no connection free."""
-    late_s: float = 0.0
-    """The longest that an arrival was noticed after it was due: the client's own fault."""
-    began_s: float = field(default_factory=time.monotonic)
-    last_sent_s: float = 0.0
+    counts: Counter[Verdict]
+    seconds: float
+    slowest_s: float
+    examples: list[str] = field(default_factory=list)
+    """Of what is neither right nor refused."""
 
     @property
-    def counts(self) -> Counter[Verdict]:
-        """Requests by verdict."""
-        return Counter(end.verdict for end in self.ends)
+    def per_s(self) -> float:
+        """Requests that were answered a second."""
+        return self.counts.total() / self.seconds
 
-    @property
-    def sent_per_s(self) -> float:
-        """Requests sent a second, over the time in which any were sent."""
-        return len(self.ends) / max(self.last_sent_s - self.began_s, 1e-3)
+    def only(self, *verdicts: Verdict) -> bool:
+        """Whether every request ended in one of these ways, and one was right."""
+        ended = {verdict for verdict, number in self.counts.items() if number}
+        return ended <= set(verdicts) and Verdict.RIGHT in ended
 
-    @property
-    def offered_per_s(self) -> float:
-        """Requests a second that were due, those that found every connection waiting included."""
-        due = len(self.ends) + self.held_back
-        return due / max(self.last_sent_s - self.began_s, 1e-3)
-
-    def number_of(self, *verdicts: Verdict) -> int:
-        """How many requests ended in one of these ways."""
-        return sum(self.counts[verdict] for verdict in verdicts)
-
-    def slowest_s(self) -> float:
-        """The longest that one took."""
-        return max((end.ended_s - end.began_s for end in self.ends), default=0.0)
-
-    def back_after(self, moment_s: float) -> float | None:
-        """Seconds from the moment to the first right answer since when all were right, or None."""
-        back: float | None = None
-        for end in sorted(self.ends, key=lambda end: end.began_s):
-            if end.ended_s >= moment_s:
-                is_right = end.verdict is Verdict.RIGHT
-                back = (back or end.ended_s - moment_s) if is_right else None
-        return back
-
-    def sentence(self) -> str:
-        """All counts, the slowest, and the first of those that are neither right nor refused."""
-        counted = ", ".join(f"{number} {verdict}" for verdict, number in self.counts.most_common())
-        bad = [end for end in self.ends if end.verdict not in (Verdict.RIGHT, Verdict.REFUSED)]
-        shown = [f"{end.verdict}: {end.shown}" for end in bad[:EXAMPLES]]
-        return "; ".join([f"{counted or 'none'}, the slowest in {self.slowest_s():.1f} s", *shown])
+    def __str__(self) -> str:
+        """All counts, the slowest, and examples."""
+        counted = [f"{number} {verdict}" for verdict, number in self.counts.most_common() if number]
+        told = f"{', '.join(counted) or 'none'}, the slowest in {self.slowest_s:.1f} s"
+        return "; ".join([told, *self.examples])
 
 
 @dataclass(frozen=True)
 class Load:
-    """Who asks for what; `timeout_s` bounds each request."""
+    """Each connection sends its next request when it has its answer; `timeout_s` bounds each."""
 
     address: tuple[str, int]
     path: str
-    requests: Iterator[Request]
+    kinds: Sequence[Kind]
     connections: int
     timeout_s: float
+    seed: int = 1
 
-    async def closed(self, goes_on: Callable[[], bool]) -> Outcome:
-        """Each connection sends its next request when it has its answer."""
-        outcome = Outcome()
+    def run(self, seconds: float) -> Outcome:
+        """The load for so long, and then until all is answered."""
+        with self.running() as running:
+            time.sleep(seconds)
+            return running.ended()
 
-        async def user() -> None:
-            connection = Connection(self.address)
-            while goes_on():
-                if await self._one(connection, outcome) is not Verdict.RIGHT:
-                    await asyncio.sleep(PAUSE_S)
-            connection.close()
+    @contextmanager
+    def running(self) -> Iterator[Running]:
+        """wrk under load, before others in the scheduler's order where it may."""
+        with tempfile.TemporaryDirectory(prefix="restbench-load-") as folder:
+            self._write(Path(folder))
+            host, port = self.address
+            options = ["-t1", f"-c{self.connections}", f"-d{LONGER_THAN_ANYTHING_S}s"]
+            options += [f"--timeout={math.ceil(self.timeout_s)}s", "-s", str(SCRIPT)]
+            environment = {"RESTBENCH_KINDS": folder, "RESTBENCH_SEED": str(self.seed)}
+            with subprocess.Popen(
+                ["wrk", *options, f"http://{host}:{port}{self.path}"],
+                env=os.environ | environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            ) as wrk:
+                with contextlib.suppress(PermissionError):
+                    os.setpriority(os.PRIO_PROCESS, wrk.pid, PRIORITY)
+                try:
+                    yield Running(wrk, Path(folder), self.timeout_s)
+                finally:
+                    wrk.kill()
 
-        await asyncio.gather(*(user() for _ in range(self.connections)))
-        return outcome
+    def _write(self, folder: Path) -> None:
+        """A line a kind, and files of its bytes, as flood.lua reads them."""
+        lines = []
+        for number, kind in enumerate(self.kinds, start=1):
+            lines.append(f"{number}\t{kind.weight}\t{kind.status}\t{kind.code}\t{kind.query}\n")
+            (folder / f"{number}.rest").write_bytes(kind.rest)
+            (folder / f"{number}.rows").write_bytes(kind.rows)
+        (folder / "kinds").write_text("".join(lines))
 
-    async def open(self, per_s: float, seconds: float) -> Outcome:
-        """So many a second; one that finds no connection free is held back and counted."""
-        outcome, under_way = Outcome(), set[asyncio.Task[None]]()
-        idle = deque(Connection(self.address) for _ in range(self.connections))
 
-        async def one(connection: Connection) -> None:
-            await self._one(connection, outcome)
-            idle.append(connection)
+@dataclass(frozen=True)
+class Running:
+    """wrk while it sends."""
 
-        due = 0
-        while (elapsed_s := time.monotonic() - outcome.began_s) < seconds:
-            outcome.late_s = max(outcome.late_s, elapsed_s - due / per_s)
-            while due <= elapsed_s * per_s:
-                due += 1
-                if idle:
-                    under_way.add(task := asyncio.create_task(one(idle.popleft())))
-                    task.add_done_callback(under_way.discard)
-                else:
-                    outcome.held_back += 1
-            await asyncio.sleep(0.001)
-        await asyncio.gather(*under_way)
-        for connection in idle:
-            connection.close()
-        return outcome
+    wrk: subprocess.Popen[str]
+    folder: Path
+    timeout_s: float
 
-    async def _one(self, connection: Connection, outcome: Outcome) -> Verdict:
-        request = next(self.requests)
-        outcome.last_sent_s = time.monotonic()
-        end = await connection.verdict(self.path, request, self.timeout_s)
-        outcome.ends.append(end)
-        return end.verdict
+    def ended(self) -> Outcome:
+        """Send nothing more, await what is under way; EnvironmentProblem where wrk says nothing."""
+        (self.folder / "over").touch()
+        watch = threading.Timer(self.timeout_s, self.wrk.send_signal, [signal.SIGINT])
+        watch.start()
+        lines = []
+        for line in self.wrk.stdout or ():
+            lines.append(line.rstrip("\n").split("\t"))
+            if lines[-1] == ["drained"]:
+                self.wrk.send_signal(signal.SIGINT)
+        watch.cancel()
+        code = self.wrk.wait()
+        found = {key: float(values[0]) for key, *values in lines if key.endswith("_us")}
+        if code or len(found) != 2:
+            raise EnvironmentProblem(f"wrk ended with {code}: {lines[-3:]}")
+        return Outcome(
+            Counter({Verdict(line[1]): int(line[2]) for line in lines if line[0] == "count"}),
+            found["duration_us"] / 1e6,
+            found["slowest_us"] / 1e6,
+            [line[1] for line in lines if line[0] == "example"],
+        )

@@ -7,29 +7,38 @@ import contextlib
 import itertools
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psutil
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process
 
-from .exchange import Connection, Judged, Verdict
-from .load import Outcome
-from .mix import LOW, Request, valid
+from .load import LOW, Kind, Outcome, Verdict, valid
 
 IN_TIME_S = 5.0
 """A normal request is answered within this, even where clients misbehave meanwhile."""
 PAUSE_S = 0.05
 PERIOD_S = 0.3
-_NORMAL = valid("normal", LOW)
+NORMAL = valid(LOW)
+
+
+@dataclass(frozen=True)
+class End:
+    """What became of one request; moments of the monotonic clock."""
+
+    verdict: Verdict
+    began_s: float
+    ended_s: float
+    shown: str
 
 
 @dataclass(frozen=True)
@@ -37,24 +46,12 @@ class Subject:
     """A running service and its front; requests go to the front."""
 
     service: Service
-    folder: Path
-    """Its logs."""
     health: dict[str, Any]
 
     @property
     def name(self) -> ServiceName:
         """`java` or `python`."""
         return self.service.name
-
-    @property
-    def address(self) -> tuple[str, int]:
-        """Where clients connect."""
-        return self.service.address
-
-    @property
-    def root_pid(self) -> int:
-        """The process that was started; the service's others descend from it."""
-        return self.service.processes[0].pid
 
     def limit(self, setting: str) -> int:
         """A setting as /health shows it, in its unit."""
@@ -63,18 +60,24 @@ class Subject:
             raise EnvironmentProblem(f"the {self.name} service's /health shows no {setting}")
         return int(shown[setting])
 
+    def everyone(self) -> list[psutil.Process]:
+        """All processes of the service now, zombies too."""
+        with contextlib.suppress(psutil.NoSuchProcess):
+            root = psutil.Process(self.service.processes[0].pid)
+            return [root, *root.children(recursive=True)]
+        return []
+
     def names(self) -> dict[int, str]:
         """The kernel's name of each living process of the service, by its pid."""
-        statuses = {pid: _status(pid) for pid in process.tree(self.root_pid)}
-        return {pid: it["Name"] for pid, it in statuses.items() if it.get("State", "Z")[0] != "Z"}
+        found = {}
+        for each in filter(lives, self.everyone()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found[each.pid] = str(each.name())
+        return found
 
     def zombies(self) -> int:
         """Processes that have ended and that nobody has waited for."""
-        return sum(_status(pid).get("State", "")[:1] == "Z" for pid in process.tree(self.root_pid))
-
-    def everyone(self) -> list[psutil.Process]:
-        """All processes of the service now."""
-        return [psutil.Process(pid) for pid in process.tree(self.root_pid)]
+        return sum(each.is_running() and not lives(each) for each in self.everyone())
 
     async def in_flight(self) -> float:
         """Requests in flight, as the service itself counts them; endless where it does not say."""
@@ -85,35 +88,67 @@ class Subject:
         found = re.search(r"^restbench_requests_in_flight (\S+)$", text, re.MULTILINE)
         return float(found[1]) if found else float("inf")
 
-    async def ask(self, strategy: str, request: Request, timeout_s: float) -> Judged:
+    async def ask(self, strategy: str, kind: Kind, number: int, timeout_s: float) -> End:
         """What becomes of a request on a new connection."""
-        connection = Connection(self.address)
+        began = time.monotonic()
+        url, head = (
+            f"{self.service.base_url}/matrix/{strategy}",
+            {"Content-Type": "application/json"},
+        )
         try:
-            return await connection.verdict(f"/matrix/{strategy}", request, timeout_s)
-        finally:
-            connection.close()
+            async with (
+                asyncio.timeout(timeout_s),
+                httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=False) as client,  # noqa: S501
+            ):
+                answer = await client.post(
+                    url + kind.query, content=kind.body(number), headers=head
+                )
+            verdict = kind.judge(number, answer)
+            shown = f"{answer.status_code} {answer.content[:100]!r}"
+        except (TimeoutError, httpx.TimeoutException):
+            verdict, shown = Verdict.HUNG, "no whole answer"
+        except httpx.RemoteProtocolError as error:
+            closed = "disconnected" in str(error) or "closed" in str(error)
+            verdict, shown = Verdict.LOST if closed else Verdict.WRONG, repr(error)
+        except httpx.HTTPError as error:
+            verdict, shown = Verdict.LOST, repr(error)
+        return End(verdict, began, time.monotonic(), shown)
 
-    async def normal(self, strategy: str, number: int = 1) -> Verdict:
+    async def normal(self, strategy: str, number: int = 1) -> End:
         """What becomes of one normal request: low, right, in time."""
-        return (await self.ask(strategy, _NORMAL.request(number), IN_TIME_S)).verdict
+        return await self.ask(strategy, NORMAL, number, IN_TIME_S)
 
     async def probed(
         self, strategy: str, goes_on: Callable[[], bool], timeout_s: float | None = None
-    ) -> Outcome:
+    ) -> list[End]:
         """What becomes of normal requests, one every PERIOD_S, answered or not."""
-        outcome = Outcome()
-
-        async def one(number: int) -> None:
-            request = _NORMAL.request(number)
-            outcome.ends.append(await self.ask(strategy, request, timeout_s or IN_TIME_S))
-
+        asked: list[asyncio.Task[End]] = []
         async with asyncio.TaskGroup() as tasks:
             for number in itertools.count(1):
                 if not goes_on():
-                    return outcome
-                tasks.create_task(one(number))
+                    break
+                request = self.ask(strategy, NORMAL, number, timeout_s or IN_TIME_S)
+                asked.append(tasks.create_task(request))
                 await asyncio.sleep(PERIOD_S)
-        return outcome
+        return [each.result() for each in asked]
+
+
+def summed(ends: list[End]) -> Outcome:
+    """What became of requests that were asked one by one."""
+    took = [end.ended_s - end.began_s for end in ends] or [0.0]
+    bad = [end for end in ends if end.verdict not in (Verdict.RIGHT, Verdict.REFUSED)]
+    shown = [f"{end.verdict}: {end.shown}" for end in bad[:5]]
+    return Outcome(Counter(end.verdict for end in ends), max(sum(took), 1e-9), max(took), shown)
+
+
+def back_after(moment_s: float, ends: list[End]) -> float | None:
+    """Seconds from the moment to the first right answer since when all were right, or None."""
+    back: float | None = None
+    for end in sorted(ends, key=lambda end: end.began_s):
+        if end.ended_s >= moment_s:
+            is_right = end.verdict is Verdict.RIGHT
+            back = (back or end.ended_s - moment_s) if is_right else None
+    return back
 
 
 @contextmanager
@@ -124,7 +159,7 @@ def started(
     folder.mkdir(parents=True, exist_ok=True)
     running = service.start(name, "nginx", None, folder, protected=True, settings=settings)
     try:
-        yield Subject(running, folder, running.health())
+        yield Subject(running, running.health())
     finally:
         running.stop()
 
@@ -147,11 +182,3 @@ def lives(each: psutil.Process) -> bool:
         return bool(each.is_running() and each.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def _status(pid: int) -> dict[str, str]:
-    with contextlib.suppress(OSError):
-        text = Path(f"/proc/{pid}/status").read_text()
-        pairs = (line.partition(":") for line in text.splitlines())
-        return {name: value.strip() for name, _, value in pairs}
-    return {}

@@ -1,0 +1,316 @@
+"""`make audit`: an SBOM (CycloneDX 1.6) of each part of restbench, and what is known about them.
+
+cyclonedx-py and its Maven plugin write the documents, pip-audit and the OSV database know the
+vulnerabilities, pip what was taken back, Maven's versions plugin what is behind. Whoever does not
+answer is a finding: a part that nobody was asked about is not clean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+from cyclonedx.model import HashAlgorithm, HashType
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output import make_outputter
+from cyclonedx.schema import OutputFormat, SchemaVersion
+from packageurl import PackageURL
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON_LOCKS = {
+    "python-service": ROOT / "python-service" / "requirements.txt",
+    "python-frameworks": ROOT / "python-service" / "requirements-frameworks.txt",
+    "harness": ROOT / "scripts" / "requirements.txt",
+    "development": ROOT / "scripts" / "requirements-dev.txt",
+    "audit": ROOT / "audit" / "requirements.txt",
+}
+JAVA_POM = ROOT / "java-service" / "pom.xml"
+JMETER = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
+#: What the report's page carries, with its version in a README.
+PAGE = ROOT / "scripts" / "restbench" / "show" / "templates" / "vendor"
+OUTPUT = ROOT / "audit" / "target"
+PARTS = ("java-service", *PYTHON_LOCKS, "load-generator", "page")
+#: https://google.github.io/osv.dev/post-v1-querybatch/: at most 1000 queries in a request.
+OSV = "https://api.osv.dev/v1/querybatch"
+MOST_QUERIES = 1000
+TIMEOUT_S = 30.0
+VERSIONS_PLUGIN = "org.codehaus.mojo:versions-maven-plugin:2.21.0"
+#: The package URL of a file whose coordinates nobody knows.
+NAMELESS = "pkg:generic/"
+MEANING = {
+    0: "no known vulnerability, nothing taken back",
+    1: "something is known to be bad: see VULNERABLE and YANKED",
+    3: "advisories could not be asked for all of it: this is no clean audit; repeat it where "
+    "the advisory databases can be reached",
+}
+
+
+class ToolFailed(Exception):
+    """A tool that the audit is made of did not do its work; the text is its last words."""
+
+
+class Weight(Enum):
+    """How much a finding matters: the word at the line's start, and the exit code."""
+
+    VULNERABLE = ("VULNERABLE", 1)
+    YANKED = ("YANKED", 1)
+    UNASKED = ("NOT ASKED", 3)
+    BEHIND = ("behind", 0)
+
+
+class Finding(NamedTuple):
+    """One line of the audit."""
+
+    weight: Weight
+    part: str
+    text: str
+
+
+def exit_code(findings: Iterable[Finding]) -> int:
+    """1 for something known to be bad, else 3 where advisories could not be asked, else 0."""
+    codes = {finding.weight.value[1] for finding in findings}
+    return next((code for code in (1, 3) if code in codes), 0)
+
+
+# --- the tools --------------------------------------------------------------------------------
+
+
+def run(*command: str, allowed: tuple[int, ...] = (0,)) -> str:
+    """What the command printed; ToolFailed with its first line of ERROR, else its last line."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise ToolFailed(f"{command[0]} cannot be started: {error.strerror}") from error
+    if done.returncode not in allowed:
+        lines = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines()]
+        errors = [line for line in lines if "ERROR" in line]
+        words = next(filter(None, [*errors, *reversed(lines)]), "it said nothing")
+        raise ToolFailed(f"{command[0]} ended with {done.returncode}: {words}")
+    return done.stdout
+
+
+def maven(*arguments: str) -> str:
+    """What Maven printed, without colours: its launcher resets them even where none are wanted."""
+    told = run("mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(JAVA_POM), *arguments)
+    return re.sub(r"\x1b\[[0-9;]*m", "", told)
+
+
+def module(name: str, *arguments: str, allowed: tuple[int, ...] = (0,)) -> str:
+    """What a module of this virtual environment printed."""
+    return run(sys.executable, "-m", name, *arguments, allowed=allowed)
+
+
+# --- what is inside ---------------------------------------------------------------------------
+
+
+def sbom(part: str) -> Path:
+    """Where the CycloneDX document of a part is written."""
+    return OUTPUT / f"{part}.cdx.json"
+
+
+def write_sboms() -> None:
+    """Write the documents of every part. Raises ToolFailed."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    maven(  # the plugin's version is the one that Spring Boot's parent pins
+        "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
+        *("-DprojectType=application", "-DoutputFormat=json", "-DincludeTestScope=false"),
+        *(f"-DoutputDirectory={OUTPUT}", "-DoutputName=java-service.cdx"),
+        "-Dcyclonedx.skipAttach=true",
+    )
+    for part, lock in PYTHON_LOCKS.items():
+        module("cyclonedx_py", "requirements", str(lock), "-o", str(sbom(part)))
+    _write("load-generator", _jars())
+    readme = (PAGE / "README.md").read_text(encoding="utf-8")
+    version = re.search(r"^\| Version \| (\S+) \|$", readme, re.MULTILINE)
+    if version is None:
+        raise ToolFailed(f"{PAGE / 'README.md'} names no version")
+    purl = PackageURL("npm", None, "echarts", version[1])
+    _write("page", [_component(PAGE / "echarts.min.js", purl)])
+
+
+def _jars() -> list[Component]:
+    """Every jar of JMeter's folder, named after where Maven keeps it."""
+    asked = ("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout")
+    local = Path(maven(*asked).splitlines()[-1])
+    kept = {path.name: path.relative_to(local) for path in local.rglob("*.jar")}
+    jars = sorted(JMETER.rglob("*.jar"))
+    if not jars:
+        raise ToolFailed(f"{JMETER} is empty: run 'make setup'")
+    return [jar_component(jar, kept) for jar in jars]
+
+
+def jar_component(jar: Path, kept: Mapping[str, Path]) -> Component:
+    """A jar by its coordinates: `kept` tells `group…/artifact/version/file` of each file name.
+
+    One that Maven does not keep was made here, and has a name and a hash only.
+    """
+    place = kept.get(jar.name)
+    if place is None:
+        return _component(jar, PackageURL("generic", name=jar.stem))
+    *group, artifact, version, _ = place.parts
+    return _component(jar, PackageURL("maven", ".".join(group), artifact, version))
+
+
+def _component(file: Path, purl: PackageURL) -> Component:
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    return Component(
+        type=ComponentType.LIBRARY,
+        group=purl.namespace,
+        name=purl.name,
+        version=purl.version,
+        purl=purl,
+        bom_ref=f"{purl}#{file.name}",
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
+    )
+
+
+def _write(part: str, components: Iterable[Component]) -> None:
+    bom = Bom(components=components)
+    bom.metadata.component = Component(type=ComponentType.APPLICATION, name=f"restbench-{part}")
+    bom.register_dependency(bom.metadata.component, bom.components)
+    writer = make_outputter(bom, OutputFormat.JSON, SchemaVersion.V1_6)
+    writer.output_to_file(str(sbom(part)), allow_overwrite=True, indent=1)
+
+
+def components(part: str) -> list[str]:
+    """The package URLs of a written document, without qualifiers; sorted, each once."""
+    document = json.loads(sbom(part).read_text(encoding="utf-8"))
+    return sorted({it["purl"].partition("?")[0] for it in document["components"] if "purl" in it})
+
+
+# --- what is known ----------------------------------------------------------------------------
+
+
+def asked(part: str, whom: str, ask: Callable[[], list[Finding]]) -> list[Finding]:
+    """What somebody says; who cannot be asked takes nothing from what others said."""
+    try:
+        return ask()
+    except (ToolFailed, httpx.HTTPError, ValueError, LookupError, TypeError) as error:
+        return [Finding(Weight.UNASKED, part, f"{whom}: {type(error).__name__}: {error}")]
+
+
+def ask_all(purls_of: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Every source on every part; `purls_of` has the package URLs of each part."""
+    found: list[Finding] = []
+    for part, lock in PYTHON_LOCKS.items():
+        found += asked(part, "pip-audit", lambda: _pip_audit(part, lock))  # noqa: B023
+        found += asked(part, "the package index", lambda: _pip(part, lock))  # noqa: B023
+    for part, purls in purls_of.items():
+        found += asked(part, "the OSV database", lambda: of_purls(part, purls))  # noqa: B023
+    return found + asked("java-service", "Maven's repository", _of_pom)
+
+
+def _pip_audit(part: str, lock: Path) -> list[Finding]:
+    told = module(
+        "pip_audit",
+        *("-r", str(lock), "--require-hashes", "--disable-pip"),
+        *("-f", "json", "--progress-spinner", "off"),
+        allowed=(0, 1),
+    )
+    return pip_findings(part, json.loads(told)["dependencies"])
+
+
+def pip_findings(part: str, packages: Sequence[dict[str, Any]]) -> list[Finding]:
+    """pip-audit calls a package clean that the index knew nothing of: here that is not asked."""
+    found = [
+        Finding(
+            Weight.VULNERABLE,
+            part,
+            f"{package['name']} {package['version']}: {known['id']}, "
+            f"mended in {', '.join(known['fix_versions']) or 'no version yet'}",
+        )
+        for package in packages
+        for known in package.get("vulns", ())
+    ]
+    if unasked := sum("skip_reason" in package for package in packages):
+        text = f"the package index has no advisories on {unasked} packages"
+        found.append(Finding(Weight.UNASKED, part, text))
+    return found
+
+
+def _pip(part: str, lock: Path) -> list[Finding]:
+    report = module(
+        "pip",
+        *("install", "--dry-run", "--no-deps", "--ignore-installed", "--require-hashes", "--quiet"),
+        *("--disable-pip-version-check", "--report", "-", "-r", str(lock)),
+    )
+    return yanked_findings(part, json.loads(report)["install"])
+
+
+def yanked_findings(part: str, packages: Iterable[dict[str, Any]]) -> list[Finding]:
+    """Versions whose author has taken them back (PEP 592), from pip's installation report."""
+    metadata = (each["metadata"] for each in packages if each["is_yanked"])
+    texts = (f"{each['name']} {each['version']} was taken back by its author" for each in metadata)
+    return [Finding(Weight.YANKED, part, text) for text in texts]
+
+
+def of_purls(part: str, purls: Sequence[str]) -> list[Finding]:
+    """Advisories of the OSV database, one finding a package.
+
+    Files of unknown origin, which no advisory can be found for, are not asked; ours are known.
+    """
+    known = [purl for purl in purls if not purl.startswith(NAMELESS)]
+    strange = [it.removeprefix(NAMELESS) for it in purls if it.startswith(NAMELESS)]
+    found = [
+        Finding(Weight.UNASKED, part, f"{name}: of unknown origin")
+        for name in strange
+        if not name.startswith("restbench-")
+    ]
+    for first in range(0, len(known), MOST_QUERIES):
+        some = known[first : first + MOST_QUERIES]
+        queries = [{"package": {"purl": purl}} for purl in some]
+        answer = httpx.post(OSV, json={"queries": queries}, timeout=TIMEOUT_S).raise_for_status()
+        for purl, result in zip(some, answer.json()["results"], strict=True):
+            if names := ", ".join(it["id"] for it in result.get("vulns", ())):
+                found.append(Finding(Weight.VULNERABLE, part, f"{purl}: {names}"))
+    return found
+
+
+def _of_pom() -> list[Finding]:
+    output = OUTPUT / "versions.txt"
+    output.unlink(missing_ok=True)
+    maven(
+        f"{VERSIONS_PLUGIN}:display-dependency-updates",
+        f"{VERSIONS_PLUGIN}:display-parent-updates",
+        *("-DprocessDependencyManagement=false", "-DallowMinorUpdates=false"),
+        f"-Dversions.outputFile={output}",
+    )
+    return behind_findings(output.read_text(encoding="utf-8"))
+
+
+def behind_findings(told: str) -> list[Finding]:
+    """`group:artifact ... old -> new`, perhaps over two lines, as the versions plugin writes it."""
+    behind = re.findall(r"(\S+:\S+)[ .]*\s+(\S+) -> (\S+)", told)
+    texts = dict.fromkeys(f"{name} {old}, there is {new}" for name, old, new in behind)
+    return [Finding(Weight.BEHIND, "java-service", text) for text in texts]
+
+
+def main() -> int:
+    """Write the SBOMs, ask who knows, print what they say; the exit code."""
+    try:
+        write_sboms()
+        purls_of = {part: components(part) for part in PARTS}
+        for part, purls in purls_of.items():
+            print(f"{len(purls):>4} components  {sbom(part).relative_to(ROOT)}")
+        findings = ask_all(purls_of)
+    except ToolFailed as failure:
+        print(f"audit: {failure}", file=sys.stderr)
+        return 3
+    for weight, part, text in findings:
+        print(f"{weight.value[0]:<10}  {part}: {text}")
+    code = exit_code(findings)
+    print(f"audit: {MEANING[code]}")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

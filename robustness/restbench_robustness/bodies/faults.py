@@ -1,0 +1,349 @@
+"""What is not a right request: members and numbers changed, text spoilt, bodies that are large."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from restbench_robustness.wire import Message
+
+from .documents import (
+    Members,
+    Raw,
+    Value,
+    any_numbers,
+    documents,
+    fully_escaped,
+    ids,
+    matrix,
+    quoted,
+    rows_of,
+    spaces,
+    write,
+)
+
+NUMBERS = tuple(
+    map(
+        Raw,
+        (
+            "0", "-0", "1", "-1", "1.0", "1e0", "1E0", "1e400", "-1e-400", "0.5", "1e+2",
+            "9223372036854775807", "9223372036854775808", "-9223372036854775808",
+            "-9223372036854775809", "18446744073709551616", "9007199254740993", "9" * 400,
+            "0.0", "-0.0", "123456789012345678901234567890e-11", "1" + "0" * 400 + "e-400",
+        ),
+    )
+)  # fmt: skip
+_NO_NUMBERS = "+1 01 -01 1. .5 - 1e 1e+ 0x1 NaN -Infinity 1_0 \u0661 \uff11 --1 1_2"
+NO_NUMBERS = tuple(Raw(text.replace("1_2", "1 2")) for text in _NO_NUMBERS.split(" "))
+PIECES = (
+    "1", "0", "-0", "-1", "+1", "01", "-007", " 1", "1 ", "1  2", "", " ", "-", "- 1", "--1", "1.0",
+    "1e3", "0x1", "NaN", "null", "1\u00a0", "\t1", "1\n", "\uff11", "\u0661", "\u22121", "1_0",
+    "1;2", "[1]", '"1"', "\u200b1", "9223372036854775807", "9223372036854775808",
+    "-9223372036854775808", "-9223372036854775809", "0" * 30 + "1", "9" * 400,
+    "18446744073709551617", "1\x00", "½", "²", "e", "😀",
+)  # fmt: skip
+JUNK: tuple[Value, ...] = (
+    None, True, False, [], Members(), "", " ", "x", "1", "1,2", [1], [[1]], [Members()],
+    Members([("value", "1")]), Members([("columnCount", 1)]), [None], ["1"], "\x00",
+)  # fmt: skip
+NAMES = (
+    "requestId", "matrixOne", "matrixTwo", "columnCount", "rows", "value", "requestid", "Rows",
+    "values", "", "x", "matrixOne ", "__proto__", "requestId\x00", "ro\u200bws",
+)  # fmt: skip
+
+WRONG_ROWS: tuple[Value, ...] = ("1", "1,2", "1,2,3,4", [1], [1, 2], ",", "1,", "1,x")
+
+#: Copies, for what is put into a document may itself be changed there.
+junk = st.one_of(
+    st.sampled_from(JUNK),
+    st.sampled_from(NUMBERS),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map(",".join),
+    st.lists(st.one_of(st.sampled_from(NUMBERS), st.sampled_from(JUNK)), max_size=4),
+).map(copy.deepcopy)
+Spot = tuple[Members | list[Value], int]
+
+
+def spots(value: Value) -> list[Spot]:
+    """Every member and item of a document: its owner and its index there."""
+    found: list[Spot] = []
+    if isinstance(value, list):
+        items = [it for _, it in value] if isinstance(value, Members) else value
+        for index, item in enumerate(items):
+            found += [(value, index), *spots(item)]
+    return found
+
+
+def put(spot: Spot, value: Value) -> None:
+    """Replace what stands there, under the same name."""
+    owner, index = spot
+    if isinstance(owner, Members):
+        owner[index] = (owner[index][0], value)
+    else:
+        owner[index] = value
+
+
+def _replace(draw: st.DrawFn, spot: Spot) -> None:
+    put(spot, draw(junk))
+
+
+def _drop(_draw: st.DrawFn, spot: Spot) -> None:
+    spot[0].pop(spot[1])
+
+
+def _repeat(draw: st.DrawFn, spot: Spot) -> None:
+    """A duplicate member, or one item more."""
+    owner, index = spot
+    if isinstance(owner, Members):
+        name, value = owner[index]
+        spelled = draw(st.sampled_from([name, name, Raw(fully_escaped(name))]))
+        place = draw(st.integers(0, len(owner)))
+        again = draw(st.one_of(st.just(value), junk))
+        owner.insert(place, (spelled, copy.deepcopy(again)))
+    else:
+        owner.insert(index, copy.deepcopy(owner[index]))
+
+
+def _rename(draw: st.DrawFn, spot: Spot) -> None:
+    owner, index = spot
+    if isinstance(owner, Members):
+        owner[index] = (draw(st.sampled_from(NAMES)), owner[index][1])
+
+
+def _add(draw: st.DrawFn, spot: Spot) -> None:
+    """A member that nobody knows, or that is known elsewhere."""
+    owner, index = spot
+    if isinstance(owner, Members):
+        owner.insert(index, (draw(st.sampled_from(NAMES)), draw(junk)))
+    else:
+        owner.insert(index, draw(junk))
+
+
+CHANGES: tuple[Callable[[st.DrawFn, Spot], None], ...] = (
+    _replace, _replace, _drop, _repeat, _rename, _add,
+)  # fmt: skip
+
+
+@st.composite
+def spoilt_documents(draw: st.DrawFn) -> Members:
+    """A right request after one to three changes."""
+    document = draw(documents())
+    for _ in range(draw(st.integers(1, 3))):
+        found = spots(document)
+        if found:
+            draw(st.sampled_from(CHANGES))(draw, draw(st.sampled_from(found)))
+    return document
+
+
+@st.composite
+def member_messages(draw: st.DrawFn) -> Message:
+    """A spoilt request, sent rightly."""
+    quote = draw(st.sampled_from([quoted, quoted, fully_escaped]))
+    return Message(write(draw(spoilt_documents()), draw(spaces), quote))
+
+
+@st.composite
+def spelling_messages(draw: st.DrawFn) -> Message:
+    """A request with one odd spelling of a number or of a row's pieces anywhere in it."""
+    document = draw(documents())
+    members = [spot for spot in spots(document) if isinstance(spot[0], Members)]
+    values = [spot for spot in members if _is_value(spot)]
+    odd: st.SearchStrategy[Value] = st.one_of(
+        st.sampled_from(NUMBERS + NO_NUMBERS),
+        st.lists(st.sampled_from(PIECES), min_size=1, max_size=3).map(",".join),
+        st.lists(st.sampled_from(NUMBERS + NO_NUMBERS), min_size=1, max_size=3).map(list),
+        st.text(st.sampled_from("0123456789,- +.e"), max_size=12),
+    )
+    put(draw(st.sampled_from(members + 3 * values)), draw(odd))
+    return Message(write(document))
+
+
+@st.composite
+def size_messages(draw: st.DrawFn) -> Message:
+    """Two matrices that need not fit each other, with rows and counts that need not agree."""
+    shapes = st.tuples(st.integers(1, 3), st.integers(1, 3))
+    parts = [draw(matrix(draw(rows_of(*draw(shapes), any_numbers)))) for _ in range(2)]
+    document = Members([("requestId", draw(ids)), ("matrixOne", parts[0]), ("matrixTwo", parts[1])])
+    if draw(st.booleans()):
+        owner = draw(st.sampled_from(parts))
+        wrong = draw(st.sampled_from([1, 2, 3, 4, 2**31, 2**32 + 1, 2**63, 2**64 + 1, 10**400]))
+        owner[:] = [(n, wrong if n == "columnCount" else value) for n, value in owner]
+    if draw(st.booleans()):
+        row = draw(st.sampled_from([s for s in spots(document) if _is_value(s)]))
+        put(row, draw(st.sampled_from(WRONG_ROWS)))
+    return Message(write(document))
+
+
+def _is_value(spot: Spot) -> bool:
+    owner, index = spot
+    return isinstance(owner, Members) and owner[index][0] == "value"
+
+
+FRAGMENTS = (
+    b"{", b"}", b"[", b"]", b",", b":", b'"', b'""', b"\\", b"/", b"0", b"-", b".", b"e", b" ",
+    b"\n", b"\x00", b"\x0b", b"\x0c", b"\x7f", b"\x80", b"\xff", b"\xc0\x80", b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80", b"\xef\xbb\xbf", b"\xc2\xa0", b"\xe2\x80\xa8", b"\xc2\x85", b"null",
+    b"true", b"NaN", b"Infinity", b"None", b"// x", b"/* */", b"#", b"'", b"\\u0000", b"\\ud800",
+    b"\\udc00", b"\\ud83d\\ude00", b"\\uDe00\\uD83d", b"\\x41", b"\\u12", b"\\U0001f600", b"{}",
+    b"[]", b'"a":1', b",,", b'"requestId":1,', b"1e400",
+)  # fmt: skip
+CODE_UNITS = (
+    "\\ud800", "\\uDBFF", "\\udc00", "\\uDFFF", "\\u0000", "\\u0022", "\\u005C", "\\ufeff",
+    "\\uFFFF", "\\", "\\\\", '\\"', "\\/", "\\b", "\\u", "\\uD83D\\uDE00", "a", "é", "😀", "\ud800",
+    "\udfff", "\x01", "\t",
+)  # fmt: skip
+TEXT_CHANGES = (
+    "cut",
+    "cut",
+    "behead",
+    "flip",
+    "flip",
+    "gone",
+    "twice",
+    "put",
+    "put",
+    "for",
+    "turned",
+)
+ENCODINGS = ("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7")
+
+fragments = st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size=3))
+
+
+@st.composite
+def spoilt_bytes(draw: st.DrawFn, body: bytes) -> bytes:
+    """One change somewhere: cut, a byte flipped, a span gone, moved, doubled, something put in."""
+    at, bit = draw(st.integers(0, len(body))), 1 << draw(st.integers(0, 7))
+    end = min(len(body), at + draw(st.integers(1, 9)))
+    kept = {
+        "cut": (body[:at], b"", b""),
+        "behead": (b"", b"", body[at:]),
+        "gone": (body[:at], b"", body[end:]),
+        "twice": (body[:end], b"", body[at:]),
+        "put": (body[:at], draw(fragments), body[at:]),
+        "for": (body[:at], draw(fragments), body[end:]),
+        "turned": (body[:at], body[at:end][::-1], body[end:]),
+        "flip": (body[:at], bytes(byte ^ bit for byte in body[at : at + 1]), body[at + 1 :]),
+    }
+    return b"".join(kept[draw(st.sampled_from(TEXT_CHANGES))])
+
+
+@st.composite
+def text_messages(draw: st.DrawFn) -> Message:
+    """A right or spoilt request as text, after one to three changes to its bytes."""
+    document = draw(st.one_of(documents(), spoilt_documents()))
+    body = write(document, draw(spaces))
+    for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
+        body = draw(spoilt_bytes(body))
+    return Message(body)
+
+
+@st.composite
+def surrounded_messages(draw: st.DrawFn) -> Message:
+    """A right request with something before or behind it, or in another encoding."""
+    body = write(draw(documents(2)))
+    if draw(st.booleans()):
+        encoding = draw(st.sampled_from(ENCODINGS))
+        return Message(body.decode().encode(encoding, "replace"))
+    around = st.one_of(st.just(b""), fragments, st.lists(fragments, max_size=3).map(b"".join))
+    return Message(draw(around) + body + draw(around))
+
+
+@st.composite
+def unicode_messages(draw: st.DrawFn) -> Message:
+    """Escapes, surrogates and raw bytes inside an id, a name or a member that is ignored."""
+    document = draw(documents(2))
+    inner = "".join(draw(st.lists(st.sampled_from(CODE_UNITS), max_size=5)))
+    text = Raw(f'"{inner}"')
+    spot = draw(st.sampled_from([s for s in spots(document) if isinstance(s[0], Members)]))
+    match draw(st.sampled_from(["id", "value", "name", "ignored"])):
+        case "id":
+            document[:] = [(n, text if n == "requestId" else v) for n, v in document]
+        case "value":
+            put(spot, text)
+        case "name":
+            document.append((text, 1))
+        case _:
+            document.insert(0, ("x", [text, text]))
+    return Message(write(document))
+
+
+@st.composite
+def soup_messages(draw: st.DrawFn) -> Message:
+    """Tokens in any order, alone or as a member that is ignored."""
+    tokens = [*FRAGMENTS, *(number.encode() for number in NO_NUMBERS)]
+    soup = b"".join(draw(st.lists(st.sampled_from(tokens), max_size=12)))
+    if draw(st.booleans()):
+        return Message(soup)
+    document = write(draw(documents(1)))
+    return Message(b'{"x":' + soup + b"," + document[1:])
+
+
+RIGHT = '{"requestId":1,"matrixOne":{"columnCount":1,"rows":[{"value":"1"}]},"matrixTwo":%s}'
+MEGABYTE = 10**6
+
+
+def _two(column_count: str, value: str) -> bytes:
+    matrix = f'{{"columnCount":{column_count},"rows":[{{"value":{value}}}]}}'
+    return (RIGHT % matrix).encode()
+
+
+def _ignored(value: bytes) -> bytes:
+    """Before a right request's own members."""
+    return b'{"x":' + value + b"," + _two("1", '"1"')[1:]
+
+
+def wide_row(columns: int) -> bytes:
+    """One element times a row of a tenth as many: right."""
+    count = max(1, columns // 10)
+    return _two(str(count), '"' + ",".join(["1"] * count) + '"')
+
+
+def many_members(count: int) -> bytes:
+    """Different names, all ignored: right."""
+    names = ",".join(f'"n{index}":0' for index in range(max(1, count // 10)))
+    return f"{{{names},".encode() + _two("1", '"1"')[1:]
+
+
+SHAPES: dict[str, Callable[[int], bytes]] = {
+    "nested": lambda size: _ignored(b"[" * size + b"]" * size),
+    "unclosed": lambda size: b'{"a":' * size,
+    "number": lambda size: _two("1", f"[{'9' * size}]"),
+    "fraction": lambda size: _ignored(b"0." + b"1" * size + b"e9"),
+    "zeros": lambda size: _two("1", f'"{"0" * size}7"'),
+    "count": lambda size: _two("1" * size, '"1"'),
+    "id": lambda size: _two("1", '"1"').replace(b":1", b":" + b"1" * size, 1),
+    "string": lambda size: _ignored(b'"' + b"\xc3\xa9" * (size // 2) + b'"'),
+    "row": wide_row,
+    "members": many_members,
+}
+"""Bodies of about so many bytes or levels."""
+GIANTS = ("number", "zeros", "id", "string", "nested")
+
+
+@st.composite
+def large_messages(draw: st.DrawFn) -> Message:
+    """Each shape at sizes up to a few hundred kilobytes, sometimes in chunks."""
+    size = draw(st.sampled_from([10, 31, 32, 33, 1000, 10_000, 100_000]))
+    body = SHAPES[draw(st.sampled_from(sorted(SHAPES)))](size)
+    return Message(body, chunk_bytes=draw(st.sampled_from([None, None, 1000, 65_536])))
+
+
+@st.composite
+def giant_messages(draw: st.DrawFn) -> Message:
+    """Megabytes below the limit, and far beyond it."""
+    size = draw(st.sampled_from([MEGABYTE, 4 * MEGABYTE, 100 * MEGABYTE]))
+    body = SHAPES[draw(st.sampled_from(GIANTS))](size)
+    return Message(body, chunk_bytes=draw(st.sampled_from([None, 1 << 20])))
+
+
+@st.composite
+def outer_products(draw: st.DrawFn) -> Message:
+    """A column times a row: a short body that asks for a product larger than the limit allows."""
+    side = draw(st.sampled_from([2049, 2900, 3500]))
+    column = ",".join(['{"value":"2"}'] * side)
+    row = ",".join(["9223372036854775807"] * side)
+    two = f'{{"columnCount":{side},"rows":[{{"value":"{row}"}}]}}'
+    body = f'{{"requestId":1,"matrixOne":{{"columnCount":1,"rows":[{column}]}},"matrixTwo":{two}}}'
+    return Message(body.encode())

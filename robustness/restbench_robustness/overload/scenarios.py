@@ -1,0 +1,331 @@
+"""What is done to a service, and what is promised: a flood, slow clients, kill -9, a stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import socket
+import struct
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench.experiment.cell import Shape
+from restbench.failures import EnvironmentProblem
+
+from .load import LOW, Load, Verdict, overload_mix, valid
+from .promises import Findings
+from .subject import Subject, back_after, lives, seconds_until, summed
+
+LONG_S = 30.0
+"""How long to look for what should have come to pass long ago, to say when it did."""
+MARGIN_S = 5.0
+"""What a timeout may take beyond what is set."""
+# A flood.
+TIMES = 10
+CAPACITY_CONNECTIONS = 8
+"""Enough to keep a service busy."""
+BACK_WITHIN_S = 5.0
+IN_A_ROW = 20
+# Slow clients.
+HEALTH_WITHIN_S = 1.0
+SOME = 24
+"""Clients of a kind at once."""
+WATCHED_S = 8.0
+SETTLED_S = 1.5
+"""After so long all have connected, and sent their first byte."""
+PROBES_REQUESTS = 4
+RECEIVE_BUFFER_BYTES = 4096
+#: A column times a row: little to compute, several MB of answer, far more than sockets buffer.
+BROAD = Shape(rows=1000, inner=1, columns=1000)
+# Kills.
+ANSWERED_WITHIN_S = 2.0
+WHOLE_WITHIN_S = 5.0
+BETWEEN_KILLS_S = (0.3, 1.0)
+"""So that the load runs on a whole service in between."""
+TIMEOUT_S = 30.0
+MEMORY = Path("/dev/shm")  # noqa: S108 - looked at, not used
+OURS = ("psm_", "pymp", "sem.", "restbench")
+"""How Python's multiprocessing names what it leaves there, and the service what it makes."""
+# A stop.
+#: A good part of a second each, so that they are in flight when the signal comes.
+LONG = {
+    "java": Shape(rows=500, inner=500, columns=500),
+    "python": Shape(rows=600, inner=200, columns=50),
+}
+REQUESTS = 4
+SLOW_SENDERS = 3
+ANSWER_S = 120.0
+SIGNALS = (signal.SIGTERM, signal.SIGTERM, signal.SIGINT)
+"""The first stops it; those after it must do no harm."""
+CODES = (0, 128 + signal.SIGTERM)
+"""Of an end in order; a JVM tells that TERM was its cause."""
+
+
+@dataclass(frozen=True)
+class Force:
+    """How hard to press. Same seed, same requests, victims and pauses."""
+
+    seconds: float
+    connections: int
+    capacity_s: float
+    """How long to measure what the service can do."""
+    kills: int
+    users: int
+    """Who ask without a pause while processes are killed."""
+    seed: int
+
+
+async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
+    """Ten times as many connections as keep it busy, none of which pauses: all stays bounded."""
+    findings = Findings(f"{subject.name} {strategy}: overload")
+    await subject.normal(strategy)
+    processes = len(subject.names())
+    address, path, kinds = subject.service.address, f"/matrix/{strategy}", overload_mix()
+    usual = Load(address, path, kinds, CAPACITY_CONNECTIONS, 60.0, force.seed)
+    for _ in range(2):  # a JVM that has just started does a tenth of what it will do
+        capacity = await asyncio.to_thread(usual.run, force.capacity_s)
+    # Every connection's request may be before one, in the kernel's queues or the service's.
+    queue_s = force.connections / max(capacity.per_s, 1)
+    flood = Load(address, path, kinds, force.connections, 10 + 3 * queue_s, force.seed)
+    over = asyncio.Event()
+    probing = asyncio.create_task(subject.probed(strategy, lambda: not over.is_set()))
+    outcome = await asyncio.to_thread(flood.run, force.seconds)
+    over_s = time.monotonic()
+    row = [(await subject.normal(strategy, number)).verdict for number in range(IN_A_ROW)]
+    over.set()
+    findings.judge(
+        "every answer right, or 503 with 008 and Retry-After",
+        f"all, each within {flood.timeout_s:.0f} s",
+        str(outcome),
+        outcome.only(Verdict.RIGHT, Verdict.REFUSED),
+    )
+    findings.judge(
+        "it really was too much",
+        f"{TIMES} times the {CAPACITY_CONNECTIONS} connections that it answered "
+        f"{capacity.per_s:.0f} times a second",
+        f"{force.connections} connections, answered {outcome.per_s:.0f} times a second",
+        force.connections >= TIMES * CAPACITY_CONNECTIONS,
+    )
+    back_s, bound_s = back_after(over_s, await probing), max(BACK_WITHIN_S, 1.5 * queue_s)
+    findings.within("normal requests are right again", back_s, bound_s)
+    right = row.count(Verdict.RIGHT)
+    findings.judge("and so are the next", f"{IN_A_ROW} in a row", f"{right}", right == IN_A_ROW)
+
+    async def is_idle() -> bool:
+        return await subject.in_flight() == 0
+
+    findings.within("nothing in flight", await seconds_until(is_idle, LONG_S), BACK_WITHIN_S)
+    findings.at_most("processes afterwards", len(subject.names()), processes)
+    findings.at_most("zombies afterwards", subject.zombies(), 0)
+    return findings
+
+
+@dataclass(frozen=True)
+class Client:
+    """What a client does on its connection, after which it waits without end."""
+
+    what: str
+    at_once: bytes = b""
+    slowly: bytes = b""
+    """A byte a second."""
+    resets: bool = False
+    """It closes with a RST at once, in the middle of what it sends or is sent."""
+
+
+def clients(path: str) -> dict[str, Client]:
+    """Every kind by its key, each on the path of a strategy."""
+    low, broad = valid(LOW).body(1), valid(BROAD).body(1)
+    body = _head(path, f"Content-Length: {len(low)}")
+    answer = _head(f"{path}?kernel=native", f"Content-Length: {len(broad)}") + broad
+    chunks = _head(path, "Transfer-Encoding: chunked")
+    return {
+        "head": Client("1 byte/s of head", body[:30], b"a" * 4000),
+        "body": Client("1 byte/s of body", body, low),
+        "chunks": Client("1 byte/s in chunks", chunks, b"1\r\n \r\n" * 1000),
+        "silent": Client("connected, silent"),
+        "gone": Client("reset in the body", body + low[:20], resets=True),
+        "unread": Client("answer never read", answer),
+    }
+
+
+def _head(path: str, length: str) -> bytes:
+    lines = f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/json", length
+    return "\r\n".join((*lines, "", "")).encode()
+
+
+@asynccontextmanager
+async def crowd(client: Client, number: int, address: tuple[str, int]) -> AsyncIterator[None]:
+    """So many of them; all are reset at the end."""
+    everyone = [asyncio.create_task(_misbehave(client, address)) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for each in everyone:
+            each.cancel()
+        await asyncio.gather(*everyone, return_exceptions=True)
+
+
+async def _misbehave(client: Client, address: tuple[str, int]) -> None:
+    loop = asyncio.get_running_loop()
+    with socket.socket() as connection, contextlib.suppress(OSError):
+        connection.setblocking(False)
+        # Small, so that an answer that nobody reads soon fills what lies between.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await loop.sock_connect(connection, address)
+        await loop.sock_sendall(connection, client.at_once)
+        for byte in client.slowly:
+            await asyncio.sleep(1)
+            await loop.sock_sendall(connection, bytes([byte]))
+        if not client.resets:
+            await asyncio.Event().wait()
+
+
+async def endured(subject: Subject, strategy: str) -> Findings:
+    """Some clients of each kind, one kind after the other: the service holds none of them."""
+    findings = Findings(f"{subject.name} {strategy}: slow and vanished clients")
+    bound_s = subject.limit("receiveTimeoutSeconds") + MARGIN_S
+
+    async def is_free() -> bool:
+        return await subject.in_flight() <= PROBES_REQUESTS
+
+    await subject.normal(strategy)
+    for client in clients(f"/matrix/{strategy}").values():
+        began = time.monotonic()
+        goes_on = lambda began=began: time.monotonic() < began + WATCHED_S  # noqa: E731
+        async with crowd(client, SOME, subject.service.address):
+            await asyncio.sleep(SETTLED_S)
+            ends, freed_s = await asyncio.gather(
+                subject.probed(strategy, goes_on), seconds_until(is_free, 2 * bound_s)
+            )
+        findings.within(f"{SOME} of {client.what}: the service holds none", freed_s, bound_s)
+        probes = summed(ends)
+        meanwhile = probes.only(Verdict.RIGHT)
+        findings.judge("    normal requests meanwhile", "right", str(probes), meanwhile)
+    return findings
+
+
+async def besieged(subject: Subject, strategy: str, number: int, seconds: float) -> Findings:
+    """So many clients that send a byte of body a second: /health and others do not notice."""
+    findings = Findings(f"{subject.name} {strategy}: {number} clients that send 1 byte/s")
+    began = time.monotonic()
+    body = clients(f"/matrix/{strategy}")["body"]
+
+    def goes_on() -> bool:
+        return time.monotonic() < began + seconds
+
+    async with crowd(body, number, subject.service.address):
+        await asyncio.sleep(SETTLED_S)
+        ends, health_s = await asyncio.gather(
+            subject.probed(strategy, goes_on), _slowest_health_s(subject, goes_on)
+        )
+    probes = summed(ends)
+    good = probes.only(Verdict.RIGHT, Verdict.REFUSED)
+    findings.within("/health answers", health_s, HEALTH_WITHIN_S)
+    findings.judge("others are answered", "right or 503", str(probes), good)
+    return findings
+
+
+async def _slowest_health_s(subject: Subject, goes_on: Callable[[], bool]) -> float | None:
+    """The longest that /health took through the front, None where it did not answer."""
+    slowest = 0.0
+    while goes_on():
+        began = time.monotonic()
+        try:
+            await asyncio.to_thread(subject.service.health)
+        except EnvironmentProblem:
+            return None
+        slowest = max(slowest, time.monotonic() - began)
+        await asyncio.sleep(0.2)
+    return slowest
+
+
+async def pool_killed(subject: Subject, strategy: str, prefix: str, force: Force) -> Findings:
+    """kill -9 of random processes of a pool: it costs what ran on them, and nothing else."""
+    findings = Findings(f"{subject.name} {strategy}: kill -9 of {force.kills} pool processes")
+    await subject.normal(strategy)
+    before, left = subject.names(), _left()
+    chance = random.Random(force.seed)  # noqa: S311 - victims, no secret
+    whole: list[float | None] = []
+    path = f"/matrix/{strategy}"
+    load = Load(subject.service.address, path, [valid(LOW)], force.users, TIMEOUT_S, force.seed)
+    with load.running() as users:
+        for _ in range(force.kills):
+            await asyncio.sleep(chance.uniform(*BETWEEN_KILLS_S))
+            pool = [pid for pid, name in subject.names().items() if name.startswith(prefix)]
+            os.kill(victim := chance.choice(pool), signal.SIGKILL)
+            is_whole = lambda victim=victim: _is_whole(subject, victim, before)  # noqa: E731
+            whole.append(await seconds_until(is_whole, LONG_S))
+        outcome = await asyncio.to_thread(users.ended)
+    good = outcome.only(Verdict.RIGHT, Verdict.FAULT, Verdict.REFUSED)
+    findings.judge("every answer right, 099 or 503", "all", str(outcome), good)
+    findings.within("the slowest answer", outcome.slowest_s, ANSWERED_WITHIN_S)
+    slowest = None if None in whole else max(each or 0 for each in whole)
+    findings.within("the pool whole again after each kill", slowest, WHOLE_WITHIN_S)
+    await seconds_until(lambda: subject.zombies() == 0 and _left() <= left, WHOLE_WITHIN_S)
+    findings.at_most("zombies", subject.zombies(), 0)
+    findings.at_most("processes", len(subject.names()), len(before))
+    findings.at_most("more files in /dev/shm", max(0, _left() - left), 0)
+    return findings
+
+
+def _is_whole(subject: Subject, victim: int, before: dict[int, str]) -> bool:
+    """Whether processes of the same names live as before, without the one that was killed."""
+    now = subject.names()
+    return victim not in now and sorted(now.values()) == sorted(before.values())
+
+
+def _left() -> int:
+    """How many: a pool that was made anew has as many semaphores, of other names."""
+    return sum(path.name.startswith(OURS) for path in MEMORY.iterdir())
+
+
+async def stopped(subject: Subject, strategy: str) -> Findings:
+    """Stop a service that has long requests in flight and slow senders at its front."""
+    findings = Findings(f"{subject.name} {strategy}: stop by {', '.join(s.name for s in SIGNALS)}")
+    await subject.normal(strategy)
+    everyone, root = subject.everyone(), subject.service.processes[0]
+    kind, body = valid(LONG[subject.name]), clients(f"/matrix/{strategy}")["body"]
+
+    async def are_in_flight() -> bool:
+        return await subject.in_flight() >= REQUESTS
+
+    async with crowd(body, SLOW_SENDERS, subject.service.address):
+        asked = [
+            asyncio.create_task(subject.ask(strategy, kind, number, ANSWER_S))
+            for number in range(REQUESTS)
+        ]
+        await seconds_until(are_in_flight, ANSWER_S / 4)
+        unanswered = sum(not each.done() for each in asked)
+        is_there = lambda: root.poll() is None  # noqa: E731
+        probing = asyncio.create_task(subject.probed(strategy, is_there, ANSWER_S))
+        for each in SIGNALS:
+            root.send_signal(each)
+            await asyncio.sleep(0.2)
+        ended_s = await seconds_until(lambda: root.poll() is not None, ANSWER_S)
+        verdicts = [answer.verdict for answer in await asyncio.gather(*asked)]
+        probes = summed(await probing)
+    findings.judge(
+        "requests in flight are finished",
+        f"{REQUESTS} right",
+        f"{', '.join(verdicts)}; {unanswered} were in flight at the signal",
+        set(verdicts) == {Verdict.RIGHT} and unanswered > 0,
+    )
+    # The front says 099 where nobody listens any more, and waits while the server only listens.
+    findings.judge(
+        "new requests are still served, or refused",
+        "right, 503 or 099",
+        str(probes),
+        not probes.counts[Verdict.WRONG] and not probes.counts[Verdict.HUNG],
+    )
+    findings.within("ended", ended_s, subject.limit("stopTimeoutSeconds") + MARGIN_S)
+    findings.judge("exit code", f"one of {CODES}", str(root.poll()), root.poll() in CODES)
+    gone_s = await seconds_until(lambda: not any(map(lives, everyone)), MARGIN_S)
+    findings.within("no process left", gone_s, MARGIN_S)
+    return findings
