@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from restbench.commands import npb_bench, open_load, results, running
+from restbench.commands import npb_bench, results, running
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
@@ -19,7 +19,6 @@ from restbench.commands.options import (
 from restbench.commands.ordering import order_for
 from restbench.commands.results import Presented
 from restbench.experiment.npb_experiment import is_npb
-from restbench.experiment.open_experiment import is_open_load
 from restbench.experiment.order import Order
 from restbench.machine import clock, phases
 from restbench.machine.phases import Account
@@ -38,9 +37,6 @@ def show_plan(
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
     path = store.experiment_file(name)
-    if is_open_load(path):
-        open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
-        return
     if is_npb(path):
         npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
@@ -70,11 +66,8 @@ def run_experiment(  # noqa: PLR0913 - one option each
     *,
     resume: ResumeOption = False,
 ) -> None:
-    """Run an experiment and print the study's tables."""
+    """Run an experiment and print its tables."""
     path = store.experiment_file(name)
-    if is_open_load(path):
-        open_load.run_experiment(path, profile, cells, attach or [], resume=resume)
-        return
     if is_npb(path):
         npb_bench.run_experiment(path, profile, cells, attach or [], resume=resume)
         return
@@ -90,7 +83,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
 
 
 def _measured(order: Order, *, resume: bool) -> Presented:
-    """Measure and present a closed load."""
+    """Measure and present a run of trials."""
     with phases.spent_on("checks"):
         begun = running.unfinished(order, order.claims_text, resume=resume)
         for note in environment.check(order, volume.of_trials(order)):
