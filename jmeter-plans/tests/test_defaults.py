@@ -17,7 +17,7 @@ def told(heading: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("plan", "heading"),
-    [("closed-load", "Properties"), ("open-load", "Open load"), ("trials", "Trials")],
+    [("closed-load", "Properties"), ("trials", "Trials")],
 )
 def test_a_property_is_without_being_given_what_its_table_says(plan: str, heading: str) -> None:
     text = (PLANS / f"{plan}.jmx").read_text(encoding="utf-8")

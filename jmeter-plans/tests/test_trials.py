@@ -36,7 +36,7 @@ class Record(NamedTuple):
     outcome: int
     kind: int
     user: int
-    unused: int
+    late_ms: int
     queue_ms: float
     parse_ms: float
     compute_ms: float
@@ -87,7 +87,7 @@ class Load:
         told = self._lines.readline().rstrip("\n").split("\t")
         assert told[0] == "done", told
         marks = [[int(each) for each in told[at : at + 6]] for at in (1, 7, 13)]
-        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhh4f", file.read_bytes())]
+        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhH4f", file.read_bytes())]
         return Done(marks, told[19].split(","), told[20], sorted(records))
 
     def ends(self) -> bool:
@@ -294,6 +294,37 @@ def test_an_open_load_counts_from_the_moment_a_request_was_meant_to_be_sent(shar
     assert elapsed_ms[1] >= 199, "it waited for the one before"
     assert elapsed_ms[2] >= 298
     assert elapsed_ms[3] >= 100
+    late_ms = [each.late_ms for each in done.records]
+    assert late_ms[1] >= 98, "it was sent when the one before was answered"
+    assert late_ms[2] >= 197
+    assert late_ms[3] < 100
+    assert shared.trial(users=1, keep_ms=100).records[0].late_ms == 0
+
+
+def test_an_open_load_sends_each_arrival_once_and_none_before_its_moment(shared: Load) -> None:
+    moments_us = list(range(0, 1_000_000, 10_000))
+    arrivals = shared.folder / "arrivals.txt"
+    arrivals.write_text("".join(f"{each}\n" for each in moments_us))
+    with StubService(right) as service:
+        shared.cell(service)
+        done = shared.trial(users=4, drop_ms=200, keep_ms=500, arrivals=arrivals)
+    assert [each.start_us for each in done.records] == moments_us
+    assert set(done.outcomes) == {CORRECT}
+    opened_ms, closed_ms = (mark[0] / 1e6 for mark in done.marks[1:])
+    assert 200 <= opened_ms < 400
+    assert 700 <= closed_ms < 950, "the load goes on after what is measured"
+
+
+def test_an_arrival_that_cannot_be_sent_before_the_load_is_over_is_not_sent(shared: Load) -> None:
+    arrivals = shared.folder / "arrivals.txt"
+    arrivals.write_text("".join(f"{each}\n" for each in range(0, 500_000, 5_000)))
+    with StubService(right, delay_s=0.1) as service:
+        shared.cell(service)
+        begun = time.monotonic()
+        done = shared.trial(users=2, keep_ms=400, arrivals=arrivals)
+    assert time.monotonic() - begun < 5
+    assert 6 <= len(done.records) <= 12, "two users, a tenth of a second each, for half a second"
+    assert done.records[-1].late_ms > 100
 
 
 def test_a_trial_of_no_cell_fails_and_says_so(shared: Load) -> None:

@@ -37,5 +37,5 @@ def test_constant_arrivals_are_evenly_spaced() -> None:
     assert set(np.diff(schedule("constant", 50, PHASES, (1,)))) == {20}
 
 
-def test_the_file_numbers_the_arrivals_from_one() -> None:
-    assert as_text(np.array([0, 17])) == "arrival,offset_ms\n1,0\n2,17\n"
+def test_the_load_generator_is_told_microseconds_a_line() -> None:
+    assert as_text(np.array([0, 17])) == "0\n17000\n"

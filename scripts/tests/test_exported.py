@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from trial_run import CLAIMS, PINNED, SERIAL, build
 
+from restbench.analyse import course, measures
 from restbench.analyse import exported as entries
-from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.failures import Unreadable
 from restbench.judge import study
@@ -141,3 +141,20 @@ def test_a_file_of_another_form_is_refused_in_a_line(run: Run) -> None:
     run.exported_file.write_text(json.dumps(document | {"form": 9}))
     with pytest.raises(Unreadable, match=r"run\.json: of form 9, this version reads 1"):
         exported.read(run.exported_file)
+
+
+def test_a_long_window_is_told_over_time_from_its_samples(run: Run) -> None:
+    """A response each 50 ms for 2 s, of 20 ms each; every tenth of them is wrong."""
+    folder = run.window("java-serial-unbound-low-10u")
+    folder.path.mkdir(parents=True)
+    lines = [f"{1_000_000 + 50 * n},20,{'false' if n % 10 == 9 else 'true'}" for n in range(40)]
+    folder.samples.write_text("\n".join(["timeStamp,elapsed,success", *lines]) + "\n")
+    throughput, mean = written(run)["series"]
+    assert (throughput["column"], mean["column"]) == ("throughput_per_s", "mean_ms")
+    assert sum(throughput["values"]) * throughput["step_s"] == pytest.approx(36, abs=0.1)
+    assert {each for each in mean["values"] if each is not None} == {20.0}
+    assert len(throughput["values"]) <= exported.MOST_POINTS
+    folder.samples.write_text("no samples\n1\n")
+    told: list[str] = []
+    assert course.of_run(run, told.append) == []
+    assert "samples.jtl" in told[0]

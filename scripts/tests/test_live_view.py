@@ -9,7 +9,7 @@ import pytest
 from fixture_run import cell
 from rich.console import Console
 
-from restbench.schedule.block import Progress
+from restbench.schedule.block_run import Progress
 from restbench.show.progress import ProgressView, duration
 
 LONG = cell("python process-per-request rows-200 60 core0").id

@@ -20,7 +20,6 @@ from restbench.failures import EnvironmentProblem, NotAsBegun
 from restbench.schedule import begin, resuming, sources
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
-from restbench.store.open_records import Walk
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 from restbench.store.writing import write_json, write_text
@@ -129,17 +128,6 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
     monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "4567"})
     with pytest.raises(NotAsBegun, match="java service: 0123 is now 4567: changed while first"):
         resuming.require_as_begun(run)
-
-
-def test_a_walk_in_flight_goes_and_a_finished_one_stays(run: Run, order: Order) -> None:
-    finished, in_flight = order.plan[0].cell.id, order.plan[1].cell.id
-    shape = order.experiment.shape("tiny")
-    walk = Walk(cell=order.plan[0].cell, shape=shape, order=1, status="walked")
-    writing.write_model(run.walk_record(finished), walk)
-    write_text(run.walk_step(in_flight, 1).step_record, "{}")
-    resuming.go_on(run, order.plan)
-    assert run.walk_record(finished).exists()
-    assert not run.walk_record(in_flight).parent.exists()
 
 
 def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:

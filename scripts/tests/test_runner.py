@@ -14,7 +14,7 @@ from restbench.commands import ordering
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import begin, block, resuming, runner
-from restbench.schedule.block import Progress, Wanted
+from restbench.schedule.block_run import Progress, Wanted
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 

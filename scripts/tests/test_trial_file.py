@@ -54,6 +54,7 @@ def test_a_trial_is_read_as_it_was_written(tmp_path: Path) -> None:
                 "low": np.array([900, 1_000], dtype=np.int64),
                 "cube-1000": np.array([70_000_000], dtype=np.int64),
             },
+            extras={"rate_per_s": 250.5},
         ),
         trial(number=3, elapsed_us=np.empty(0, dtype=np.int64)),
     ]
@@ -112,6 +113,17 @@ def test_another_form_and_what_is_no_database_are_refused_with_the_file(tmp_path
         file.execute("PRAGMA user_version = 99")
     with pytest.raises(Unreadable, match="form 99"):
         TrialFile(other).trials()
+
+
+def test_a_file_without_extras_is_of_the_form_before_and_is_read(tmp_path: Path) -> None:
+    file = TrialFile(tmp_path / "trials.sqlite")
+    file.add([trial()])
+    with sqlite3.connect(file.path) as older:
+        older.execute("ALTER TABLE trials DROP COLUMN extras")
+        older.execute("PRAGMA user_version = 1")
+    assert [each.extras for each in file.trials()] == [{}]
+    file.add([trial(number=2, extras={"rate_per_s": 100.0})])
+    assert file.trials()[1].extras == {"rate_per_s": 100.0}
 
 
 def test_users_in_flight_are_littles_law() -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
-from restbench.analyse.samples import FINE, counted_columns
-from restbench.failures import BadConfiguration
 from restbench.store.exported import MOST_POINTS, SeriesEntry
-from restbench.store.store import WINDOWS, Run
+from restbench.store.store import Run
 
 #: No step is shorter: fewer than ten responses would fall into one.
 SHORTEST_STEP_S = 0.1
@@ -23,29 +21,32 @@ def of_run(run: Run, note: Callable[[str], None]) -> list[SeriesEntry]:
     Samples that cannot be read are told, and left out.
     """
     found = []
-    for samples in sorted((run.path / "raw" / WINDOWS).glob("*/samples.jtl")):
+    for samples in sorted(run.windows.glob("*/samples.jtl")):
         try:
-            read = pl.concat(counted_columns(samples))
-        except BadConfiguration as error:
-            note(f"left out: {error}")
-        else:
-            found += of_samples(samples.parent.name, read)
+            found += of_samples(samples.parent.name, samples)
+        except (OSError, KeyError, ValueError) as error:
+            note(f"left out: {samples}: {error}")
     return found
 
 
-def of_samples(cell: str, samples: pl.DataFrame) -> list[SeriesEntry]:
-    """By the moments at which correct responses ended. `samples` has `counted_columns`."""
-    correct = samples.filter(pl.col("outcome") == "correct")
-    if not correct.height:
+def of_samples(cell: str, samples: Path) -> list[SeriesEntry]:
+    """By the moments at which correct responses of a JTL ended, counted from the first request on.
+    KeyError or ValueError where it is none."""
+    with samples.open(encoding="utf-8", newline="") as lines:
+        table = [
+            (int(line["timeStamp"]), int(line["elapsed"]), line["success"] == "true")
+            for line in csv.DictReader(lines)
+        ]
+    begin_ms = min((sent_ms for sent_ms, _, _ in table), default=0)
+    correct = np.array([each[:2] for each in table if each[2]], dtype=np.int64)
+    if not correct.size:
         return []
-    elapsed_ms = _elapsed_ms(correct)
-    begin_ms = samples["timeStamp"].to_numpy().min()
-    ended_s = (correct["timeStamp"].to_numpy() - begin_ms + elapsed_ms) / 1000
+    ended_s = (correct[:, 0] - begin_ms + correct[:, 1]) / 1000
     span_s = max(float(ended_s.max()), SHORTEST_STEP_S)
     steps = min(MOST_POINTS, int(span_s / SHORTEST_STEP_S))
     at = np.minimum((ended_s * steps / span_s).astype(int), steps - 1)
     counts = np.bincount(at, minlength=steps)
-    sums_ms = np.bincount(at, weights=elapsed_ms, minlength=steps)
+    sums_ms = np.bincount(at, weights=correct[:, 1], minlength=steps)
     per_s = tuple(_short(count * steps / span_s) for count in counts)
     means_ms = tuple(
         _short(total / count) if count else None
@@ -56,13 +57,6 @@ def of_samples(cell: str, samples: pl.DataFrame) -> list[SeriesEntry]:
         SeriesEntry(cell=cell, column="throughput_per_s", step_s=step_s, values=per_s),
         SeriesEntry(cell=cell, column="mean_ms", step_s=step_s, values=means_ms),
     ]
-
-
-def _elapsed_ms(correct: pl.DataFrame) -> npt.NDArray[np.float64]:
-    """As fine as the sender's clock."""
-    if FINE in correct.columns:
-        return correct[FINE].to_numpy().astype(np.float64) / 1000
-    return correct["elapsed"].to_numpy().astype(np.float64)
 
 
 def _short(value: float) -> float:

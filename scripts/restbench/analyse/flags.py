@@ -34,7 +34,6 @@ FLAGS: dict[str, str] = {
     ),
     "off-cores": "The service was seen on a core that it was not given.",
     "errors": "Some requests failed; they are no throughput, but they cost CPU time.",
-    "generator-bound": "JMeter used over 80 % of its cores.",
     "failed": "A block of the cell could not be measured; its record tells why.",
     "unreadable": (
         "The record or the raw data of a block cannot be read: whatever it was, it is no result."
@@ -60,7 +59,6 @@ FLAGS: dict[str, str] = {
         "The run was interrupted just before this cell: its service is another process than "
         "that of the block's cells before, and a JVM may not be as warm."
     ),
-    "busy-before": "The service was, or may have been, still at work for what came before.",
     "shared-cores": (
         "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too."
     ),

@@ -16,8 +16,8 @@ from restbench.calibrate.bench import USERS, Bench, cell_of
 from restbench.drive.generator import Generator
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import CONFIDENCE, geometric_interval
-from restbench.schedule.block import reduced
 from restbench.schedule.pace import Pace, Planned
+from restbench.schedule.reduction import reduced
 from restbench.store.trials import AGAIN, Trial
 
 CELL = cell_of("serial")

@@ -23,6 +23,7 @@ from restbench.drive.generator import CORRECT, Generator
 from restbench.experiment import arrivals
 from restbench.experiment.arrivals import Phases
 from restbench.experiment.records import CalibrationCheck
+from restbench.schedule.reduction import arrivals_of
 from restbench.store.writing import write_text
 
 #: Of the open load: so few that what has waited is answered in no time once the stall is over, and
@@ -116,15 +117,13 @@ def opened(bench: Bench, load: Generator, stall: Stall = STALL) -> dict[float, f
     a request without a correct answer is slower than any."""
     bench.tell(f"a stub that stops for {stall.stall_s:g} s under an open load")
     phases = Phases(warmup_s=WARMUP_S, window_s=stall.window_s, tail_s=0.5)
-    planned_us = 1000 * arrivals.schedule("constant", RATE_PER_S, phases, (0,))
+    planned = arrivals.schedule("constant", RATE_PER_S, phases, (0,))
     file = bench.folder / "arrivals.txt"
-    write_text(file, "".join(f"{each}\n" for each in planned_us))
+    write_text(file, arrivals.as_text(planned))
     with bench.stub(load, stall.behaviour) as stub:
         times_s = (WARMUP_S, stall.window_s + phases.tail_s)
         sent = bench.trial(load, STRATEGY, OPEN_USERS, times_s, stub.pids(), arrivals=file)
-    first_ms, end_ms = phases.window_ms
-    start_ms = sent.records["start_us"] / 1000
-    asked = sent.records[(start_ms >= first_ms) & (start_ms < end_ms)]
+    asked = arrivals_of(sent.records, phases)
     elapsed_ms = np.where(asked["outcome"] == CORRECT, asked["elapsed_us"] / 1000, np.inf)
     shown = np.percentile(elapsed_ms, PERCENTS, method="inverted_cdf")
     return dict(zip(PERCENTS, shown.tolist(), strict=True))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from restbench.analyse import exported
-from restbench.commands import npb_bench, open_load, results, running
+from restbench.commands import npb_bench, results, running
 from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import (
     CellsOption,
@@ -23,7 +23,6 @@ from restbench.commands.options import (
 from restbench.commands.ordering import order_for
 from restbench.commands.results import Presented
 from restbench.experiment.npb_experiment import is_npb
-from restbench.experiment.open_experiment import is_open_load
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
 from restbench.judge import study
@@ -49,9 +48,6 @@ def show_plan(
         _show_rest(closed_run(run))
         return
     path = store.experiment_file(name)
-    if is_open_load(path):
-        open_load.show_plan(path, profile or DEFAULT_PROFILE, cells)
-        return
     if is_npb(path):
         npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
@@ -91,11 +87,8 @@ def run_experiment(  # noqa: PLR0913 - one option each
     *,
     resume: ResumeOption = False,
 ) -> None:
-    """Run an experiment and print the study's tables."""
+    """Run an experiment and print its tables."""
     path = store.experiment_file(name)
-    if is_open_load(path):
-        open_load.run_experiment(path, profile, cells, attach or [], resume=resume)
-        return
     if is_npb(path):
         npb_bench.run_experiment(path, profile, cells, attach or [], resume=resume)
         return
@@ -133,7 +126,7 @@ def _end(account: Account, presented: Presented) -> None:
 
 
 def _measured(order: Order, begun: Run | None) -> Presented:
-    """Measure and present a closed load; `begun` is a run to go on with."""
+    """Measure and present a run of trials; `begun` is one to go on with."""
     with phases.spent_on("checks"):
         for note in environment.check(order, volume.of_trials(order)):
             console.print(f"note   {note}", soft_wrap=True)

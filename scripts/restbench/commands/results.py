@@ -9,16 +9,16 @@ from typing import Annotated
 import typer
 
 from restbench.analyse import measures, npb_results
-from restbench.commands import npb_bench, open_load
+from restbench.commands import npb_bench
 from restbench.commands.choosing import closed_run, with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.drive import dashboards
+from restbench.experiment import experiment
 from restbench.experiment.npb_experiment import is_npb
-from restbench.experiment.open_experiment import is_open_load
 from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import export, figures, keep, report, tables
+from restbench.show import export, figures, keep, limits, report, tables
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench
 
@@ -26,9 +26,6 @@ from restbench.store.microbench_records import Microbench
 def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again, from raw data."""
     run = with_raw_data(store.open_run(name))
-    if is_open_load(run.experiment_file):
-        open_load.build_report(run)
-        return
     if is_npb(run.experiment_file):
         npb_bench.build_report(run)
         return
@@ -90,8 +87,16 @@ def _analyse(
     run: store.Run, before_page: Callable[[], None] = lambda: None
 ) -> Sequence[measures.Row]:
     with phases.spent_on("tables and figures"):
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
         rows = measures.rows(run)
+    for name in experiment.load(run.experiment_file).views:
+        VIEWS[name](run, rows, before_page)
+    return rows
+
+
+def _study(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
+    """The study's tables and figures, the claims, and the page."""
+    with phases.spent_on("tables and figures"):
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
         tables.write(run, rows)
         drawn = figures.write(run, rows)
         exported = export.write(run, rows, _note)
@@ -106,4 +111,21 @@ def _analyse(
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
     console.print(f"data        {exported}", soft_wrap=True)
     console.print(f"report      {page}", soft_wrap=True)
-    return rows
+
+
+def _limits(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
+    """The highest rates that meet an open load's objective."""
+    found, load = limits.of(run, rows), limits.load_of(run)
+    before_page()
+    with phases.spent_on("tables and figures"):
+        limits.write(run, found)
+    console.print(limits.terminal(found, load))
+    for note, meaning in limits.meanings(found, load).items():
+        console.print(f"{note}: {meaning}", markup=False)
+    if run.open_load_figure.exists():
+        console.print(f"figure      {run.open_load_figure}", soft_wrap=True)
+    console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
+
+
+#: What is made of a run's trials, by the name in its experiment's file.
+VIEWS = {"study": _study, "limits": _limits}

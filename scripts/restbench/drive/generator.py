@@ -42,7 +42,7 @@ RECORD = np.dtype(
         ("outcome", "i1"),
         ("kind", "i1"),
         ("user", "<i2"),
-        ("unused", "<i2"),
+        ("late_ms", "<u2"),
         ("stages_ms", "<f4", len(STAGES)),
     ]
 )

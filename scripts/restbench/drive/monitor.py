@@ -154,11 +154,6 @@ def answered_requests(service: Service, strategy: str) -> float | None:
     return _metric(service, "restbench_requests_total", f'strategy="{strategy}"')
 
 
-def requests_in_flight(service: Service) -> float | None:
-    """How many requests the service says are in flight; None if it does not say."""
-    return _metric(service, "restbench_requests_in_flight", "")
-
-
 def _metric(service: Service, name: str, label: str) -> float | None:
     with contextlib.suppress(httpx.HTTPError):
         answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)

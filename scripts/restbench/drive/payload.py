@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from restbench.experiment import mix
 from restbench.experiment.cell import Kind, Shape
+from restbench.experiment.experiment import Experiment
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -47,28 +48,6 @@ class Payload:
             write_text(path, text)
 
 
-class Drawn(Protocol):
-    """What an experiment of any kind says of its operands."""
-
-    @property
-    def seed(self) -> int:
-        """Where the operands come from."""
-
-    @property
-    def element_min(self) -> int:
-        """The smallest element."""
-
-    @property
-    def element_max(self) -> int:
-        """The largest element."""
-
-    def shape(self, complexity: str) -> Shape:
-        """The operand sizes of a level of one size."""
-
-    def mix(self, complexity: str) -> tuple[Kind, ...]:
-        """The kinds of request of a level; none for a level of one size."""
-
-
 @dataclass(frozen=True)
 class Requests:
     """What a level of complexity sends: one payload, or one for each kind of its mix."""
@@ -83,14 +62,16 @@ class Requests:
         return None if self.mix else next(iter(self.payloads.values())).shape
 
 
-def requests_of(experiment: Drawn, complexity: str) -> Requests:
+def requests_of(experiment: Experiment, complexity: str) -> Requests:
     """What one of the experiment's levels of complexity sends."""
     kinds = experiment.mix(complexity)
     names = [kind.name for kind in kinds] or [complexity]
     return Requests({name: payload_of(experiment, name) for name in names}, kinds)
 
 
-def files_of(experiment: Drawn, complexity: str, folders: Callable[[str], Path]) -> dict[Path, str]:
+def files_of(
+    experiment: Experiment, complexity: str, folders: Callable[[str], Path]
+) -> dict[Path, str]:
     """The text of each file that the JMeter plan reads; `folders` gives a level's folder."""
     found: dict[Path, str] = {}
     for name, payload in requests_of(experiment, complexity).payloads.items():
@@ -102,7 +83,7 @@ def files_of(experiment: Drawn, complexity: str, folders: Callable[[str], Path])
     return found
 
 
-def payload_of(experiment: Drawn, complexity: str) -> Payload:
+def payload_of(experiment: Experiment, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of one size."""
     return make_payload(
         experiment.shape(complexity),

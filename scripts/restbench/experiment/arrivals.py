@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 ArrivalProcess = Literal["poisson", "constant"]
 Offsets = npt.NDArray[np.int64]
-#: The header of the schedule's file, as open-load.jmx and the analysis name its columns.
-HEADER = "arrival,offset_ms"
 
 
 @dataclass(frozen=True)
@@ -57,6 +55,5 @@ def schedule(
 
 
 def as_text(offsets: Offsets) -> str:
-    """The schedule as a CSV file: the arrivals are numbered from 1."""
-    lines = (f"{number},{offset}" for number, offset in enumerate(offsets.tolist(), start=1))
-    return "\n".join([HEADER, *lines, ""])
+    """The schedule as the load generator reads it: a moment in microseconds a line."""
+    return "".join(f"{1000 * offset}\n" for offset in offsets.tolist())

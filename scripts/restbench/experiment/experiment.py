@@ -21,6 +21,8 @@ from restbench.experiment.cell import (
     Shape,
 )
 from restbench.experiment.mix import Shares, require_known
+from restbench.experiment.objective import Objective
+from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where
 from restbench.failures import BadConfiguration
@@ -113,6 +115,12 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
+    driver: Literal["closed-load", "open-load"] = "closed-load"
+    """What sends the load of its trials."""
+    views: Annotated[list[Literal["study", "limits"]], Field(min_length=1)] = Field(
+        default=["study"]
+    )
+    """What is made of its trials."""
     complexities: dict[str, ShapeEntry]
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
@@ -126,6 +134,16 @@ class Experiment(Strict):
     figures: list[Figure] = Field(default_factory=list)
     claims: str | None = None
     """Path, from this file, of the claims that a run is held against."""
+    open: OpenLoad | None = None
+    """What the driver of an open load needs to know."""
+
+    @model_validator(mode="after")
+    def _open_loads_are_described(self) -> Self:
+        if (self.driver == "open-load") != (self.open is not None):
+            raise ValueError("driver 'open-load' needs a table [open], and no other driver has one")
+        if "limits" in self.views and self.open is None:
+            raise ValueError("views: 'limits' are those of driver 'open-load'")
+        return self
 
     @model_validator(mode="after")
     def _complexities_are_defined(self) -> Self:
@@ -215,8 +233,17 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "groups": Group,
         "tests": TestId,
         "figures": Figure,
+        "open": OpenLoad,
+    }
+    parts_of_open: dict[str, type[BaseModel]] = {
+        "pilot": Pilot,
+        "steps": Steps,
+        "rates": Rates,
+        "objective": Objective,
     }
     nested = (
         Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
     )
+    if nested is OpenLoad and len(location) > 2:
+        nested = parts_of_open[str(location[1])]
     return list((Experiment if len(location) == 1 else nested).model_fields)

@@ -44,15 +44,6 @@ class Window(Record):
         return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
 
 
-class Disturbance(Record):
-    """What others did to the machine meanwhile (method, rule 12), percent of its CPU time."""
-
-    foreign_pct: float
-    """What went to neither the service nor ourselves."""
-    steal_pct: float
-    """What the hypervisor took away."""
-
-
 class Before(Record):
     """The machine just before a cell's load, when nothing of ours should be at work (rule 12)."""
 

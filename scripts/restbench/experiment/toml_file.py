@@ -29,6 +29,7 @@ def read(path: Path, kind: type[M]) -> M:
 def kind_of(path: Path) -> str:
     """What kind of experiment a file says it is; empty for one of closed load, or none at all."""
     try:
-        return str(tomllib.loads(path.read_text(encoding="utf-8")).get("kind", ""))
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        return str(told.get("kind") or told.get("driver", "")).removeprefix("closed-load")
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return ""

@@ -1,7 +1,8 @@
 """The search for the highest rate that meets an objective: pure decisions on what was tried.
 
-Upward by a factor until a rate fails, then bisection until the bracket is as narrow as asked for,
-then both ends are repeated until one side has the votes: one lucky or unlucky step decides nothing.
+Upward by a factor until a rate fails, or downward until one meets it; then bisection until the
+bracket is as narrow as asked for. Each rate is tried once: that a step was lucky or unlucky shows
+in the other blocks.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SIGNIFICANT_DIGITS = 4
+#: What rounding to these digits does to a ratio of two rates.
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
@@ -21,11 +24,8 @@ class Search:
     """From one rate to the next while none has failed (or, downward, none has met)."""
     resolution: float
     """The bracket's ends differ by this share at most, e.g. 0.05."""
-    votes: int
-    """Equal outcomes that settle an end of the bracket: 2 is two of three."""
     lowest_per_s: float
     highest_per_s: float
-    steps_max: int
 
 
 @dataclass(frozen=True)
@@ -41,72 +41,49 @@ class Bracket:
     """What a walk has found: the objective is met at `met_per_s` and not at `failed_per_s`."""
 
     met_per_s: float | None
-    """None where no rate met it, down to the lowest."""
+    """The highest that met it, of those below every one that failed; None where none did."""
     failed_per_s: float | None
-    """None where no rate failed, up to the highest."""
-    settled: bool
-    """Narrow enough, and both ends have the votes."""
+    """The lowest that failed; None where none did."""
+
+    @property
+    def limit_per_s(self) -> float | None:
+        """Between the two, at equal ratios to both; None where one is not known."""
+        if self.met_per_s is None or self.failed_per_s is None:
+            return None
+        return math.sqrt(self.met_per_s * self.failed_per_s)
+
+    def is_narrow(self, resolution: float) -> bool:
+        """Whether both ends are known and differ by this share at most."""
+        if self.met_per_s is None or self.failed_per_s is None:
+            return False
+        return self.failed_per_s / self.met_per_s <= 1 + resolution + _ROUNDING
 
 
 def next_rate(tried: Sequence[Tried], start_per_s: float, search: Search) -> float | None:
     """The rate of the next step, per second; None when the walk is over."""
-    if len(tried) >= search.steps_max:
-        return None
     if not tried:
         return _rounded(min(max(start_per_s, search.lowest_per_s), search.highest_per_s))
-    wanted = _wanted(tried, search)
-    return None if wanted is None else _rounded(wanted)
+    found = bracket(tried)
+    if found.limit_per_s is not None:
+        return None if found.is_narrow(search.resolution) else _rounded(found.limit_per_s)
+    if found.met_per_s is not None:
+        return _beyond(found.met_per_s, search.factor, search.highest_per_s)
+    return _beyond(found.failed_per_s or 0.0, 1 / search.factor, search.lowest_per_s)
 
 
-def bracket(tried: Sequence[Tried], search: Search) -> Bracket:
+def bracket(tried: Sequence[Tried]) -> Bracket:
     """The highest rate that met the objective below the lowest that did not."""
-    met, failed = _ends(tried)
-    return Bracket(met, failed, bool(tried) and _wanted(tried, search) is None)
-
-
-def _wanted(tried: Sequence[Tried], search: Search) -> float | None:
-    undecided = [rate for rate in sorted(_balance(tried)) if _balance(tried)[rate] == 0]
-    if undecided:
-        return undecided[0]
-    met, failed = _ends(tried)
-    if met is not None and failed is not None and failed / met > 1 + search.resolution:
-        return math.sqrt(met * failed)
-    if failed is None:
-        return _beyond(met, search.factor, search.highest_per_s) or _unsettled(tried, met, search)
-    if met is None:
-        below = _beyond(failed, 1 / search.factor, search.lowest_per_s)
-        return below or _unsettled(tried, failed, search)
-    return _unsettled(tried, met, search) or _unsettled(tried, failed, search)
-
-
-def _ends(tried: Sequence[Tried]) -> tuple[float | None, float | None]:
-    balance = _balance(tried)
-    failed = min((rate for rate, votes in balance.items() if votes < 0), default=None)
-    met = [rate for rate, votes in balance.items() if votes > 0]
+    failed = min((each.rate_per_s for each in tried if not each.met), default=None)
+    met = [each.rate_per_s for each in tried if each.met]
     below = [rate for rate in met if failed is None or rate < failed]
-    return max(below, default=None), failed
+    return Bracket(max(below, default=None), failed)
 
 
-def _balance(tried: Sequence[Tried]) -> dict[float, int]:
-    """For each rate: how many more steps met the objective than did not."""
-    balance: dict[float, int] = {}
-    for each in tried:
-        balance[each.rate_per_s] = balance.get(each.rate_per_s, 0) + (1 if each.met else -1)
-    return balance
-
-
-def _beyond(rate: float | None, factor: float, limit: float) -> float | None:
+def _beyond(rate: float, factor: float, limit: float) -> float | None:
     """The next rate in a direction, the limit itself before it is passed; None once it is tried."""
-    if rate is None or rate == _rounded(limit):
+    if rate == _rounded(limit):
         return None
-    return min(rate * factor, limit) if factor > 1 else max(rate * factor, limit)
-
-
-def _unsettled(tried: Sequence[Tried], rate: float | None, search: Search) -> float | None:
-    """The rate again, where neither outcome has the votes."""
-    outcomes = [each.met for each in tried if each.rate_per_s == rate]
-    settled = max(outcomes.count(True), outcomes.count(False)) >= search.votes
-    return None if settled else rate
+    return _rounded(min(rate * factor, limit) if factor > 1 else max(rate * factor, limit))
 
 
 def _rounded(rate: float) -> float:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable
-from pathlib import Path
 
 import httpx
 
-from restbench.analyse import jtl
-from restbench.failures import Failure, StorageProblem, WrongAnswers
+from restbench.failures import Failure, StorageProblem
 from restbench.machine import storage
 
 #: How much is told of an error that is none of ours.
@@ -31,12 +28,3 @@ def why(error: Exception) -> str:
 def in_short(reason: str) -> str:
     """Its first line: the rest is the end of a log."""
     return reason.partition("\n")[0].removesuffix("; its log ends:")
-
-
-def worse(error: Exception, samples: Iterable[Path]) -> Exception:
-    """The error of an attempt, or what its loads had shown before: one wrong answer is enough, and
-    no second attempt may hide it (method, rule 5)."""
-    wrong = sum(map(jtl.wrong_answers, samples))
-    if not wrong or isinstance(error, WrongAnswers):
-        return error
-    return WrongAnswers(f"{wrong} answers were wrong; then: {why(error)}")

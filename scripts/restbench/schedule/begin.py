@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from restbench.drive import load
-from restbench.drive.payload import Drawn, files_of
+from restbench.drive.payload import files_of
 from restbench.experiment.cell import ServiceName
+from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest, PlannedCell
 from restbench.failures import StorageProblem
 from restbench.machine import clock, machine
@@ -33,10 +34,6 @@ class Named(Protocol):
     @property
     def seed(self) -> int:
         """Where its order, and all else that is drawn, comes from."""
-
-
-class Multiplying(Named, Drawn, Protocol):
-    """An experiment that sends matrices."""
 
 
 class Ordered(Protocol):
@@ -67,22 +64,14 @@ class Ordered(Protocol):
         """The services that others run, with their addresses."""
 
 
-class OrderedMatrices(Ordered, Protocol):
-    """The same of an order that sends matrices."""
-
-    @property
-    def experiment(self) -> Multiplying:
-        """The experiment."""
-
-
-def begin(order: OrderedMatrices, run: Run, claims_text: str | None = None) -> Manifest:
+def begin(order: Order, run: Run, claims_text: str | None = None) -> Manifest:
     """Write the bodies that the run sends, and what it is; the manifest last."""
     for path, text in bodies(order, run).items():
         write_text(path, text)
     return begin_without_bodies(order, run, claims_text)
 
 
-def bodies(order: OrderedMatrices, run: Run) -> dict[Path, str]:
+def bodies(order: Order, run: Run) -> dict[Path, str]:
     """What the run sends, and the answers that must come back: the text of each file."""
     found: dict[Path, str] = {}
     for complexity in {each.cell.complexity for each in order.plan}:

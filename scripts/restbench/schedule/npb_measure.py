@@ -146,9 +146,8 @@ def _begun(group: Group, planned: PlannedCell) -> NpbRun:
 
 
 def _flags(group: Group) -> tuple[str, ...]:
-    """What is to be said of the service. That it shares its cores is not: who calls it waits."""
-    told = group.session.take_flags() if group.session else ()
-    return tuple(flag for flag in told if flag != "shared-cores")
+    """What is to be said of the service."""
+    return group.session.take_flags() if group.session else ()
 
 
 def _kept(group: Group, planned: PlannedCell, record: NpbRun) -> NpbRun:

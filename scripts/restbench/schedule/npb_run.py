@@ -73,7 +73,7 @@ def _measure_group(order: NpbOrder, run: Run, cells: Sequence[PlannedCell], say:
         _measure_all(Group(order, run, None, say), cells)
         return
     try:
-        with open_session(run, cells[0], order.attached) as session:
+        with open_session(run, cells[0]) as session:
             _measure_all(Group(order, run, session, say), cells)
     except NoService as error:
         for planned in cells:

@@ -1,98 +1,142 @@
-"""A whole open-load run: for each cell the walk to its highest rate that meets the objective."""
+"""The driver of open loads: requests at the moments of a schedule, rate after rate to the highest
+one that meets the objective. The walks of a block's cells go on side by side: a round is a step of
+each whose walk is not over, in random order."""
 
 from __future__ import annotations
 
-from restbench.drive.session import open_session
-from restbench.experiment.open_experiment import OpenOrder
-from restbench.experiment.records import Manifest, PlannedCell
-from restbench.failures import NoService, NotOffered, WrongAnswers
-from restbench.schedule import resuming
-from restbench.schedule.attempts import in_short, why, worse
-from restbench.schedule.begin import begin, bodies, finish, interrupted
-from restbench.schedule.open_walk import Say, Walker
-from restbench.store import calibration
-from restbench.store.open_records import Walk
-from restbench.store.store import Run
-from restbench.store.writing import remove, write_record
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from restbench.analyse import limits
+from restbench.drive.generator import CORRECT, WRONG
+from restbench.experiment import arrivals, walk
+from restbench.experiment.cell import Cell
+from restbench.experiment.open_load import OpenLoad
+from restbench.experiment.walk import Search, Tried
+from restbench.failures import EnvironmentProblem
+from restbench.machine import process
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.deployments import Running
+from restbench.schedule.pace import Planned
+from restbench.schedule.preparation import short_load
+from restbench.schedule.reduction import helpers_ms, of_arrivals, reduced
+from restbench.store.trials import Trial
+from restbench.store.writing import write_text
+
+#: How a round's steps are called in the plan.
+CONTEST = "walk"
 
 
-def execute(order: OpenOrder, run: Run, say: Say) -> None:
-    """Walk every cell of the plan; a failed walk is recorded and the run goes on.
+@dataclass
+class _Walk:
+    """One cell's, while it goes on."""
 
-    What is started is stopped, however this ends.
-    """
-    manifest = _open(order, run, say)
-    try:
-        for planned in order.plan:
-            if run.has_record(planned):
+    start_per_s: float
+    search: Search
+    tried: list[Tried] = field(default_factory=list)
+
+    @property
+    def rate_per_s(self) -> float | None:
+        """Of the next step; None when the walk is over."""
+        return walk.next_rate(self.tried, self.start_per_s, self.search)
+
+
+class OpenDriver:
+    """Open loads in one block (driver.Driver)."""
+
+    def __init__(self, here: BlockRun) -> None:
+        """The block's experiment has a table [open]."""
+        if here.order.experiment.open is None:
+            raise TypeError("an open load without its table")  # the experiment's file has one
+        self._here = here
+        self._load: OpenLoad = here.order.experiment.open
+        self._walks: dict[Cell, _Walk] = {}
+        seed = f"{here.order.experiment.seed} {here.block}"
+        self._shuffler = random.Random(seed)  # noqa: S311 - an order
+
+    def pilot(self) -> None:
+        """Where each cell's walk starts: near the limit of earlier blocks, at random so that the
+        rates of two blocks are not the same; in the first at a share of what a closed load gets."""
+        known = limits.known_limits(self._here.file.trials(), self._load)
+        for cell in self._here.cells:
+            self._here.at(cell.id)
+            if limit_per_s := known.get(cell.id):
+                part = self._shuffler.random() - 0.5
+                start_per_s = limit_per_s * (1 + self._load.rates.resolution) ** part
+            elif closed_per_s := self._closed_per_s(cell):
+                start_per_s = closed_per_s * self._load.pilot.start_share
+            else:
                 continue
-            resuming.require_as_begun(run)
-            say(f"{planned.order}/{len(order.plan)}  {planned.cell.id}")
-            walked = _walk_cell(order, run, planned, say)
-            write_record(run.walk_record(planned.cell.id), walked)
-            if walked.status == "failed":
-                say(f"FAILED {planned.cell.id}: {walked.reason}")
-    except BaseException:
-        interrupted(run, manifest)
-        raise
-    finish(run, manifest, status="complete")
+            self._walks[cell] = _Walk(start_per_s, self._load.search(limit_per_s))
 
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """A step at a time; none that would not end in time."""
+        ends, number = time.monotonic() + seconds, 0
+        while going_on := self._going_on():
+            number += 1
+            self._shuffler.shuffle(going_on)
+            for cell in going_on:
+                rate = self._walks[cell].rate_per_s
+                if rate and time.monotonic() + self._load.phases(rate).seconds > ends:
+                    self._here.view.note(f"block {self._here.block}: time is over")
+                    return
+                yield [Planned(CONTEST, number, cell, "")]
 
-def _open(order: OpenOrder, run: Run, say: Say) -> Manifest:
-    """Begin the run, or go on with one that ended too early; a walk in flight begins anew."""
-    if not run.manifest_file.exists():
-        begun = begin(order, run)
-        calibration.adopt(run, say)
-        return begun
-    resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run, order.plan)
-    say(resuming.told(run))
-    return manifest
+    def trial(self, running: Running, planned: Planned) -> Trial:
+        """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
+        it, or gave no right answer: that is not what a limit is."""
+        here, cell, going_on = self._here, planned.cell, self._walks[planned.cell]
+        rate = going_on.rate_per_s
+        if rate is None:
+            raise EnvironmentProblem(f"{cell.id}: its walk is over")
+        phases = self._load.phases(rate)
+        seed = (here.order.experiment.seed, here.block, planned.round, round(1000 * rate))
+        offsets = arrivals.schedule(self._load.arrivals, rate, phases, seed)
+        file = here.load.folder / "arrivals.txt"
+        write_text(file, arrivals.as_text(offsets))
+        pids = running.service.pids()
+        before = helpers_ms(pids)
+        sent = here.load.trial(
+            cell.id, cell.users, phases.warmup_s, phases.window_s, pids, arrivals=file
+        )
+        here.count(cell, sent.records.size)
+        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        wrong = bool((sent.records["outcome"] == WRONG).any())
+        if not wrong and not running.service.alive():
+            log = running.service.log
+            told = f"; its log ends:\n{process.tail(log)}" if log else ""
+            raise EnvironmentProblem(f"the service died under load{told}")
+        if not wrong and not (sent.records["outcome"] == CORRECT).any():
+            raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
+        ended = reduced(here.block, planned, cell.users, sent, pids, helpers)
+        elapsed_us, found = of_arrivals(sent.records, offsets, phases, limits.LATE_MS)
+        errors = int(found.pop("errors"))
+        extras = {
+            **found,
+            "rate_per_s": rate,
+            "achieved_per_s": round(ended.completions / ended.seconds, 1),
+        }
+        trial = replace(ended, elapsed_us=elapsed_us, errors=errors, extras=extras)
+        step = limits.step(trial, self._load.objective)
+        going_on.tried.append(step.tried)
+        here.view.note(f"      {cell.id}  {step}")
+        return trial
 
+    def _going_on(self) -> list[Cell]:
+        return [
+            cell
+            for cell, each in self._walks.items()
+            if cell not in self._here.lost and each.rate_per_s is not None
+        ]
 
-def _walk_cell(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:
-    """The record of a cell's walk, at the second attempt if need be, as with a closed load.
-
-    StorageProblem where no record could be kept.
-    """
-    try:
-        return _walk(order, run, planned, say)
-    except Exception as error:  # whatever it is, the next cell has its turn
-        error = worse(error, run.walk_samples(planned.cell.id))
-        first = why(error)
-        if isinstance(error, WrongAnswers | NotOffered | NoService):
-            return _failed(order, planned, error, None)
-    say(f"{planned.cell.id}: once more on a fresh service: {in_short(first)}")
-    remove(run.walk_record(planned.cell.id).parent)
-    try:
-        walked = _walk(order, run, planned, say)
-    except Exception as error:
-        return _failed(order, planned, worse(error, run.walk_samples(planned.cell.id)), first)
-    return walked.model_copy(update={"first_failure": first, "flags": (*walked.flags, "retried")})
-
-
-def _walk(order: OpenOrder, run: Run, planned: PlannedCell, say: Say) -> Walk:
-    """One attempt, on a service process of its own."""
-    with open_session(run, planned, order.attached) as session:
-        walker = Walker(order, run, planned, session, say)
-        return _begun(order, planned).model_copy(update=walker.walk())
-
-
-def _failed(
-    order: OpenOrder, planned: PlannedCell, error: Exception, first_failure: str | None
-) -> Walk:
-    flags = (
-        *(("retried",) if first_failure else ()),
-        *(("wrong-answers",) if isinstance(error, WrongAnswers) else ()),
-    )
-    told = {"status": "failed", "reason": why(error), "flags": flags}
-    return _begun(order, planned).model_copy(update=told | {"first_failure": first_failure})
-
-
-def _begun(order: OpenOrder, planned: PlannedCell) -> Walk:
-    return Walk(
-        cell=planned.cell,
-        shape=order.experiment.shape(planned.cell.complexity),
-        order=planned.order,
-        status="walked",
-    )
+    def _closed_per_s(self, cell: Cell) -> float | None:
+        """Correct responses per second of a short closed load; None, and the cell is lost, where
+        there was none."""
+        pilot = self._load.pilot
+        sent = short_load(self._here, cell, min(pilot.users, cell.users), pilot.seconds)
+        if sent is None:
+            return None
+        ends_us = sent.records["start_us"] + sent.records["elapsed_us"]
+        return float((sent.records["outcome"] == CORRECT).sum() / ends_us.max() * 1e6)

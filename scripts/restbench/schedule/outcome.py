@@ -6,25 +6,16 @@ from collections.abc import Sequence
 
 from restbench.analyse.measures import Row
 from restbench.analyse.npb_results import NpbRow
-from restbench.analyse.open_results import WalkResult
 from restbench.failures import CellsFailed, Failure, WrongAnswers
 
 
 def judge(rows: Sequence[Row]) -> None:
-    """Raise what a run of closed load has to end with; nothing where all cells were measured that
+    """Raise what a run of trials has to end with; nothing where all cells were measured that
     there was time for."""
     wrong = _with("wrong-answers", rows)
     absent = _with("not-offered", rows)
     failed = [each for each in _with("failed", rows) if each not in (*wrong, *absent)]
     _end(wrong, failed)
-
-
-def judge_walks(results: Sequence[WalkResult]) -> None:
-    """The same of an open load. A walk is not called unsteady: it looks at a rate again, and notes
-    where its looks do not agree (`not-settled`)."""
-    wrong = [each.cell.id for each in results if "wrong-answers" in each.walk.flags]
-    failed = [each.cell.id for each in results if each.walk.status == "failed"]
-    _end(wrong, [each for each in failed if each not in wrong])
 
 
 def judge_kernels(rows: Sequence[NpbRow]) -> None:

@@ -15,7 +15,6 @@ from restbench.machine import clock, machine
 from restbench.schedule import sources
 from restbench.schedule.begin import Ordered, sha256, surroundings
 from restbench.store.npb_records import NpbRun
-from restbench.store.open_records import Walk
 from restbench.store.store import Run, point_latest_to, read_model
 from restbench.store.writing import remove, write_model, write_text
 
@@ -147,9 +146,8 @@ def _require_readable(run: Run, manifest: Manifest) -> None:
     run.proofs()
     for planned in manifest.plan:
         folder = run.cell(planned.block, planned.cell.id)
-        known: dict[Path, type[NpbRun | Walk]] = {
+        known: dict[Path, type[NpbRun]] = {
             folder.npb_record: NpbRun,
-            run.walk_record(planned.cell.id): Walk,
         }
         for path, kind in known.items():
             if path.exists():

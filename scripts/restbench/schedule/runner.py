@@ -1,4 +1,4 @@
-"""A whole run of a closed load: blocks of interleaved trials until all is decided or time is up."""
+"""A whole run of trials: blocks until all is decided or time is up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.judge import study
 from restbench.schedule import attempts, block, resuming, windows
 from restbench.schedule.begin import begin, bodies, finish, interrupted
-from restbench.schedule.block import View, Wanted
+from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
 from restbench.store import calibration
 from restbench.store.store import Run

@@ -23,16 +23,6 @@ class CellFolder:
         return self.path / "samples.jtl"
 
     @property
-    def arrivals(self) -> Path:
-        """An open load's schedule: `arrival,offset_ms`."""
-        return self.path / "arrivals.csv"
-
-    @property
-    def step_record(self) -> Path:
-        """`step.json`: an OpenStep; written last, as `window.json` is."""
-        return self.path / "step.json"
-
-    @property
     def npb_record(self) -> Path:
         """`npb.json`: an NpbRun; written last, as `window.json` is."""
         return self.path / "npb.json"
@@ -41,16 +31,6 @@ class CellFolder:
     def direct_log(self) -> Path:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""
         return self.path / "direct.log"
-
-    @property
-    def load_log(self) -> Path:
-        """JMeter's own log."""
-        return self.path / "jmeter.log"
-
-    @property
-    def load_output(self) -> Path:
-        """What JMeter's launcher printed: all there is where JMeter itself never came up."""
-        return self.path / "jmeter.out"
 
     @property
     def sar_binary(self) -> Path:

@@ -9,12 +9,7 @@ from restbench.store.cell_folder import CellFolder
 from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or the record of a measurement.
-BEGUN = (
-    "manifest.json",
-    "trials.sqlite",
-    "raw/*/*/npb.json",
-    "raw/*/*/walk.json",
-)
+BEGUN = ("manifest.json", "trials.sqlite", "raw/*/*/npb.json")
 
 
 @dataclass(frozen=True)
@@ -157,31 +152,19 @@ class RunFolder:
         """The raw files of one measurement."""
         return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
 
+    @property
+    def windows(self) -> Path:
+        """`raw/windows/`: a folder for each long window."""
+        return self.path / "raw" / "windows"
+
     def window(self, cell_id: str) -> CellFolder:
         """The raw files of a cell's long window."""
-        return CellFolder(self.path / "raw" / "windows" / cell_id)
-
-    def walk_record(self, cell_id: str) -> Path:
-        """`walk.json`: a Walk, the search for one cell's highest rate of an open load."""
-        return self.path / "raw" / "open-load" / cell_id / "walk.json"
-
-    def walk_warmup(self, cell_id: str) -> CellFolder:
-        """The raw files of the closed load before a walk."""
-        return CellFolder(self.walk_record(cell_id).with_name("closed-load"))
+        return CellFolder(self.windows / cell_id)
 
     @property
     def presented_last(self) -> tuple[Path, ...]:
         """Of each kind of run the file that is made last, when all others are there."""
         return (self.report, self.open_load_steps_csv, self.npb_csv)
-
-    def walk_samples(self, cell_id: str) -> list[Path]:
-        """The sample log of every load of a walk that was begun."""
-        folder = self.walk_record(cell_id).parent
-        return sorted(CellFolder(each).samples for each in folder.glob("*/"))
-
-    def walk_step(self, cell_id: str, number: int) -> CellFolder:
-        """The raw files of one step of a walk, from 1."""
-        return CellFolder(self.walk_record(cell_id).with_name(f"step-{number:02d}"))
 
     @property
     def open_load_markdown(self) -> Path:

@@ -25,7 +25,6 @@ from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.npb_records import NpbRun
-from restbench.store.open_records import Walk
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -38,8 +37,6 @@ EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 #: Reads runs whose every measurement is a folder with a `cell.json`.
 LAST_OF_OLD_FORM = "311baf3"
-#: Long windows are in no block; the samples of one are written when it is over.
-WINDOWS = "block-0"
 
 
 def serve_folder() -> Path:
@@ -50,7 +47,6 @@ def serve_folder() -> Path:
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
-    Walk: "remove its folder; --resume walks again",
     NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
     Microbench: "remove it, and make another with 'make microbench'",
@@ -102,22 +98,18 @@ class Run(RunFolder):
         return forms.read_object(self.machine_file, _MEND)
 
     def has_record(self, planned: PlannedCell) -> bool:
-        """Whether a measurement, its block, or the walk of an open load, is finished."""
+        """Whether a measurement, or its block, is finished."""
         cell = self.cell(planned.block, planned.cell.id)
-        walk = self.walk_record(planned.cell.id)
-        if cell.npb_record.exists() or walk.exists():
+        if cell.npb_record.exists():
             return True
         return any(each.finished and each.block == planned.block for each in self.trials.blocks())
 
     def unrecorded(self) -> list[Path]:
-        """The folders of windows, measurements and walks that were begun and never finished."""
-        begun = [*self.path.glob("raw/block-*/*/"), *self.path.glob("raw/open-load/*/")]
+        """The folders of measurements that were begun and never finished."""
         return sorted(
             folder
-            for folder in begun
-            if not any(
-                (folder / name).exists() for name in ("window.json", "npb.json", "walk.json")
-            )
+            for folder in self.path.glob("raw/block-*/*/")
+            if not any((folder / name).exists() for name in ("window.json", "npb.json"))
         )
 
     @property

@@ -26,7 +26,7 @@ from restbench.machine import storage
 
 Microseconds = npt.NDArray[np.int64]
 #: Of a file of this form. Another number is another form, which is refused.
-FORM = 1
+FORM = 2
 #: The arm that measures a group's first cell once more: what it differs by is what chance does.
 AGAIN = "again"
 
@@ -39,11 +39,13 @@ CREATE TABLE IF NOT EXISTS trials (
     completions INTEGER NOT NULL, errors INTEGER NOT NULL, wrong INTEGER NOT NULL,
     elapsed BLOB NOT NULL, stages_ms TEXT NOT NULL, service_cpu_ms REAL, generator_cpu_ms REAL,
     busy_ms REAL, steal_ms REAL, compilers_ms REAL, collector_ms REAL, memory_mib REAL,
-    kinds TEXT NOT NULL, elapsed_of_kinds BLOB NOT NULL);
+    kinds TEXT NOT NULL, elapsed_of_kinds BLOB NOT NULL,
+    extras TEXT NOT NULL DEFAULT '{}');
 CREATE TABLE IF NOT EXISTS events (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, block INTEGER, cell TEXT, kind TEXT NOT NULL,
     text TEXT NOT NULL);
 """
+_TO_FORM_2 = "ALTER TABLE trials ADD COLUMN extras TEXT NOT NULL DEFAULT '{}'"
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Trial:
     """Resident memory of the service's processes at the end."""
     kinds_us: Mapping[str, Microseconds] = field(default_factory=dict)
     """Of a mix: the same as `elapsed_us` for each kind of request."""
+    extras: Mapping[str, float] = field(default_factory=dict)
+    """What only its driver tells, by name."""
 
     @property
     def completions(self) -> int:
@@ -158,7 +162,7 @@ class TrialFile:
         """Append trials, all or none."""
         with self._open() as file:
             file.executemany(
-                f"INSERT INTO trials VALUES (NULL{', ?' * 21})",  # noqa: S608 - only question marks
+                f"INSERT INTO trials VALUES (NULL{', ?' * 22})",  # noqa: S608 - only question marks
                 [_row(each) for each in trials],
             )
 
@@ -222,6 +226,9 @@ class TrialFile:
                 if form == 0:
                     file.executescript(_TABLES)
                     file.execute(f"PRAGMA user_version = {FORM}")
+                elif form == 1:
+                    file.execute(_TO_FORM_2)
+                    file.execute(f"PRAGMA user_version = {FORM}")
                 elif form != FORM:
                     raise Unreadable(f"{self.path}: of form {form}, this version reads {FORM}")
                 yield file
@@ -258,13 +265,14 @@ def _row(each: Trial) -> Sequence[Any]:
         each.memory_mib,
         json.dumps(kinds),
         _packed(together),
+        json.dumps(each.extras),
     )
 
 
 def _trial(row: Sequence[Any]) -> Trial:
     _id, block, number, cell, arm, users, began_ms, seconds, _completions, errors, wrong = row[:11]
     elapsed, stages_ms, service_ms, generator_ms, busy_ms, steal_ms = row[11:17]
-    compilers_ms, collector_ms, memory_mib, kinds, elapsed_of_kinds = row[17:]
+    compilers_ms, collector_ms, memory_mib, kinds, elapsed_of_kinds, extras = row[17:]
     together, at, kinds_us = _unpacked(elapsed_of_kinds), 0, {}
     for name, size in json.loads(kinds).items():
         kinds_us[name] = together[at : at + size]
@@ -289,6 +297,7 @@ def _trial(row: Sequence[Any]) -> Trial:
         collector_ms=collector_ms,
         memory_mib=memory_mib,
         kinds_us=kinds_us,
+        extras=json.loads(extras),
     )
 
 

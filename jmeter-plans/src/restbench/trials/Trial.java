@@ -78,36 +78,39 @@ final class Trial {
 
     /**
      * When the next request of a user is meant to be sent: now in a closed load; in an open one it waits for the next arrival.
+     * What has not been sent when the last arrival's moment, and what is measured, are over is not sent at all.
      *
      * @return {@link System#nanoTime} of that moment; -1 where the trial is over
      */
     long next() {
         long now = System.nanoTime();
-        if (now - openNanos >= 0) {
-            mark(opened);
-        }
+        markUpTo(now);
         if (arrivals == null) {
-            if (now - closeNanos < 0) {
-                return now;
-            }
-            mark(closed);
-            return -1;
+            return now - closeNanos < 0 ? now : -1;
         }
         int arrival = nextArrival.getAndIncrement();
-        if (arrival >= arrivals.length) {
-            if (now - closeNanos >= 0) {
-                mark(closed);
-            }
+        if (arrival >= arrivals.length || now - closeNanos >= 0 && now - dueNanos(arrivals.length - 1) > 0) {
             return -1;
         }
-        long due = begun.nanos() + TimeUnit.MICROSECONDS.toNanos(arrivals[arrival]);
+        long due = dueNanos(arrival);
         for (long wait = due - now; wait > 0; wait = due - System.nanoTime()) {
             LockSupport.parkNanos(wait);
         }
-        if (due - openNanos >= 0) {
+        markUpTo(due);
+        return due;
+    }
+
+    private long dueNanos(int arrival) {
+        return begun.nanos() + TimeUnit.MICROSECONDS.toNanos(arrivals[arrival]);
+    }
+
+    private void markUpTo(long moment) {
+        if (moment - openNanos >= 0) {
             mark(opened);
         }
-        return due;
+        if (moment - closeNanos >= 0) {
+            mark(closed);
+        }
     }
 
     /** A user is done. */
@@ -227,6 +230,8 @@ final class Trial {
 
         static final int BYTES = 40;
         private static final int FIRST_CAPACITY = 256;
+        /** As much as 16 bits hold. */
+        private static final long LATEST_MILLIS = 0xFFFF;
 
         private ByteBuffer buffer = ByteBuffer.allocate(FIRST_CAPACITY * BYTES).order(ByteOrder.LITTLE_ENDIAN);
 
@@ -239,16 +244,17 @@ final class Trial {
          * Adds one.
          *
          * @param startNanos when it was meant to be sent, from the trial's begin
+         * @param lateMillis how long after that moment it was sent
          * @param stagesMillis queue, parse, compute, serialize by the service's own clock; NaN where it told none
          */
-        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, float[] stagesMillis) {
+        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis) {
             if (buffer.remaining() < BYTES) {
                 buffer = ByteBuffer.allocate(2 * buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN).put(buffer.flip());
             }
             buffer.putLong(startNanos / 1000);
             buffer.putInt((int) (elapsedNanos / 1000)).putInt((int) (latencyNanos / 1000));
             buffer.putShort((short) status).put((byte) outcome).put((byte) kind);
-            buffer.putShort((short) user).putShort((short) 0);
+            buffer.putShort((short) user).putShort((short) Math.min(lateMillis, LATEST_MILLIS));
             for (float stage : stagesMillis) {
                 buffer.putFloat(stage);
             }

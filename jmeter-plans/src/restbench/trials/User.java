@@ -99,6 +99,7 @@ final class User {
         countUp();
         int status = 0;
         int outcome = ERROR;
+        long lateMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - due);
         long firstByte = due;
         try {
             Socket socket = connection(url);
@@ -130,7 +131,7 @@ final class User {
             LockSupport.parkNanos(AFTER_FAILURE_NANOS);
         }
         long now = System.nanoTime();
-        records.add(due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, stages);
+        records.add(due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, lateMillis, stages);
     }
 
     private void countUp() {

@@ -1,0 +1,123 @@
+"""A block that is being measured: its services, its load generator, and what has become of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from restbench.drive.generator import Generator
+from restbench.drive.payload import Requests, requests_of
+from restbench.experiment.cell import Cell
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.failures import EnvironmentProblem
+from restbench.machine import clock
+from restbench.schedule.deployments import Deployments, Key, Running
+from restbench.schedule.pace import Contest
+from restbench.store.store import Run
+from restbench.store.trials import Event, TrialFile
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a block is to measure, and in what time."""
+
+    block: int
+    contests: Sequence[Contest]
+    seconds: float
+
+
+@dataclass
+class Progress:
+    """What a block is at, for whoever watches."""
+
+    block: int
+    done: int = 0
+    planned: int = 0
+    """0 where nobody can know it: what comes next depends on what came before."""
+    cell: str = "starting services"
+    per_s: float = 0.0
+    until: float = 0.0
+    """When it is to end, by the monotonic clock."""
+
+
+class View(Protocol):
+    """Who is told how a block goes on."""
+
+    def note(self, text: str) -> None:
+        """A line worth reading."""
+
+    def show(self, progress: Progress) -> None:
+        """What the block is at; told at every trial."""
+
+
+@dataclass
+class BlockRun:
+    """A block that is being measured."""
+
+    order: Order
+    run: Run
+    wanted: Wanted
+    deployments: Deployments
+    load: Generator
+    view: View
+    progress: Progress
+    sent: Counter[tuple[Key, str]] = field(default_factory=Counter)
+    """How many requests each strategy of each service was sent, for the service's own count."""
+    lost: dict[Cell, str] = field(default_factory=dict)
+    """The cells that have no further trials in this block, with the reason."""
+
+    @property
+    def block(self) -> int:
+        """Its number, from 1."""
+        return self.wanted.block
+
+    @property
+    def file(self) -> TrialFile:
+        """Where its trials are appended."""
+        return self.run.trials
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Those that still have trials, each once."""
+        every = dict.fromkeys(cell for each in self.wanted.contests for cell in each.cells)
+        return [cell for cell in every if cell not in self.lost]
+
+    def requests(self, cell: Cell) -> Requests:
+        """What a cell sends."""
+        return requests_of(self.order.experiment, cell.complexity)
+
+    def running(self, cell: Cell) -> Running:
+        """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
+        running = self.deployments.of(cell)
+        if running is None:
+            raise EnvironmentProblem(self.deployments.lacks(cell) or "its service is not up")
+        return running
+
+    def announce(self, cell: Cell) -> None:
+        """Tell the load generator what a cell's trials send where."""
+        base = self.running(cell).service.base_url
+        url = f"{base}/matrix/{cell.strategy}?kernel={cell.kernel}"
+        self.load.cell(cell.id, url, self.run.payload(cell.complexity))
+
+    def count(self, cell: Cell, requests: int) -> None:
+        """So many requests were sent to a cell's strategy."""
+        self.sent[service_group(cell), cell.strategy] += requests
+
+    def lose(self, cell: Cell, kind: str, why: str) -> None:
+        """No further trial of a cell in this block; the others go on."""
+        self.lost[cell] = why
+        self.note(kind, why, cell)
+        self.view.note(f"{kind}  {cell.id}: {why}")
+
+    def note(self, kind: str, text: str, cell: Cell | None = None) -> None:
+        """Append an event of this block."""
+        told = None if cell is None else cell.id
+        self.file.note(Event(clock.now_text(), kind, text, self.block, told))
+
+    def at(self, what: str) -> None:
+        """Show what it is at."""
+        self.progress.cell = what
+        self.view.show(self.progress)

@@ -1,0 +1,161 @@
+"""The driver of closed loads: users who wait for their answers, trials as long as a cell's response
+time asks for, in interleaved rounds (method, rules 2, 3 and 6)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from restbench.drive.generator import CORRECT
+from restbench.experiment.cell import Cell
+from restbench.failures import EnvironmentProblem
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.deployments import Running
+from restbench.schedule.pace import (
+    Contest,
+    Pace,
+    Planned,
+    bands,
+    interleaved,
+    predicted_s,
+    rounds_of,
+    singles,
+)
+from restbench.schedule.preparation import short_load
+from restbench.schedule.reduction import helpers_ms, reduced
+from restbench.store.trials import Trial
+
+#: The load of every cell that tells how long its trials are.
+PILOT_S = 0.3
+#: A response time up to this is measured before a cell's trials; a longer one would take too long.
+PILOT_UP_TO_S = 0.5
+#: Of a block's time for trials, the part for cells that are slow or that no claim compares, and how
+#: many trials a slow one has in a run at most.
+SINGLES_PART = 0.45
+MOST_SLOW_TRIALS = 3
+NOT_MEASURED = "not-measured"
+
+
+@dataclass
+class ClosedDriver:
+    """Closed loads in one block (driver.Driver)."""
+
+    here: BlockRun
+    paces: dict[Cell, Pace] = field(default_factory=dict)
+
+    def pilot(self) -> None:
+        """How long each cell's trials are, from its response time: that of earlier blocks or of the
+        same cell with fewer users where it is long, else that of a short load, which also warms it
+        up. What would take longer than the profile gives has no trials."""
+        here = self.here
+        told: dict[str, float] = {}
+        for each in here.file.blocks():
+            told |= each.facts.get("response_s", {})
+        told |= {cell: found for cell, (_, found) in here.file.tried().items()}
+        known = {cell: told[cell.id] for cell in here.cells if cell.id in told}
+        cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
+        for cell in sorted(here.cells, key=lambda each: each.users):
+            here.at(cell.id)
+            found = known.get(cell) or predicted_s(cell, known, cores)
+            if found is None or found <= PILOT_UP_TO_S:
+                found = self._response_s(cell)
+            if found is None:
+                continue
+            known[cell] = found
+            self.paces[cell] = Pace(found, once=found > here.order.profile.slow_round_s)
+            limit = here.order.profile.longest_round_s
+            if found > limit and not here.order.experiment.test_ids(cell):
+                self._not_measured(cell, f"the profile's limit is {limit:g} s")
+        found_s = {cell.id: round(pace.response_s, 6) for cell, pace in self.paces.items()}
+        here.file.fact(here.block, "response_s", found_s)
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """All of a block's rounds are known before the first."""
+        here, paces = self.here, self.paces
+        alone = self._alone(SINGLES_PART * seconds)
+        compared = [
+            band
+            for each in here.wanted.contests
+            if each.compared
+            for band in bands(replace(each, cells=self._fast(each.cells)), paces)
+        ]
+        left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
+        rounds = rounds_of(compared, paces, left_s)
+        shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
+        plan = interleaved(
+            [*compared, *(Contest(cell.id, (cell,)) for cell in alone)],
+            rounds | {cell.id: count for cell, count in alone.items()},
+            shuffler,
+        )
+        here.progress.planned = sum(map(len, plan))
+        yield from plan
+
+    def trial(self, running: Running, planned: Planned) -> Trial:
+        """Let a cell's users send for as long as its pace says."""
+        here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
+        pids = running.service.pids()
+        before = helpers_ms(pids)
+        sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
+        here.count(cell, sent.records.size)
+        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        found = reduced(here.block, planned, cell.users, sent, pids, helpers)
+        if not found.completions and not found.wrong:
+            raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
+        return found
+
+    def _response_s(self, cell: Cell) -> float | None:
+        """The mean over all requests of a short load; None, and the cell is lost, where none was
+        right."""
+        sent = short_load(self.here, cell, cell.users, PILOT_S)
+        if sent is None:
+            return None
+        correct = sent.records[sent.records["outcome"] == CORRECT]
+        return float(correct["elapsed_us"].mean()) / 1e6
+
+    def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
+        paces, lost = self.paces, self.here.lost
+        return tuple(
+            cell for cell in cells if cell in paces and cell not in lost and not paces[cell].once
+        )
+
+    def _alone(self, seconds: float) -> dict[Cell, int]:
+        """Which cells outside the rounds have trials in this block, and how many: slow ones in one
+        block of the planned ones, those that no claim compares in each, as far as the time goes.
+        Those that had none after the planned blocks have none; beyond these slow ones have some
+        more."""
+        here = self.here
+        planned = here.order.profile.blocks
+        tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
+        contests = [each for each in here.wanted.contests if each.compared]
+        compared = {cell for each in contests for cell in self._fast(each.cells)}
+        most_slow = 1 if here.block <= planned else MOST_SLOW_TRIALS
+        open_ones = {
+            cell: pace
+            for cell, pace in self.paces.items()
+            if cell not in here.lost
+            and cell not in compared
+            and tried.get(cell.id, 0) < (most_slow if pace.once else planned)
+        }
+        in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
+        claimed = {cell for each in contests for cell in each.cells}
+        had = {cell: tried.get(cell.id, 0) for cell in open_ones}
+        found = singles(open_ones, had, in_tables, claimed, seconds)
+        if here.block == planned:
+            for cell in open_ones:
+                if cell not in found and not had[cell]:
+                    self._not_measured(cell, "the run had no time for it")
+        return found
+
+    def _not_measured(self, cell: Cell, why: str) -> None:
+        """No trial of a slow cell; told in one block of a run."""
+        told = {each.cell for each in self.here.file.events() if each.kind == NOT_MEASURED}
+        pace = self.paces[cell]
+        text = (
+            f"a round of its users takes {pace.response_s:.0f} s, {why}; "
+            f"it needs {pace.seconds:.0f} s"
+        )
+        if cell.id in told:
+            self.here.lost[cell] = text
+        else:
+            self.here.lose(cell, NOT_MEASURED, text)

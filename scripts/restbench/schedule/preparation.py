@@ -1,0 +1,160 @@
+"""What a block does before its first trial: look at each cell, prove each strategy, warm up."""
+
+from __future__ import annotations
+
+import time
+
+import httpx
+
+from restbench.drive.generator import CORRECT, Sent
+from restbench.experiment.cell import OPTIONAL, Cell
+from restbench.experiment.plan import service_group
+from restbench.experiment.records import Proof
+from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.machine import compilers, process
+from restbench.prove import proof
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.taking import renew_if_dead
+from restbench.store import proofs
+
+#: Of a warm service the compilers take no more of its CPU time (method, rule 3).
+WARM_SHARE = compilers.QUIET_SHARE
+#: One warming trial of a strategy: its users, and how long.
+WARMING_USERS = 10
+WARMING_S = 0.5
+#: A request that takes longer when nobody else sends one is not tried with many users.
+LONGEST_REQUEST_S = 30.0
+
+
+def look(here: BlockRun) -> None:
+    """One request of each kind of cell: what is not offered, answers wrong or takes too long has no
+    trials."""
+    seen: dict[tuple[object, ...], float | Exception] = {}
+    for cell in here.cells:
+        if why := here.deployments.lacks(cell):
+            absent = (cell.service, cell.strategy) in OPTIONAL
+            here.lose(cell, "not-offered" if absent else "failed", why)
+            continue
+        kind = (service_group(cell), cell.strategy, cell.complexity, cell.kernel)
+        if kind not in seen:
+            seen[kind] = _one_request(here, cell)
+        found = seen[kind]
+        if isinstance(found, Exception):
+            here.lose(cell, "wrong" if isinstance(found, WrongAnswers) else "failed", str(found))
+        elif found > LONGEST_REQUEST_S:
+            here.lose(cell, "too-slow", f"a single request takes {found:.0f} s")
+        else:
+            here.announce(cell)
+
+
+def _one_request(here: BlockRun, cell: Cell) -> float | Exception:
+    """How long it takes; what is wrong with it."""
+    running = here.running(cell)
+    begun = time.monotonic()
+    try:
+        for name, payload in here.requests(cell).payloads.items():
+            answer = running.service.post(cell.strategy, cell.kernel, payload.body("look"))
+            if answer.status_code != httpx.codes.OK:
+                return EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
+            if answer.content != payload.answer("look"):
+                return WrongAnswers(f"{name}: a wrong product before the first trial")
+    except httpx.HTTPError as error:
+        renew_if_dead(here, cell)
+        return EnvironmentProblem(f"no answer to one request: {error or type(error).__name__}")
+    return time.monotonic() - begun
+
+
+def prove(here: BlockRun) -> None:
+    """Each strategy of each service, once a run."""
+    known = {(each.service, each.strategy, each.placement) for each in here.run.proofs()}
+    for cell in here.cells:
+        key = (cell.service, cell.strategy, cell.placement)
+        if key in known or cell in here.lost:
+            continue
+        known.add(key)
+        here.at(f"proof of {cell.service} {cell.strategy}")
+        found = _proof(here, cell)
+        if found is None:
+            for other in here.cells:
+                if (other.service, other.strategy, other.placement) == key:
+                    here.lose(other, "failed", "its service dies of a few requests at once")
+            continue
+        proofs.keep(here.run, found)
+        says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
+        name = f"{cell.service} {cell.strategy} ({cell.placement})"
+        here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
+
+
+def _proof(here: BlockRun, cell: Cell) -> Proof | None:
+    """None where the service dies of it twice."""
+    for _attempt in range(2):
+        running = here.running(cell)
+        found = proof.prove(running.service, cell.strategy, cell.placement, running.cores.service)
+        if running.service.serves():
+            return found
+        if not renew_if_dead(here, cell):
+            break
+    return None
+
+
+def warm(here: BlockRun) -> None:
+    """Short loads on every strategy in turn, the smallest size of each, until a service's compilers
+    are quiet in a whole turn or its time is up."""
+    smallest: dict[tuple[object, ...], Cell] = {}
+    for cell in sorted(here.cells, key=lambda each: _work(here, each)):
+        smallest.setdefault((service_group(cell), cell.strategy, cell.kernel), cell)
+    waiting = list(smallest.values())
+    begun = time.monotonic()
+    spent = dict.fromkeys((service_group(cell) for cell in waiting), 0.0)
+    while waiting:
+        shares: dict[object, list[float]] = {}
+        for cell in waiting:
+            here.at(f"warming up {cell.service} {cell.strategy}")
+            before = time.monotonic()
+            users = min(WARMING_USERS, here.load.users)
+            share = _compilers_share(here, cell, users)
+            spent[service_group(cell)] += time.monotonic() - before
+            shares.setdefault(service_group(cell), []).append(share)
+        waiting = [
+            cell
+            for cell in waiting
+            if cell not in here.lost
+            and max(shares.get(service_group(cell), [0.0])) > WARM_SHARE
+            and spent[service_group(cell)] < here.order.profile.warm_max_s[cell.service]
+        ]
+    here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
+
+
+def _compilers_share(here: BlockRun, cell: Cell, users: int) -> float:
+    """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
+    lost of it."""
+    running = here.deployments.of(cell)
+    pids = running.service.pids() if running else ()
+    before_ms, worked_ms = compilers.cpu_ms(pids), process.cpu_ms(pids)
+    if short_load(here, cell, users, WARMING_S) is None:
+        return 0.0
+    worked_ms = process.cpu_ms(pids) - worked_ms
+    return (compilers.cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
+
+
+def _work(here: BlockRun, cell: Cell) -> int:
+    return min(each.shape.products for each in here.requests(cell).payloads.values())
+
+
+def short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent | None:
+    """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
+    where no answer was right twice, the second time on a fresh service."""
+    error = "its service is gone"
+    for _attempt in range(2):
+        running = here.deployments.of(cell)
+        if running is None:
+            break
+        sent = here.load.trial(cell.id, users, 0.0, seconds, running.service.pids())
+        here.count(cell, sent.records.size)
+        if (sent.records["outcome"] == CORRECT).any():
+            return sent
+        error = sent.first_error or "no answer to a short load"
+        if not renew_if_dead(here, cell):
+            break
+    here.lose(cell, "failed", error)
+    return None

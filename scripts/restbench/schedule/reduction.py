@@ -1,0 +1,116 @@
+"""What is kept of a trial: from the load generator's records and clocks to a row of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.analyse.estimates import percentile_ms
+from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
+from restbench.experiment.arrivals import Offsets, Phases
+from restbench.machine import compilers, process
+from restbench.schedule.pace import Planned
+from restbench.store.trials import Microseconds, Trial
+
+#: A JVM's garbage collector, by the names of its threads.
+COLLECTORS = ("GC Thread", "G1 ")
+
+
+def helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
+    """CPU time so far of compilers and garbage collectors, in milliseconds."""
+    return compilers.cpu_ms(pids), process.threads_cpu_ms(pids, COLLECTORS)
+
+
+def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
+    block: int,
+    planned: Planned,
+    users: int,
+    sent: Sent,
+    pids: Sequence[int],
+    helpers: Sequence[float],
+) -> Trial:
+    """A closed load's. What compilers and collectors took (`helpers`, of the whole trial): what is
+    measured gets its share of it."""
+    kept = sent.measured
+    correct = kept[kept["outcome"] == CORRECT]
+    service_ms = float(sent.closed.service_ms - sent.opened.service_ms)
+    whole_ms = sent.closed.service_ms - sent.begun.service_ms
+    part = service_ms / whole_ms if whole_ms > 0 else 1.0
+    kinds = {
+        name: _elapsed_us(correct[correct["kind"] == number])
+        for number, name in enumerate(sent.kinds)
+        if len(sent.kinds) > 1
+    }
+    return Trial(
+        block=block,
+        round=planned.round,
+        cell=planned.cell.id,
+        users=users,
+        began_ms=sent.opened.epoch_ms,
+        seconds=sent.seconds,
+        elapsed_us=_elapsed_us(correct),
+        errors=int((kept["outcome"] == ERROR).sum()),
+        wrong=int((sent.records["outcome"] == WRONG).sum()),
+        stages_ms=_stages_ms(correct),
+        arm=planned.arm,
+        service_cpu_ms=service_ms if pids else None,
+        generator_cpu_ms=float(sent.closed.generator_ms - sent.opened.generator_ms),
+        busy_ms=float(sent.closed.busy_ms - sent.opened.busy_ms),
+        steal_ms=float(sent.closed.steal_ms - sent.opened.steal_ms),
+        compilers_ms=helpers[0] * part,
+        collector_ms=helpers[1] * part,
+        memory_mib=_resident_mib(pids),
+        kinds_us=kinds,
+    )
+
+
+def arrivals_of(records: npt.NDArray[Any], phases: Phases) -> npt.NDArray[Any]:
+    """Those of the requests that were meant to be sent in the window of an open load."""
+    first_us, end_us = (1000 * each for each in phases.window_ms)
+    inside: npt.NDArray[Any] = records[
+        (records["start_us"] >= first_us) & (records["start_us"] < end_us)
+    ]
+    return inside
+
+
+def of_arrivals(
+    records: npt.NDArray[Any], offsets: Offsets, phases: Phases, late_ms: int
+) -> tuple[Microseconds, dict[str, float]]:
+    """What came of the window's arrivals: latency of the correct answers, sorted, from the intended
+    moment; and by name how many `arrivals` there were, `errors`, those `unsent` when the load was
+    over, those sent more than `late_ms` `late`, and p95 of lateness and of latency from sending.
+    """
+    first_ms, end_ms = phases.window_ms
+    sent = arrivals_of(records, phases)
+    correct = sent[sent["outcome"] == CORRECT]
+    arrivals = int(((offsets >= first_ms) & (offsets < end_ms)).sum())
+    late_us = 1000 * sent["late_ms"].astype(np.int64)
+    from_sending_us = correct["elapsed_us"] - 1000 * correct["late_ms"].astype(np.int64)
+    found: dict[str, float | None] = {
+        "arrivals": arrivals,
+        "errors": int((sent["outcome"] != CORRECT).sum()),
+        "unsent": arrivals - int(sent.size),
+        "late": int((late_us > 1000 * late_ms).sum()),
+        "lateness_p95_ms": percentile_ms(np.sort(late_us), 95),
+        "sent_p95_ms": percentile_ms(np.sort(from_sending_us), 95),
+    }
+    known = {name: float(value) for name, value in found.items() if value is not None}
+    return _elapsed_us(correct), known
+
+
+def _elapsed_us(records: npt.NDArray[Any]) -> Microseconds:
+    return np.sort(records["elapsed_us"]).astype(np.int64)
+
+
+def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
+    """The mean of each stage over the responses that told it."""
+    told = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in told.items()}
+    return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}
+
+
+def _resident_mib(pids: Sequence[int]) -> float:
+    return sum(process.resident_mib(pid) for pid in pids)

@@ -1,0 +1,260 @@
+"""What is shown of an open load's limits: a page to read, two tables, a figure, and one table for
+the terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from matplotlib.ticker import MaxNLocator
+from rich.table import Table
+
+from restbench.analyse import flags, limits
+from restbench.analyse.limits import LATE_MS, NOTES, Limit, Step, percentile_ms
+from restbench.analyse.measures import Row
+from restbench.experiment import experiment
+from restbench.experiment.cell import STRATEGIES
+from restbench.experiment.columns import readable
+from restbench.experiment.open_load import OpenLoad
+from restbench.failures import BadConfiguration
+from restbench.judge import study
+from restbench.show import drawing
+from restbench.show.chart import Chart, Line, Panel, Point
+from restbench.store.store import Run
+from restbench.store.writing import write_text
+
+METRIC = "latency_ms"
+TICKS = 6
+PERCENTILES = (50, 90, 95, 99)
+HEADINGS = {
+    "technique": "Technique",
+    "complexity": "Complexity",
+    "users": "In flight at most",
+    "limit_per_s": "Limit /s",
+    "limit_low_per_s": "from",
+    "limit_high_per_s": "to",
+    "blocks": "Blocks",
+    "met_per_s": "Met at /s",
+    "failed_per_s": "Not met at /s",
+    "latency_ms": "Latency ms",
+    "steps": "Steps",
+    "failed_why": "What failed there",
+    "failed_unsent": "Unsent there",
+    "failed_late": "Late there",
+    "notes": "Notes",
+}
+STEP_HEADINGS = {
+    "block": "Block",
+    "rate_per_s": "Offered /s",
+    "achieved_per_s": "Answered /s",
+    "arrivals": "Arrivals",
+    "unsent": "Unsent",
+    "late": f"Sent over {LATE_MS} ms late",
+    "lateness_p95_ms": "Lateness p95 ms",
+    "errors": "Errors",
+    **{f"p{percent}_ms": f"p{percent} ms" for percent in PERCENTILES},
+    "sent_p95_ms": "p95 ms from sending",
+    "load_cpu_pct": "Load CPU %",
+    "verdict": "Objective",
+}
+#: Left to the page: the terminal is narrow.
+LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
+FIGURE = "![Latency against the offered rate](../figures/open-load.svg)"
+HOW_TO_READ = (
+    "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
+    "does; latency counts from the intended moment to the end of the answer, so a request that "
+    "had to wait for a free connection, or for the load generator itself, is as slow as it was for "
+    "its client. Percentiles are over all arrivals of the window; one that got no correct answer "
+    "is slower than any other. In each block every technique walks to the highest rate that meets "
+    "the objective, a step of each in turn, in random order; its limit lies in the middle of its "
+    "bracket. *Limit* is their geometric mean over blocks, each on fresh services, *from* and *to* "
+    "its 95 % interval. In every block the objective was met at *Met at*, and not at *Not met at*. "
+    "This holds for windows as long as these: a service that falls behind slowly shows it only in "
+    "longer ones."
+)
+
+
+def of(run: Run, rows: Sequence[Row]) -> list[Limit]:
+    """The limits of a run's cells (`rows`), in the order of the experiment's file."""
+    said = {
+        row.cell.id: (
+            tuple(each for each in row.flags if each != "errors"),
+            next((each.reason for each in row.measurements if each.reason), None),
+        )
+        for row in rows
+    }
+    finished = {each.block for each in run.trials.blocks() if each.finished}
+    trials = [each for each in run.trials.trials() if each.block in finished]
+    return limits.limits([row.cell for row in rows], trials, load_of(run).objective, said)
+
+
+def load_of(run: Run) -> OpenLoad:
+    """What the run's experiment says of its open load."""
+    found = experiment.load(run.experiment_file).open
+    if found is None:
+        raise BadConfiguration(f"{run.experiment_file}: no table [open]")
+    return found
+
+
+def write(run: Run, found: Sequence[Limit]) -> None:
+    """Write open-load.svg, open-load.md, open-load.csv and, last, open-load-steps.csv."""
+    load = load_of(run)
+    if (drawn := chart(found, f"{load.objective}")) is not None:
+        write_text(run.open_load_figure, drawing.svg(drawn))
+    write_text(run.open_load_markdown, document(run, found))
+    write_text(run.open_load_csv, _as_csv(_factors(each) | _summary(each, load) for each in found))
+    write_text(
+        run.open_load_steps_csv,
+        _as_csv(
+            _factors(each) | {"step": number} | _step(walk.block, step)
+            for each in found
+            for walk in each.walks
+            for number, step in enumerate(walk.steps, start=1)
+        ),
+    )
+
+
+def document(run: Run, found: Sequence[Limit]) -> str:
+    """The page: the answer first, then every step."""
+    manifest, load = run.manifest(), load_of(run)
+    parts = [
+        f"# {manifest.title}",
+        f"- **Run**: {manifest.run}, {manifest.status}; {sum(bool(each.walks) for each in found)} "
+        f"of {len(found)} techniques walked\n- **Machine**: {study.machine_line(run)}\n"
+        f"- **Objective**: {load.objective}, from the intended moment; at most "
+        f"{load.objective.unsent_max_share:.1%} unsent, no errors\n- **Arrivals**: "
+        f"{load.arrivals}, seed {manifest.seed}",
+        _markdown(HEADINGS, [_summary(each, load) for each in found]),
+        HOW_TO_READ,
+        FIGURE if run.open_load_figure.exists() else "",
+        "\n".join(f"- **{note}**: {text}" for note, text in meanings(found, load).items()),
+    ]
+    for each in found:
+        parts += [f"## {each.cell.id}", each.reason or ""]
+        steps = [(walk.block, step) for walk in each.walks for step in walk.steps]
+        parts.append(_markdown(STEP_HEADINGS, [_step(*step) for step in steps]))
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def meanings(found: Sequence[Limit], load: OpenLoad) -> dict[str, str]:
+    """The notes of these limits, each with its sentence."""
+    notes = [note for each in found for note in each.notes(load.rates.resolution)]
+    return {note: NOTES.get(note) or flags.explain(note) for note in notes}
+
+
+def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
+    """The summary for the terminal."""
+    shown = [name for name in HEADINGS if name not in LESS_SHOWN]
+    title = f"Highest rate with {load.objective} from the intended moment"
+    table = Table(*(HEADINGS[name] for name in shown), title=title, title_justify="left")
+    for each in found:
+        summary = _summary(each, load)
+        table.add_row(*(readable(summary[name]) for name in shown))
+    return table
+
+
+def chart(found: Sequence[Limit], objective: str) -> Chart | None:
+    """A panel a complexity, a line a technique, a point a step; None where there is no point."""
+    panels: dict[str, list[Line]] = {}
+    for each in found:
+        if points := _points(each):
+            colour = list(STRATEGIES[each.cell.service]).index(each.cell.strategy)
+            line = Line(study.technique(each.cell), colour, points)
+            panels.setdefault(each.cell.complexity, []).append(line)
+    if not panels:
+        return None
+    ticks = {name: _ticks(lines) for name, lines in panels.items()}
+    return Chart(
+        title="Latency from the intended moment, against the rate at which requests arrive",
+        caption=f"Open load; the percentile of the objective ({objective}) over all arrivals of "
+        "each step. Hollow: the objective was not met. Do not compare the height of points beyond "
+        "the limit: it depends on how long the window was.",
+        x_label="Requests offered per second",
+        x_ticks=max(ticks.values()),
+        log_y=True,
+        panels=tuple(
+            Panel(METRIC, name, tuple(lines), ticks[name]) for name, lines in panels.items()
+        ),
+    )
+
+
+def _ticks(lines: Sequence[Line]) -> tuple[int, ...]:
+    highest = max(point.x for line in lines for point in line.points)
+    return tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, highest))
+
+
+def _points(limit: Limit) -> tuple[Point, ...]:
+    """A step whose percentile falls on requests without an answer has no point."""
+    steps = [step for walk in limit.walks for step in walk.steps]
+    return tuple(
+        Point(round(each.rate_per_s), each.latency_ms, None, bool(each.reasons), limit.cell.id)
+        for each in sorted(steps, key=lambda each: each.rate_per_s)
+        if each.latency_ms is not None and math.isfinite(each.latency_ms)
+    )
+
+
+def _factors(limit: Limit) -> dict[str, object]:
+    return dict(limit.cell.model_dump())
+
+
+def _summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
+    failed, interval = limit.failed, limit.interval
+    return {
+        "technique": study.technique(limit.cell),
+        "complexity": limit.cell.complexity,
+        "users": limit.cell.users,
+        "limit_per_s": _rounded(limit.limit_per_s),
+        "limit_low_per_s": _rounded(interval.low if interval else None),
+        "limit_high_per_s": _rounded(interval.high if interval else None),
+        "blocks": len(limit.limits_per_s),
+        "met_per_s": limit.met_per_s,
+        "failed_per_s": limit.failed_per_s,
+        "latency_ms": limit.met_latency_ms,
+        "steps": sum(len(each.steps) for each in limit.walks),
+        "failed_why": "; ".join(failed.reasons) if failed else "",
+        "failed_unsent": int(failed.trial.extras["unsent"]) if failed else None,
+        "failed_late": int(failed.trial.extras["late"]) if failed else None,
+        "notes": " ".join(limit.notes(load.rates.resolution)),
+    }
+
+
+def _step(block: int, step: Step) -> dict[str, object]:
+    trial = step.trial
+    load_ms = trial.generator_cpu_ms
+    return {
+        "block": block,
+        "rate_per_s": step.rate_per_s,
+        "achieved_per_s": trial.extras["achieved_per_s"],
+        "arrivals": int(trial.extras["arrivals"]),
+        "unsent": int(trial.extras["unsent"]),
+        "late": int(trial.extras["late"]),
+        "lateness_p95_ms": trial.extras.get("lateness_p95_ms"),
+        "errors": trial.errors,
+        **{f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES},
+        "sent_p95_ms": trial.extras.get("sent_p95_ms"),
+        "load_cpu_pct": None if load_ms is None else round(load_ms / trial.seconds / 10, 1),
+        "verdict": "; ".join(step.reasons) or "met",
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _markdown(headings: Mapping[str, str], rows: Iterable[Mapping[str, object]]) -> str:
+    lines = [list(headings.values()), ["---"] * len(headings)]
+    lines += [[readable(row[name]) for name in headings] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _as_csv(rows: Iterable[Mapping[str, object]]) -> str:
+    known = list(rows)
+    if not known:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, known[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(known)
+    return text.getvalue()

@@ -1,0 +1,243 @@
+"""From the trials of an open load to the limit of each cell, and what is shown of it."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from restbench.analyse import limits, measures
+from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
+from restbench.experiment.arrivals import Phases
+from restbench.experiment.cell import Cell
+from restbench.experiment.objective import Objective
+from restbench.experiment.records import Manifest, PlannedCell
+from restbench.experiment.statistics import geometric_interval
+from restbench.failures import CellsFailed, WrongAnswers
+from restbench.schedule import outcome
+from restbench.schedule.reduction import of_arrivals
+from restbench.show import limits as shown
+from restbench.store import store
+from restbench.store.store import Run
+from restbench.store.trials import Event, Trial
+from restbench.store.writing import write_json, write_model, write_text
+
+CELL = Cell(service="java", strategy="serial", complexity="medium", users=64)
+OTHER = CELL.model_copy(update={"strategy": "pinned"})
+OBJECTIVE = Objective(percentile=95, limit_ms=100)
+MACHINE = {
+    "processor": "A processor",
+    "cores_online": 2,
+    "cores_allowed": [0, 1],
+    "memory_mib": 2048,
+    "system": "A system",
+    "kernel": "6",
+    "java": "17",
+    "python": "3.11",
+}
+
+
+def trial(
+    rate: float, elapsed_ms: float, block: int = 1, cell: Cell = CELL, **told: float
+) -> Trial:
+    """Ten seconds of answers that all took as long."""
+    arrivals = round(10 * rate)
+    answered = int(told.pop("answered", arrivals))
+    extras = {
+        "rate_per_s": rate,
+        "achieved_per_s": rate,
+        "arrivals": arrivals,
+        "unsent": told.pop("unsent", 0),
+        "late": told.pop("late", 0),
+    }
+    return Trial(
+        block=block,
+        round=1,
+        cell=cell.id,
+        users=64,
+        began_ms=1_700_000_000_000,
+        seconds=10.0,
+        elapsed_us=np.full(answered, round(1000 * elapsed_ms), dtype=np.int64),
+        errors=int(told.pop("errors", 0)),
+        wrong=int(told.pop("wrong", 0)),
+        generator_cpu_ms=1_200.0,
+        extras=extras,
+    )
+
+
+def records(*rows: tuple[int, int, int, int]) -> np.ndarray:
+    """Of `(intended ms, sent so many ms late, elapsed ms since the intended moment, outcome)`."""
+    found = np.zeros(len(rows), dtype=RECORD)
+    for place, (start_ms, late_ms, elapsed_ms, end) in enumerate(rows):
+        found[place]["start_us"], found[place]["elapsed_us"] = 1000 * start_ms, 1000 * elapsed_ms
+        found[place]["late_ms"], found[place]["outcome"] = late_ms, end
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Three blocks of a cell with limits between 200 and 240 a second."""
+    made = Run(tmp_path)
+    plan = [
+        PlannedCell(cell=cell, block=block, order=block, test_ids=())
+        for block in (1, 2, 3)
+        for cell in (CELL, OTHER)
+    ]
+    manifest = Manifest(
+        run="a-run",
+        experiment="open-load",
+        profile="quick",
+        title="A title",
+        seed=1,
+        started="now",
+        status="complete",
+        git_commit="abc",
+        git_dirty=False,
+        command="restbench run",
+        plan=tuple(plan),
+    )
+    write_model(made.manifest_file, manifest)
+    write_json(made.machine_file, MACHINE)
+    write_text(made.experiment_file, store.experiment_file("open-load").read_text())
+    for block, (met, failed) in enumerate([(200, 220), (210, 230), (220, 240)], start=1):
+        made.trials.begin(block, "2026-11-24T01:00:00+00:00", {})
+        made.trials.add([trial(met, 40, block), trial(failed, 130, block)])
+        made.trials.finish(block, "2026-11-24T01:05:00+00:00")
+    return made
+
+
+def found_in(run: Run) -> dict[str, limits.Limit]:
+    return {each.cell.id: each for each in shown.of(run, measures.rows(run))}
+
+
+def test_latency_counts_from_the_intended_moment_and_only_the_windows_arrivals_count() -> None:
+    sent = records((50, 0, 9, CORRECT), (100, 0, 5, CORRECT), (150, 300, 307, CORRECT))
+    offsets = np.array([50, 100, 150, 199, 200])
+    elapsed_us, found = of_arrivals(sent, offsets, Phases(0.1, 0.1, 0.1), late_ms=10)
+    assert elapsed_us.tolist() == [5_000, 307_000]
+    assert (found["arrivals"], found["unsent"], found["late"]) == (3, 1, 1)
+
+
+def test_errors_and_wrong_answers_are_no_latency() -> None:
+    sent = records((0, 0, 5, CORRECT), (1, 0, 1, ERROR), (2, 0, 1, WRONG))
+    elapsed_us, found = of_arrivals(sent, np.array([0, 1, 2]), Phases(0, 1, 0), late_ms=10)
+    assert elapsed_us.tolist() == [5_000]
+    assert (found["errors"], found["unsent"]) == (2, 0)
+
+
+def test_lateness_is_of_every_request_and_latency_from_sending_is_without_it() -> None:
+    sent = records(*((at, at % 100, 20 + at % 100, CORRECT) for at in range(1000)))
+    _, found = of_arrivals(sent, np.arange(1000), Phases(0, 1, 0), late_ms=10)
+    assert (found["lateness_p95_ms"], found["sent_p95_ms"], found["late"]) == (94, 20, 890)
+
+
+def test_an_arrival_without_a_correct_answer_is_slower_than_any_other() -> None:
+    assert limits.percentile_ms(trial(100, 40, answered=951), 95) == 40
+    assert limits.percentile_ms(trial(100, 40, answered=949), 95) == math.inf
+
+
+def test_a_percentile_that_the_arrivals_do_not_support_is_none() -> None:
+    assert limits.percentile_ms(trial(99, 40), 95) is None
+    step = limits.step(trial(99, 40), OBJECTIVE)
+    assert step.reasons == ("990 arrivals do not support p95",)
+
+
+def test_a_step_is_held_against_the_objective_and_told_in_a_line() -> None:
+    assert str(limits.step(trial(200, 40), OBJECTIVE)) == "    200/s      40 ms  met"
+    slow = limits.step(trial(200, 130, unsent=3), OBJECTIVE)
+    assert slow.reasons == ("3 of 2000 arrivals were not sent", "p95 130 > 100 ms")
+
+
+def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interval(run: Run) -> None:
+    found = found_in(run)[CELL.id]
+    middles = [math.sqrt(200 * 220), math.sqrt(210 * 230), math.sqrt(220 * 240)]
+    expected = geometric_interval(middles)
+    assert found.limits_per_s == pytest.approx(middles)
+    assert found.interval is not None
+    assert found.limit_per_s == pytest.approx(expected.estimate)
+    assert (found.interval.low, found.interval.high) == (expected.low, expected.high)
+    assert (found.met_per_s, found.failed_per_s) == (200, 240)
+    assert found.met_latency_ms == 40
+    assert found.failed is not None
+    assert found.failed.reasons == ("p95 130 > 100 ms",)
+
+
+def test_the_page_says_the_limit_every_step_and_what_the_notes_mean(run: Run) -> None:
+    found = shown.of(run, measures.rows(run))
+    shown.write(run, found)
+    page = run.open_load_markdown.read_text()
+    assert "| S serial | medium | 64 | 220 | 196 | 246 | 3 | 200 | 240 | 40.0 | 6 |" in page
+    assert page.count("| met |") == 3
+    assert "1 of 2 techniques walked" in page
+    assert "../figures/open-load.svg" in page
+    rows = list(csv.DictReader(run.open_load_steps_csv.read_text().splitlines()))
+    assert [(row["block"], row["step"], row["unsent"], row["p95_ms"]) for row in rows[:2]] == [
+        ("1", "1", "0", "40.0"),
+        ("1", "2", "0", "130.0"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "note"),
+    [
+        ([(200, 130)], "never-met"),
+        ([(200, 40)], "never-failed"),
+        ([(200, 40), (260, 130)], "not-settled"),
+        ([(200, 40), (210, 130)], "one-block"),
+    ],
+)
+def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], note: str) -> None:
+    trials = [trial(rate, elapsed) for rate, elapsed in steps]
+    (found,) = limits.limits([CELL], trials, OBJECTIVE, {})
+    assert set(found.notes(0.1)) == {note, "one-block"}
+    assert note in limits.NOTES
+
+
+def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
+    run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
+    found = found_in(run)
+    assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
+    shown.write(run, list(found.values()))
+    assert "it did not come up" in run.open_load_markdown.read_text()
+    with pytest.raises(CellsFailed, match="java-pinned"):
+        outcome.judge(measures.rows(run))
+
+
+def test_a_wrong_answer_in_a_block_is_told_and_judged(run: Run) -> None:
+    run.trials.add([trial(210, 40, 3, wrong=1)])
+    run.trials.note(Event("now", "wrong", "1 answers were wrong in one trial", 3, CELL.id))
+    assert "wrong-answers" in found_in(run)[CELL.id].flags
+    with pytest.raises(WrongAnswers, match="java-serial"):
+        outcome.judge(measures.rows(run))
+
+
+def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> None:
+    run.trials.add([trial(500, 40, 3, wrong=1)])
+    found = found_in(run)[CELL.id]
+    assert [each.block for each in found.walks] == [1, 2]
+
+
+def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
+    load = shown.load_of(run)
+    found = limits.known_limits(run.trials.trials(), load)
+    assert found == {CELL.id: pytest.approx(219.7, abs=0.1)}
+
+
+def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run: Run) -> None:
+    chart = shown.chart(shown.of(run, measures.rows(run)), "p95 <= 100 ms")
+    assert chart is not None
+    ((line,),) = (panel.lines for panel in chart.panels)
+    assert [(point.x, point.y, point.doubtful) for point in line.points][:3] == [
+        (200, 40.0, False),
+        (210, 40.0, False),
+        (220, 130.0, True),
+    ]
+    shown.write(run, shown.of(run, measures.rows(run)))
+    assert "from the intended moment" in run.open_load_figure.read_text()
+
+
+def test_without_a_step_there_is_no_figure() -> None:
+    assert shown.chart(limits.limits([CELL], [], OBJECTIVE, {}), "p95 <= 100 ms") is None
