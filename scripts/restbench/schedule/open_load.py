@@ -72,7 +72,7 @@ class OpenDriver:
             self._walks[cell] = _Walk(start_per_s, self._load.search(limit_per_s))
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """A step at a time; none that would not end in time."""
+        """A step at a time; none that would not end in time: its cell's walk is over then."""
         ends, number = time.monotonic() + seconds, 0
         while going_on := self._going_on():
             number += 1
@@ -80,8 +80,9 @@ class OpenDriver:
             for cell in going_on:
                 rate = self._walks[cell].rate_per_s
                 if rate and time.monotonic() + self._load.phases(rate).seconds > ends:
-                    self._here.view.note(f"block {self._here.block}: time is over")
-                    return
+                    del self._walks[cell]
+                    self._here.view.note(f"      {cell.id}  no time for {rate:g}/s")
+                    continue
                 yield [Planned(CONTEST, number, cell, "")]
 
     def trial(self, running: Running, planned: Planned) -> Trial:
