@@ -1,9 +1,10 @@
 """What the contract says about a request, written from the contract and from nothing else.
 
-It shares no line and no library with the services: JSON is read by Python's own parser, made strict
-here (they have msgspec and orjson, and Jackson), numbers are Python's integers, which are exact at
-any size. Slow and plain, so that it can be checked by reading it beside the contract. The order in
-which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006.
+It shares no line with the services. JSON is read by Python's own parser, made strict here, where
+they have msgspec and orjson, and Jackson; the Python service has that parser only for escapes in
+members' names, which Jackson reads too. Numbers are Python's integers, exact at any size.
+Slow and plain, so that it can be checked by reading it beside the contract. The order in which the
+contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006.
 """
 
 from __future__ import annotations
