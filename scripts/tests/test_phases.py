@@ -50,13 +50,13 @@ def account(clock: Clock) -> Iterator[Account]:
 
 
 def test_each_moment_belongs_to_the_innermost_phase(account: Account, clock: Clock) -> None:
-    with phases.spent_on("collectors"):
+    with phases.spent_on("warm-up"):
         clock.now_s += 1
-        with phases.spent_on("window"):
+        with phases.spent_on("trials"):
             clock.now_s += 5
         clock.now_s += 2
     clock.now_s += 0.5
-    assert account.seconds() == {"other": 10.5, "collectors": 3.0, "window": 5.0}
+    assert account.seconds() == {"other": 10.5, "warm-up": 3.0, "trials": 5.0}
 
 
 def test_a_phase_ends_when_its_block_fails(account: Account, clock: Clock) -> None:
@@ -71,26 +71,26 @@ def test_what_other_threads_do_meanwhile_takes_no_time_of_its_own(
     account: Account, clock: Clock
 ) -> None:
     def work() -> None:
-        with phases.spent_on("window"):
+        with phases.spent_on("trials"):
             clock.now_s += 1
 
-    with phases.spent_on("service warm-up"):
+    with phases.spent_on("pilot"):
         beside = threading.Thread(target=work)
         beside.start()
         beside.join()
-    assert account.seconds() == {"other": 10.0, "service warm-up": 1.0}
+    assert account.seconds() == {"other": 10.0, "pilot": 1.0}
 
 
 def test_without_an_account_a_phase_is_nothing() -> None:
-    with phases.spent_on("window"):
+    with phases.spent_on("trials"):
         assert phases.current() is None
 
 
-def test_setup_is_all_but_the_warm_up_and_the_window_of_cells() -> None:
-    seconds = {"window": 50.0, "warm-up": 25.0, "load start": 15.0, "other": 10.0}
+def test_setup_is_all_but_the_trials_and_the_long_windows() -> None:
+    seconds = {"trials": 50.0, "long windows": 25.0, "pilot": 15.0, "other": 10.0}
     assert phases.setup_share(seconds) == 0.25
     assert phases.told(seconds) == (
-        "set-up and tear-down 25 % (load start 15.0 %, other 10.0 %), warm-up 25 %, window 50 %"
+        "set-up and tear-down 25 % (pilot 15.0 %, other 10.0 %), trials 50 %, long windows 25 %"
     )
     assert phases.setup_share({}) == 0
 

@@ -133,7 +133,7 @@ def _measured(order: Order, begun: Run | None) -> Presented:
         run = running.run_for(order, begun)
     console.print(_cost(order))
     with running.kept(run), spending.noted(run) as note_time:
-        with phases.spent_on("blocks"), ProgressView(console) as view:
+        with ProgressView(console) as view:
             runner.execute(order, run, view)
         return results.present(run, note_time)
 

@@ -15,27 +15,20 @@ from typing import Literal
 
 Phase = Literal[
     "checks",
-    "blocks",
-    "long windows",
     "service start",
     "proofs",
-    "service warm-up",
-    "before the load",
-    "load start",
     "warm-up",
-    "window",
-    "load end",
-    "collectors",
+    "pilot",
+    "trials",
+    "long windows",
     "drain",
-    "records",
     "service stop",
     "dashboards",
     "tables and figures",
     "page",
 ]
-#: The load is on and what is measured comes of it: a cell's own warm-up, which its course is judged
-#: by, and its window. Everything else is set-up and tear-down.
-MEASURING: tuple[Phase, ...] = ("warm-up", "window")
+#: The load is on and what is measured comes of it. Everything else is set-up and tear-down.
+MEASURING: tuple[Phase, ...] = ("trials", "long windows")
 #: What is in no phase: the harness' own start, plans, estimates, lines on the terminal.
 OTHER = "other"
 
@@ -112,7 +105,7 @@ def setup_share(seconds: Mapping[str, float]) -> float:
 
 def told(seconds: Mapping[str, float]) -> str:
     """In a line, the longest part of set-up and tear-down first:
-    `set-up and tear-down 23 % (load start 9.1 %, drain 4.0 %, …), warm-up 20 %, window 57 %`."""
+    `set-up and tear-down 23 % (warm-up 9.1 %, pilot 4.0 %, …), trials 70 %, long windows 7 %`."""
     whole = sum(seconds.values()) or 1.0
     beside = {name: spent for name, spent in seconds.items() if name not in MEASURING}
     parts = ", ".join(

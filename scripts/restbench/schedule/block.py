@@ -10,6 +10,7 @@ from restbench.drive import generator, monitor
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.machine import clock, process, speed
+from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.schedule import preparation
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
@@ -42,14 +43,18 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     file.begin(wanted.block, clock.now_text(), facts)
     with _opened(order, run, wanted, view) as here:
         here.progress.until = ends
-        preparation.look(here)
-        preparation.prove(here)
+        with spent_on("proofs"):
+            preparation.look(here)
+            preparation.prove(here)
         counted = _counted(here)
-        preparation.warm(here)
+        with spent_on("warm-up"):
+            preparation.warm(here)
         driver = DRIVERS[order.experiment.driver](here)
-        driver.pilot()
-        for planned in driver.rounds(ends - time.monotonic()):
-            take_round(here, driver, planned)
+        with spent_on("pilot"):
+            driver.pilot()
+        with spent_on("trials"):
+            for planned in driver.rounds(ends - time.monotonic()):
+                take_round(here, driver, planned)
         _check_counts(here, counted)
         _check_cores(here)
     file.finish(wanted.block, clock.now_text())
@@ -62,7 +67,8 @@ def _opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Bloc
     view.show(progress)
     deployments = Deployments(run, wanted.block, order.experiment.settings, order.attached)
     try:
-        deployments.start(dict.fromkeys(map(service_group, cells)))
+        with spent_on("service start"):
+            deployments.start(dict.fromkeys(map(service_group, cells)))
         cores = next((each.cores for each in deployments.up.values()), None)
         users = max((cell.users for cell in cells), default=1)
         folder = run.path / "load" / f"block-{wanted.block}"
@@ -70,7 +76,8 @@ def _opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Bloc
         with generator.started(max(users, preparation.WARMING_USERS), folder, load_cores) as load:
             yield BlockRun(order, run, wanted, deployments, load, view, progress)
     finally:
-        deployments.stop()
+        with spent_on("service stop"):
+            deployments.stop()
 
 
 def _counted(here: BlockRun) -> dict[tuple[Key, str], tuple[Running, float | None]]:

@@ -16,6 +16,7 @@ from restbench.experiment.plan import service_group
 from restbench.experiment.records import LongWindow, Window
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
+from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
 from restbench.schedule.deployments import Deployments
 from restbench.store.store import Run
@@ -28,6 +29,7 @@ WARM_SHARE = 0.5
 FIRST_WARM_S = 6.0
 
 
+@spent_on("long windows")
 def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
     """A window for each cell that the profile names and that has none yet."""
     cells = [
