@@ -23,9 +23,10 @@ from restbench.store.trials import Trial
 #: An arrival sent later than this found every user busy, or the generator without a CPU.
 LATE_MS = 10
 NOTES = {
-    "never-met": "In a block no rate down to the lowest met the objective; a lower one needs "
-    "longer windows for its percentile.",
-    "never-failed": "In a block every rate up to the highest met the objective.",
+    "never-met": "In a block no step met the objective, down to the lowest rate whose windows "
+    "suffice for its percentile, or until its time was over.",
+    "never-failed": "In a block every step met the objective, up to the highest rate, or until its "
+    "time was over.",
     "not-settled": "A block's time was over before its bracket was as narrow as asked for.",
     "one-block": "One walk has no interval: what differs by chance is not known.",
 }
