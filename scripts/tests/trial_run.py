@@ -117,11 +117,12 @@ def build(
     per_s: Mapping[str, Sequence[float]],
     speed: Mapping[str, float] | None = SPEED,
     claims: str | None = None,
+    experiment: str = EXPERIMENT,
     **others: float,
 ) -> Run:
     """A complete run: by cell (`java serial low 10`) the throughput of each of its blocks."""
     run = Run(path)
-    write_text(run.experiment_file, EXPERIMENT)
+    write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
     blocks = max(map(len, per_s.values()))
     cells = {cell(text): values for text, values in per_s.items()}

@@ -52,6 +52,8 @@ def show_plan(
         npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
+    for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
+        console.print(line, markup=False, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
     for contest in runner.contests_of(order):
         part = f"{contest.share:g} of the time" if contest.compared else "what time is left"

@@ -18,7 +18,7 @@ from restbench.experiment.npb_experiment import is_npb
 from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import export, figures, keep, limits, report, tables
+from restbench.show import effects, export, factorial_view, figures, keep, limits, report, tables
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench
 
@@ -127,5 +127,16 @@ def _limits(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[
     console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
 
 
+def _factorial(
+    run: store.Run, rows: Sequence[measures.Row], _before_page: Callable[[], None]
+) -> None:
+    """What explains the response of a factorial design."""
+    found = factorial_view.of(run, rows)
+    if found is not None:
+        factorial_view.write(run, found)
+        console.print(effects.sentence(found), markup=False)
+        console.print(f"effects     {run.factorial_markdown}  (and .json)", soft_wrap=True)
+
+
 #: What is made of a run's trials, by the name in its experiment's file.
-VIEWS = {"study": _study, "limits": _limits}
+VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial}

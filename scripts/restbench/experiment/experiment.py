@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
 
+from restbench.experiment import columns, design
 from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
@@ -20,6 +22,7 @@ from restbench.experiment.cell import (
     ServiceName,
     Shape,
 )
+from restbench.experiment.design import Design, Level
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
@@ -117,7 +120,7 @@ class Experiment(Strict):
     element_max: int = 50
     driver: Literal["closed-load", "open-load"] = "closed-load"
     """What sends the load of its trials."""
-    views: Annotated[list[Literal["study", "limits"]], Field(min_length=1)] = Field(
+    views: Annotated[list[Literal["study", "limits", "factorial"]], Field(min_length=1)] = Field(
         default=["study"]
     )
     """What is made of its trials."""
@@ -127,7 +130,9 @@ class Experiment(Strict):
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
     """Variables of a service's environment, beside its defaults."""
     profiles: dict[str, Profile]
-    cells: Annotated[list[CellGroup], Field(min_length=1)]
+    cells: list[CellGroup] = Field(default_factory=list)
+    factorial: Design | None = None
+    """Whose corner points are cells, before those of `cells`."""
     groups: list[Group] = Field(default_factory=list)
     """Cells in none of them are one more group, `rest`."""
     tests: list[TestId] = Field(default_factory=list)
@@ -145,9 +150,31 @@ class Experiment(Strict):
             raise ValueError("views: 'limits' are those of driver 'open-load'")
         return self
 
+    @field_validator("factorial", mode="before")
+    @classmethod
+    def _design(cls, table: object) -> Design | None:
+        """BadConfiguration, which names the key and what is allowed."""
+        if not isinstance(table, Mapping):
+            return None
+        return design.parse(table, "factorial", columns.METRICS)
+
+    @model_validator(mode="after")
+    def _has_cells(self) -> Self:
+        if not self.cells and self.factorial is None:
+            raise ValueError("cells: need one group or more, or a table [factorial]")
+        if ("factorial" in self.views) != (self.factorial is not None):
+            raise ValueError("views: 'factorial' belongs to a table [factorial], and that to it")
+        return self
+
     @model_validator(mode="after")
     def _complexities_are_defined(self) -> Self:
         require_known(self.mixes, self.complexities)
+        for cell in self.corners():
+            if cell.complexity not in self.levels:
+                raise ValueError(
+                    f"factorial: complexity: '{cell.complexity}' is not defined; "
+                    f"defined are {', '.join(self.levels)}"
+                )
         for group in self.cells:
             for level in group.complexity:
                 if level not in self.levels:
@@ -183,7 +210,19 @@ class Experiment(Strict):
 
     def all_cells(self) -> list[Cell]:
         """Every cell once, in the order of the file."""
-        return list(dict.fromkeys(cell for group in self.cells for cell in group.cells()))
+        grouped = [cell for group in self.cells for cell in group.cells()]
+        return list(dict.fromkeys([*self.corners(), *grouped]))
+
+    def corners(self) -> list[Cell]:
+        """The cells of the factorial design in Yates order; ValueError where its factors are no
+        cell's, or a service has no such strategy."""
+        if self.factorial is None:
+            return []
+        if others := {*self.factorial.factors, *self.factorial.fixed} - {*FACTORS}:
+            raise ValueError(
+                f"factorial.factors: '{min(others)}' is none; allowed are {', '.join(FACTORS)}"
+            )
+        return [_corner(levels) for levels in self.factorial.cells()]
 
     def test_ids(self, cell: Cell) -> tuple[str, ...]:
         """The ids of the study's tests that this cell answers."""
@@ -200,6 +239,20 @@ class Experiment(Strict):
         return self.profiles[name]
 
 
+def _corner(levels: Mapping[str, Level]) -> Cell:
+    try:
+        (cell,) = CellGroup.model_validate(
+            {name: level if name == "service" else [level] for name, level in levels.items()}
+            | {"name": "factorial"}
+        ).cells()
+    except PydanticError as error:
+        problem = error.errors()[0]
+        key = ".".join(str(part) for part in problem["loc"][:1])
+        message = problem["msg"].removeprefix("Value error, ")
+        raise ValueError(f"factorial: {key}: {message}".replace(": : ", ": ")) from error
+    return cell
+
+
 def load(path: Path) -> Experiment:
     """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
     try:
@@ -210,6 +263,8 @@ def load(path: Path) -> Experiment:
         raise BadConfiguration(f"{path}: not TOML: {error}") from error
     except PydanticError as error:
         raise BadConfiguration(f"{path}: {_first_problem(error)}") from error
+    except BadConfiguration as error:
+        raise BadConfiguration(f"{path}: {error}") from error
 
 
 def _first_problem(error: PydanticError) -> str:

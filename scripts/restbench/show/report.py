@@ -14,9 +14,12 @@ from markupsafe import Markup
 from restbench.analyse import flags, long_windows, measures
 from restbench.analyse.measures import Row
 from restbench.experiment import claim_file, columns, experiment
+from restbench.failures import CellsFailed
 from restbench.judge import leader, regret, study, verdicts
 from restbench.show import (
     charts,
+    effects,
+    factorial_view,
     figures,
     microbench_text,
     provenance,
@@ -94,6 +97,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         **_audit_parts(run, rows),
         **_claims_parts(run, rows),
         **_regret_parts(run, rows),
+        **_factorial_parts(run, rows),
         "answer": leader.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
@@ -146,6 +150,24 @@ def _regret_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
             for name, chart in regret_figure.charts(found.regrets).items()
         },
     }
+
+
+def _factorial_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:
+    try:
+        found = factorial_view.of(run, rows)
+    except CellsFailed:  # its view says so; the page shows what there is
+        found = None
+    drawn = factorial_view.figures(found) if found else {}
+    return {
+        "factorial": found,
+        "factorial_sentence": effects.sentence(found) if found else "",
+        "factorial_figures": [_inline(each) for each in drawn.values()],
+    }
+
+
+def _inline(svg: str) -> Markup:
+    """A figure within the page, without what only a file of its own has."""
+    return Markup(svg[svg.index("<svg") :])  # noqa: S704 - drawn by us
 
 
 def _audit_parts(run: Run, rows: Sequence[Row]) -> dict[str, Any]:

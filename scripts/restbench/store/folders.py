@@ -122,6 +122,11 @@ class RunFolder:
         return self.figures / f"{name}.svg"
 
     @property
+    def factorial_markdown(self) -> Path:
+        """`tables/factorial.md`: the effects of a factorial design; `.json` for programs."""
+        return self.path / "tables" / "factorial.md"
+
+    @property
     def regret_csv(self) -> Path:
         """The strategy that chooses against the best fixed one: a row a cell and metric."""
         return self.path / "tables" / "regret.csv"

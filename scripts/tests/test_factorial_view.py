@@ -1,0 +1,115 @@
+"""A factorial design from an experiment's file to the page: cells, effects, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from trial_run import EXPERIMENT, build
+from typer.testing import CliRunner
+
+from restbench import cli
+from restbench.analyse import measures
+from restbench.experiment import experiment
+from restbench.failures import BadConfiguration, CellsFailed
+from restbench.show import factorial_view, report
+from restbench.store.store import EXPERIMENTS, Run
+
+DESIGN = """
+[factorial]
+design = "2^k r"
+fixed = { service = "java", complexity = "low" }
+[factorial.factors]
+strategy = ["serial", "pinned"]
+users = [10, 30]
+"""
+FILE = (
+    EXPERIMENT.partition("[[cells]]")[0].replace(
+        "seed = 7", 'seed = 7\nviews = ["study", "factorial"]'
+    )
+    + DESIGN
+)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """pinned has half of serial's throughput, users change nothing; blocks differ by a tenth. So of
+    the variation 4·3·500² = 3.000e6 is strategy; blocks are 8·150² = 0.180e6, the rest 0.020e6."""
+    per_s = {
+        f"java {strategy} low {users}": [scale * base for scale in (0.9, 1.0, 1.1)]
+        for strategy, base in (("serial", 2000.0), ("pinned", 1000.0))
+        for users in (10, 30)
+    }
+    return build(tmp_path / "run", per_s, experiment=FILE.replace('claims = "claims.toml"\n', ""))
+
+
+def test_the_corners_are_the_cells_and_the_plan_tells_the_design(tmp_path: Path) -> None:
+    shipped = experiment.load(EXPERIMENTS / "factorial.toml")
+    assert len(shipped.all_cells()) == len(set(shipped.corners())) == 8
+    assert {cell.strategy for cell in shipped.corners()} == {"serial", "thread-pool"}
+    told = CliRunner().invoke(cli.app, ["plan", "factorial"]).output
+    assert "2^k r: 3 factors, 8 cells a block" in told
+    assert "A strategy: serial" in told
+
+
+def test_a_technique_that_halves_throughput_explains_nearly_all_of_it(run: Run) -> None:
+    found = factorial_view.of(run, measures.rows(run))
+    assert found is not None
+    effects = {each.name: each for each in found.effects}
+    assert effects["strategy"].share_pct == pytest.approx(100 * 3.0 / 3.2, abs=0.1)
+    assert found.block_share_pct == pytest.approx(100 * 0.18 / 3.2, abs=0.1)
+    assert found.error_share_pct == pytest.approx(100 * 0.02 / 3.2, abs=0.1)
+    assert effects["users"].share_pct < 0.1
+    assert [round(each) for each in found.blocks] == [1, 2, 3]
+
+
+def test_tables_figures_and_page_say_so(run: Run) -> None:
+    rows = measures.rows(run)
+    found = factorial_view.of(run, rows)
+    assert found is not None
+    factorial_view.write(run, found)
+    text = run.factorial_markdown.read_text()
+    assert "94 % of the variation is `strategy`" in text
+    effects = json.loads(run.factorial_markdown.with_suffix(".json").read_text())["effects"]
+    assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
+    for name in (factorial_view.EFFECTS, factorial_view.RESIDUALS):
+        assert run.named_figure(name).read_text().startswith("<?xml")
+    page = report.write(run, rows).read_text()
+    part = page.partition('id="factorial"')[2].partition("</section>")[0]
+    assert part.count("<svg") == 2 and "<?xml" not in part
+    assert "strategy × users" in part
+
+
+def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
+    lacking = build(tmp_path / "run", {"java serial low 10": [100.0]}, experiment=FILE)
+    with pytest.raises(CellsFailed, match="no block has all 4 cells"):
+        factorial_view.of(lacking, measures.rows(lacking))
+    assert 'id="factorial"' not in report.write(lacking, measures.rows(lacking)).read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"2^k r"', '"3^k"', r"factorial\.design: Input should be '2\^k r' or"),
+        ("[10, 30]", "[10]", r"factorial\.factors: users: two different levels are needed"),
+        ("users = [10, 30]", "cores = [1, 2]", "'cores' is none; allowed are service, strategy,"),
+        ('"pinned"]', '"fast"]', "factorial: .*'fast' is not one of the java service's: serial"),
+        ('complexity = "low"', 'complexity = "tiny"', "complexity: 'tiny' is not defined; defined"),
+        (
+            '"2^k r"',
+            '"2^k r"\nresponse = "speed"',
+            "'speed' is no column .*; allowed are thr",
+        ),
+        ('views = ["study", "factorial"]', 'views = ["study"]', r"views: 'factorial' belongs to"),
+    ],
+)
+def test_a_design_that_cannot_be_is_one_line_with_file_key_and_what_is_allowed(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    assert old in FILE
+    path.write_text(FILE.replace(old, new))
+    with pytest.raises(BadConfiguration, match=told) as refused:
+        experiment.load(path)
+    assert str(refused.value).startswith(str(path)) and "\n" not in str(refused.value)
