@@ -98,13 +98,17 @@ def test_a_long_body_is_not_decoded_on_its_thread(adaptive: Adaptive) -> None:
     assert adaptive.decisions()["low-priority"] == 1, "nothing is known of it yet"
 
 
-def test_what_a_body_costs_is_learnt_from_the_first(adaptive: Adaptive) -> None:
+def test_what_a_body_costs_is_learnt_from_those_before(adaptive: Adaptive) -> None:
+    """From the first, where nothing took its core away meanwhile: then it seemed to cost more."""
     workload = Observed()
     body = b" " * MOST_DECODED_HERE_BYTES + b"3"
-    for _ in range(2):
+    sent = 0
+    while not adaptive.decisions()["caller"] and sent < 30:
         adaptive.execute(Job(workload, workload, body)).result()
+        sent += 1
     assert adaptive._ns_per[BYTE] * len(body) < LONG_NS
-    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": 1}
+    assert adaptive.decisions() == {"caller": 1, "process": 0, "low-priority": sent - 1}
+    assert sent > 1
 
 
 def test_an_unknown_kind_is_taken_for_long_where_it_may_be(adaptive: Adaptive) -> None:
