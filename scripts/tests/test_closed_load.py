@@ -1,0 +1,134 @@
+"""What the driver of closed loads does with a block's time: pilot, rounds, slow cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from fixture_run import cell
+
+from restbench.drive.generator import CORRECT, RECORD
+from restbench.experiment.cell import Cell
+from restbench.schedule import closed_load
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.closed_load import ClosedDriver
+from restbench.schedule.pace import Contest
+from restbench.store.trials import Event, Trial, TrialFile
+
+FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
+ALONE = cell("java thread-per-element medium 10")
+TABLE = cell("java thread-pool high 60")
+#: Response times in seconds, as a pilot finds them.
+RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
+
+
+class Block:
+    """As much of a block as a driver asks for; `loads` are the cells that had a short load."""
+
+    def __init__(self, file: TrialFile, number: int, contests: Sequence[Contest]) -> None:
+        self.file, self.block = file, number
+        self.loads: list[Cell] = []
+        self.lost: dict[Cell, str] = {}
+        self.wanted = SimpleNamespace(contests=contests)
+        self.progress = SimpleNamespace(planned=0)
+        cores = SimpleNamespace(service=(0, 1))
+        self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
+        self.order = SimpleNamespace(
+            experiment=SimpleNamespace(seed=1, test_ids=lambda which: ("T",) * (which == TABLE)),
+            profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
+        )
+        file.begin(number, "2026-01-01T00:00:00+00:00", {})
+
+    @property
+    def cells(self) -> list[Cell]:
+        every = [each for contest in self.wanted.contests for each in contest.cells]
+        return [each for each in every if each not in self.lost]
+
+    def at(self, _where: str) -> None:
+        """Nobody looks."""
+
+    def lose(self, which: Cell, kind: str, why: str) -> None:
+        self.lost[which] = why
+        self.file.note(Event("now", kind, why, self.block, which.id))
+
+
+@pytest.fixture(autouse=True)
+def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
+        here.loads.append(which)
+        records = np.zeros(4, RECORD)
+        records["outcome"], records["elapsed_us"] = CORRECT, RESPONSES[which] * 1e6
+        return SimpleNamespace(records=records)
+
+    monkeypatch.setattr(closed_load, "short_load", load)
+
+
+def piloted(
+    path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
+) -> tuple[Block, ClosedDriver]:
+    contests = [Contest("claims", tuple(claimed)), Contest("rest", tuple(rest), compared=False)]
+    here = Block(TrialFile(path / "trials.sqlite"), number, contests)
+    driver = ClosedDriver(cast(BlockRun, here))
+    driver.pilot()
+    return here, driver
+
+
+def taken(driver: ClosedDriver, seconds: float) -> Mapping[Cell, int]:
+    found: dict[Cell, int] = {}
+    for turns in driver.rounds(seconds):
+        for planned in turns:
+            found[planned.cell] = found.get(planned.cell, 0) + 1
+    return found
+
+
+def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_path: Path) -> None:
+    here, driver = piloted(tmp_path, claimed=[SLOW, MIDDLE, FAST])
+    assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
+    assert driver.paces[SLOW].response_s == pytest.approx(3.0)
+    assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+
+
+def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path) -> None:
+    piloted(tmp_path, claimed=[FAST, MIDDLE], rest=[ALONE])
+    here, driver = piloted(tmp_path, 2, claimed=[FAST, MIDDLE], rest=[ALONE])
+    assert here.loads == [FAST], "only what is quick is warmed up again"
+    assert driver.paces[MIDDLE].response_s == 1.5
+
+
+def test_over_the_limit_only_cells_of_the_studys_tables_are_measured(tmp_path: Path) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST], rest=[ALONE, TABLE])
+    assert "a round of its users takes 20 s, the profile's limit is 10 s" in here.lost[ALONE]
+    assert TABLE not in here.lost
+    assert taken(driver, 60.0)[TABLE] == 1
+    again, _ = piloted(tmp_path, 2, claimed=[FAST], rest=[ALONE, TABLE])
+    assert ALONE in again.lost
+    assert [each.block for each in again.file.events()] == [1], "told once"
+
+
+def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond(
+    tmp_path: Path,
+) -> None:
+    elapsed = np.full(60, 3_000_000, np.int64)
+    for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
+        here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE, SLOW])
+        assert taken(driver, 60.0).get(SLOW) == expected, number
+        if expected:
+            here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
+
+
+def test_most_of_the_time_is_for_what_claims_compare(tmp_path: Path) -> None:
+    _, driver = piloted(tmp_path, claimed=[FAST], rest=[MIDDLE])
+    found = taken(driver, 200.0)
+    part_s = found[MIDDLE] * driver.paces[MIDDLE].seconds
+    assert 0 < part_s <= 0.45 * 200
+    assert found[FAST] * driver.paces[FAST].seconds > 0.5 * 200
+
+
+def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: Path) -> None:
+    here, driver = piloted(tmp_path, 3, claimed=[FAST], rest=[MIDDLE, SLOW])
+    assert SLOW not in taken(driver, 5.0)
+    assert "the run had no time for it; it needs" in here.lost[SLOW]
