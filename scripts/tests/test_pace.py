@@ -125,6 +125,6 @@ def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
     contest = Contest("all", (SLOW, FAST, OTHER), share=4)
     assert bands(contest, PACES) == [
         Contest("all 0", (FAST, OTHER), share=2),
-        Contest("all 2", (SLOW,), share=2),
+        Contest("all 3", (SLOW,), share=2),
     ]
     assert not bands(Contest("none", ()), PACES)
