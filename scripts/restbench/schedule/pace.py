@@ -16,8 +16,8 @@ from restbench.store.trials import AGAIN
 BETWEEN_S = 0.02
 #: A cell that has trials in a block is measured for so long in it, in as many as that takes.
 LEAST_KEPT_S = 1.0
-#: Cells of like response times share rounds, so that quick ones need not wait for slow ones, and slow
-#: ones have no more rounds than they need.
+#: Cells of like response times share rounds: quick ones need not wait for slow ones, and slow ones
+#: have no more rounds than they need.
 BANDS_S = (0.025, 0.1, 0.25)
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
