@@ -32,8 +32,9 @@ PACES = {FAST: Pace(0.002), OTHER: Pace(0.003), SLOW: Pace(1.0)}
     [
         (0.001, 0.1, 0.02),  # never under 0.1 s
         (0.1, 1.0, 0.2),
-        (0.25, 2.5, 0.5),
-        (0.5, 2.5, 0.5),  # 3 R or 2.5 s
+        (0.25, 1.0, 0.25),  # nor over 1 s
+        (0.3, 1.0, 0.3),  # 3 R, or 1 s
+        (0.5, 1.5, 0.5),
         (2.0, 6.0, 2.0),  # at least one response is left out
         (8.0, 15.0, 8.0),  # never over 15 s
     ],
@@ -124,7 +125,8 @@ def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() ->
 def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
     contest = Contest("all", (SLOW, FAST, OTHER), share=4)
     assert bands(contest, PACES) == [
-        Contest("all 0", (FAST, OTHER), share=2),
-        Contest("all 3", (SLOW,), share=2),
+        Contest("all 0", (FAST, OTHER), share=4),
+        Contest("all 3", (SLOW,), share=0, again=False),
     ]
+    assert bands(Contest("slow", (SLOW,), share=2), PACES)[0].share == 2, "nobody else to have it"
     assert not bands(Contest("none", ()), PACES)

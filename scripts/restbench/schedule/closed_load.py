@@ -29,7 +29,7 @@ from restbench.store.trials import Trial
 #: The load of every cell that tells how long its trials are.
 PILOT_S = 0.3
 #: A response time up to this is measured before a cell's trials; a longer one would take too long.
-PILOT_UP_TO_S = 0.2
+PILOT_UP_TO_S = 0.5
 #: Of a block's time for trials, the part for cells that are slow or that no claim compares, and how
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45

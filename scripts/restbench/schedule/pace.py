@@ -19,6 +19,8 @@ LEAST_KEPT_S = 1.0
 #: Cells of like response times share rounds: quick ones need not wait for slow ones, and slow ones
 #: have no more rounds than they need.
 BANDS_S = (0.025, 0.1, 0.25)
+#: A response of a trial up to this is one of many; a trial of slower ones is long.
+QUICK_S = BANDS_S[-1]
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
 
@@ -33,13 +35,14 @@ class Pace:
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user, or three of a slow one, and no more than 15 s; one
-        of the slowest, whose trial is not to be repeated."""
+        """What is kept: ten responses of a user, or three of a slow one (so that ten users have the
+        30 that a mean needs), and no more than 15 s; one of the slowest, whose trial is not to be
+        repeated."""
         if self.once:
             return max(2.5, self.response_s)
-        if self.response_s <= 0.25:
-            return max(0.1, 10 * self.response_s)
-        return min(15.0, max(2.5, 3 * self.response_s))
+        if self.response_s <= QUICK_S:
+            return min(1.0, max(0.1, 10 * self.response_s))
+        return min(15.0, max(1.0, 3 * self.response_s))
 
     @property
     def drop_s(self) -> float:
@@ -75,11 +78,13 @@ class Contest:
     """Of the time, beside other contests."""
     compared: bool = True
     """Whether claims compare its cells; others have what time these leave."""
+    again: bool = True
+    """Whether its first cell is measured once more in each round."""
 
     @property
     def turns(self) -> tuple[tuple[Cell, str], ...]:
         """A round: every cell, and the first of several once more."""
-        again = [(self.cells[0], AGAIN)] if len(self.cells) > 1 else []
+        again = [(self.cells[0], AGAIN)] if self.again and len(self.cells) > 1 else []
         return (*((cell, "") for cell in self.cells), *again)
 
 
@@ -94,12 +99,21 @@ class Planned:
 
 
 def bands(contest: Contest, paces: Mapping[Cell, Pace]) -> list[Contest]:
-    """The contest cut into those of like response times; each has an equal part of its share."""
+    """The contest cut into those of like response times. The quick ones share its time: trials of
+    0.1 s differ by 20 %, and are many in little time. Slow ones have the rounds that they need, and
+    no cell twice in one; where there are no quick ones the time is theirs."""
     found: dict[int, list[Cell]] = {}
     for cell in contest.cells:
         found.setdefault(bisect_left(BANDS_S, paces[cell].response_s), []).append(cell)
+    quick = [band for band in found if band < len(BANDS_S)]
+    part = contest.share / max(1, len(quick or found))
     return [
-        Contest(f"{contest.name} {band}", tuple(cells), contest.share / len(found))
+        Contest(
+            f"{contest.name} {band}",
+            tuple(cells),
+            part if band in quick or not quick else 0.0,
+            again=band in quick,
+        )
         for band, cells in sorted(found.items())
     ]
 
@@ -142,7 +156,7 @@ def rounds_of(
     round_s = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in contests}
     rounds = {each.name: least_rounds(each.cells, paces) for each in contests}
     left = seconds - sum(rounds[name] * cost_s for name, cost_s in round_s.items())
-    open_ones = list(contests)
+    open_ones = [each for each in contests if each.share]
     while open_ones and left > 0:
         shares = sum(each.share for each in open_ones)
         full = []
