@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from restbench.commands.options import console
-from restbench.experiment.records import PlannedCell
 from restbench.failures import Interrupted, NotAsBegun, StorageProblem
 from restbench.machine import clock, storage, watch
 from restbench.schedule import resuming
@@ -29,11 +28,6 @@ def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run 
         told = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
         _note("; ".join(told))
     return found
-
-
-def to_measure(run: Run | None, plan: Sequence[PlannedCell]) -> list[PlannedCell]:
-    """What of a plan a run, if there is one already, has not measured."""
-    return [each for each in plan if run is None or not run.has_record(each)]
 
 
 def run_for(order: Ordered, unfinished_run: Run | None) -> Run:

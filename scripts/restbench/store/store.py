@@ -169,15 +169,12 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
         raise Unreadable(f"{path}: not its lines: {_MEND}") from error
 
 
-def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:
-    """StorageProblem where the folder of all runs cannot be written to, or has no room for so much.
-
-    `largest_bytes` is the size of the largest single file.
-    """
+def require_room(results: Path = RESULTS) -> None:
+    """StorageProblem where the folder of all runs cannot be written to, or has no room for one."""
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)
     storage.require_written(results)
-    storage.require_room(results, wanted_bytes, largest_bytes)
+    storage.require_room(results)
 
 
 def create_run(name: str, results: Path = RESULTS) -> Run:
