@@ -15,7 +15,6 @@ from restbench.machine import jvm, process
 from restbench.prove import proof
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.taking import renew_if_dead
-from restbench.store import proofs
 
 #: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
 #: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
@@ -81,7 +80,7 @@ def prove(here: BlockRun) -> None:
                 if (other.service, other.strategy, other.placement) == key:
                     here.lose(other, "failed", "its service dies of a few requests at once")
             continue
-        proofs.keep(here.run, found)
+        here.run.keep_proof(found)
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         name = f"{cell.service} {cell.strategy} ({cell.placement})"
         here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")

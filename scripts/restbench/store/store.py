@@ -25,13 +25,13 @@ from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.npb_records import NpbRun
+from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
 MICROBENCHES = RESULTS / "microbench"
-LIMIT = RESULTS / "limit.json"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
@@ -156,6 +156,15 @@ class Run(RunFolder):
             return [Proof.model_validate(entry) for entry in told]
         except (TypeError, ValueError) as error:
             raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
+
+    def keep_proof(self, proven: Proof) -> None:
+        """Write it beside the others: of several looks (a block, an attempt, a run that went on)
+        the first that denies it, else the last."""
+        kept = {(each.service, each.strategy, each.placement): each for each in self.proofs()}
+        known = kept.get((proven.service, proven.strategy, proven.placement))
+        if known is None or known.does is not False:
+            kept[proven.service, proven.strategy, proven.placement] = proven
+        write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 
 def _lines_of(path: Path, kind: type[M]) -> list[M]:
