@@ -56,13 +56,18 @@ class Block:
         self.file.note(Event("now", kind, why, self.block, which.id))
 
 
+def answers(elapsed_s: Sequence[float]) -> Any:
+    """Of users that began at once."""
+    records = np.zeros(len(elapsed_s), RECORD)
+    records["outcome"], records["elapsed_us"] = CORRECT, np.array(elapsed_s) * 1e6
+    return SimpleNamespace(records=records)
+
+
 @pytest.fixture(autouse=True)
 def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
         here.loads.append(which)
-        records = np.zeros(4, RECORD)
-        records["outcome"], records["elapsed_us"] = CORRECT, RESPONSES[which] * 1e6
-        return SimpleNamespace(records=records)
+        return answers([RESPONSES[which]] * which.users)
 
     monkeypatch.setattr(closed_load, "short_load", load)
 
@@ -90,6 +95,16 @@ def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_pa
     assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+
+
+def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_waits_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 requests of 20 ms one after the other: their mean is 310 ms, later ones take 600."""
+    wave = answers([0.02 * place for place in range(1, 31)])
+    monkeypatch.setattr(closed_load, "short_load", lambda *_given: wave)
+    _, driver = piloted(tmp_path, claimed=[MIDDLE])
+    assert driver.paces[MIDDLE].response_s == pytest.approx(0.6)
 
 
 def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error, wrong_answer
@@ -20,7 +21,7 @@ from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
 from restbench.judge import study
 from restbench.schedule.pace import Pace
 from restbench.store.store import experiment_file
-from restbench.store.trials import AGAIN
+from restbench.store.trials import AGAIN, Trial
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)
@@ -76,6 +77,27 @@ def test_rule_3_of_a_response_over_five_seconds_the_mean_is_users_over_throughpu
     assert row.value("mean_ms") is None
     assert row.value("littles_mean_ms") == pytest.approx(10 / 1.5 * 1_000)
     assert Pace(10 / 1.5).keep_s == 15
+
+
+def of_60_users(completions: int, seconds: float) -> Measurement:
+    """A block of one trial; each response takes users over throughput."""
+    elapsed_us = np.full(completions, 60e6 * seconds / completions).astype(np.int64)
+    return estimates.of_trials(1, [Trial(1, 1, "a cell", 60, 0, seconds, elapsed_us)], 2)
+
+
+def test_rule_4_response_times_are_told_where_what_is_kept_holds_two_of_a_user() -> None:
+    """Review B3: a mean of 4 692 ms was published where users over throughput were 9 305."""
+    whole, short = of_60_users(120, 2.0), of_60_users(119, 2.0)
+    assert (whole.mean_ms, whole.p50_ms) == (1_000, 1_000)
+    assert (short.mean_ms, short.p50_ms) == (None, None)
+    assert short.littles_mean_ms == pytest.approx(1_000, rel=0.01)
+
+
+def test_rule_3_of_a_response_over_five_seconds_there_is_no_percentile() -> None:
+    slow = of_60_users(600, 51.0)
+    assert (slow.mean_ms, slow.p50_ms, slow.p90_ms) == (None, None, None)
+    assert slow.littles_mean_ms == pytest.approx(5_100)
+    assert of_60_users(600, 49.0).p90_ms == 4_900
 
 
 def test_rule_4_completions_count_by_their_end_and_errors_are_never_throughput(

@@ -105,13 +105,15 @@ class ClosedDriver:
         return found
 
     def _response_s(self, cell: Cell) -> float | None:
-        """The mean over all requests of a short load; None, and the cell is lost, where none was
-        right."""
+        """Of a short load, its last answers waited for: users over throughput (Little's law). The
+        mean of the first responses would be half of it where one request waits for another, as all
+        users begin at once. None, and the cell is lost, where no answer was right."""
         sent = short_load(self.here, cell, cell.users, PILOT_S)
         if sent is None:
             return None
         correct = sent.records[sent.records["outcome"] == CORRECT]
-        return float(correct["elapsed_us"].mean()) / 1e6
+        whole_us = float((correct["start_us"] + correct["elapsed_us"]).max())
+        return cell.users * whole_us / 1e6 / int(correct.size)
 
     def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
         paces, lost = self.paces, self.here.lost
