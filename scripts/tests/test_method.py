@@ -162,5 +162,5 @@ def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:
 
 
 def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:
-    known = {each.name for each in fields(Measurement)}
-    assert set(columns.METRICS) <= known
+    block = Measurement(block=1, flags=())
+    assert all(hasattr(block, name) for name in columns.METRICS)
