@@ -16,7 +16,8 @@ from restbench.experiment.cell import Cell
 from restbench.schedule import closed_load
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import Contest
+from restbench.schedule.deployments import Running
+from restbench.schedule.pace import Contest, Planned
 from restbench.store.trials import Event, Trial, TrialFile
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
@@ -147,3 +148,27 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     here, driver = piloted(tmp_path, 3, claimed=[FAST], rest=[MIDDLE, SLOW])
     assert SLOW not in taken(driver, 5.0)
     assert "the run had no time for it; it needs" in here.lost[SLOW]
+
+
+def test_a_trial_counts_the_processes_that_the_service_has_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Review B19: one that a pool replaced meanwhile was missing from the CPU time."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    processes = iter([(1, 2), (1, 3)])
+    counted: list[tuple[int, ...]] = []
+
+    def trial(_name: str, _users: int, _drop_s: float, _keep_s: float, pids: Any) -> Any:
+        counted.append(pids)
+        return answers([0.1] * 10)
+
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(
+        closed_load, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+    )
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    for _ in range(2):
+        driver.trial(cast(Running, running), Planned("claims", 1, FAST, ""))
+    assert counted == [(1, 2), (1, 3)]

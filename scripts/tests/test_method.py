@@ -19,6 +19,7 @@ from restbench.experiment import columns, statistics
 from restbench.experiment.experiment import load
 from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
 from restbench.judge import study
+from restbench.machine import machine
 from restbench.schedule.pace import Pace
 from restbench.store.store import experiment_file
 from restbench.store.trials import AGAIN, Trial
@@ -159,6 +160,39 @@ def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path)
 def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:
     samples = [Sample(START + n, 1, elapsed_us=1_234, kind="low") for n in range(100)]
     assert row_of(tmp_path, Made(SERIAL, samples)).value("mean_ms") == pytest.approx(1.234)
+
+
+@pytest.mark.parametrize(("times", "is_another"), [(1.7, False), (1.9, True), (1 / 1.9, True)])
+def test_rule_12_machines_of_one_model_are_told_apart_by_their_speed(
+    times: float, is_another: bool
+) -> None:
+    speed = {"integer_loops_per_s": 1_000.0, "copied_gib_per_s": 10.0}
+    model = {"processor": "A processor", "cores_online": 2, "memory_mib": 24_064}
+    one, two = (
+        {**model, "speed": each} for each in (speed, {**speed, "copied_gib_per_s": 10 * times})
+    )
+    found = machine.others(machine.identity(one), machine.identity(two))
+    assert found == (["copied_gib_per_s"] if is_another else [])
+
+
+def test_rule_13_the_studys_tables_have_long_windows_and_a_short_run_three() -> None:
+    thesis = load(experiment_file("thesis"))
+    in_tables = {each for each in thesis.all_cells() if thesis.test_ids(each)}
+    windows = {
+        name: {each for each in thesis.all_cells() if thesis.profile(name).has_window(each)}
+        for name in ("quick", "reference")
+    }
+    assert windows["reference"] == in_tables and len(in_tables) == 27
+    assert {each.complexity for each in windows["quick"]} == {"low", "medium", "high"}
+    assert len(windows["quick"]) == 3
+    assert all(thesis.profile(each).window_s == 10 for each in windows)
+
+
+def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) -> None:
+    made = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
+    run = build(tmp_path / "run", made)
+    told = study.facts(run, run.manifest(), measures.rows(run))["Blocks"]
+    assert told.startswith("3; ±") and "other hours may differ by more" in told
 
 
 def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:
