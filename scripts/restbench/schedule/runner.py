@@ -94,28 +94,23 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     profile = order.profile
     if number > profile.blocks:
         return profile.block_s
-    windows_s = (1 + _WINDOW_BESIDE) * profile.window_s * _windows(order)
     taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
-    planned_s = profile.block_s * profile.blocks - windows_s - taken_s
+    planned_s = profile.block_s * profile.blocks - windows.seconds(order, run) - taken_s
     return max(LEAST_BLOCK_PART * profile.block_s, planned_s / (profile.blocks - number + 1))
 
 
 #: However long those before have taken, a block has so much of what it was to have.
 LEAST_BLOCK_PART = 0.5
-#: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
-_WINDOW_BESIDE = 0.6
-
-
-def _windows(order: Order) -> int:
-    cells = dict.fromkeys(each.cell for each in order.plan)
-    return sum(order.profile.has_window(cell) for cell in cells)
 
 
 def is_wanted(order: Order, run: Run, began: float) -> bool:
-    """Whether a block beyond the planned ones is measured: there is time for it, and a claim that
-    more blocks could decide is not decided (rule 6). Looked at only at a block's end."""
-    has_time = time.monotonic() - began + order.profile.block_s <= 60 * order.profile.minutes
-    return has_time and bool(undecided(run))
+    """Whether a block beyond the planned ones is measured: there is time for one like the last, and
+    for the long windows, and a claim that more blocks could decide is not decided (rule 6). Looked
+    at only at a block's end."""
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    block_s = max(order.profile.block_s, *last_s)
+    left_s = 60 * order.profile.minutes - (time.monotonic() - began) - windows.seconds(order, run)
+    return block_s <= left_s and bool(undecided(run))
 
 
 def undecided(run: Run) -> list[str]:
