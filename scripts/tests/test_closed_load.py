@@ -184,6 +184,7 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
         here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
+    here.order.profile.blocks = 5
     driver.here.wanted.contests.append(Contest("others", (other,)))  # type: ignore[attr-defined]
     driver.pilot()
     alike = taken(driver, 200.0)

@@ -143,17 +143,19 @@ class ClosedDriver:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
         block of the planned ones, those that no claim compares in each, as far as the time goes.
         Those that had none after the planned blocks have none; beyond these slow ones have some
-        more."""
+        more, unless a claim needs the time."""
         here = self.here
         planned = here.order.profile.blocks
         contests = [each for each in here.wanted.contests if each.compared]
         compared = {cell for each in contests for cell in self._fast(each.cells)}
-        most_slow = 1 if here.block <= planned else MOST_SLOW_TRIALS
+        is_short_of_time = here.block <= planned or here.wanted.needed
+        most_slow = 1 if is_short_of_time else MOST_SLOW_TRIALS
         open_ones = {
             cell: pace
             for cell, pace in self.paces.items()
             if cell not in here.lost
             and cell not in compared
+            and self._goes_on(cell)
             and self.blocks_of.get(cell.id, 0) < (most_slow if pace.once else planned)
         }
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
