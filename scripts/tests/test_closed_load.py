@@ -34,7 +34,7 @@ class Block:
         self.file, self.block = file, number
         self.loads: list[Cell] = []
         self.lost: dict[Cell, str] = {}
-        self.wanted = SimpleNamespace(contests=contests)
+        self.wanted = SimpleNamespace(contests=contests, needed=frozenset())
         self.progress = SimpleNamespace(planned=0)
         cores = SimpleNamespace(service=(0, 1))
         self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
@@ -172,3 +172,25 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     for _ in range(2):
         driver.trial(cast(Running, running), Planned("claims", 1, FAST, ""))
     assert counted == [(1, 2), (1, 3)]
+
+
+def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
+    tmp_path: Path,
+) -> None:
+    other = cell("java pinned medium 10")
+    RESPONSES[other] = RESPONSES[FAST]
+    elapsed = np.full(60, 1_500_000, np.int64)
+    for number in (1, 2, 3):
+        here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
+        here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
+    here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
+    here.order.profile.blocks = 5
+    driver.here.wanted.contests.append(Contest("others", (other,)))  # type: ignore[attr-defined]
+    driver.pilot()
+    alike = taken(driver, 200.0)
+    assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
+    driver.here.wanted.needed = frozenset({FAST.id})  # type: ignore[misc]
+    focused = taken(driver, 200.0)
+    assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
+    assert focused[other] == 1
+    assert focused[FAST] > 1.8 * alike[FAST]
