@@ -15,9 +15,8 @@ from restbench.drive.generator import CORRECT, RECORD
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
-from restbench.schedule.block_run import BlockRun
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.deployments import Running
 from restbench.schedule.pace import Contest, Planned
 from restbench.store.trials import Event, Trial, TrialFile
 
@@ -79,7 +78,7 @@ def piloted(
 ) -> tuple[Block, ClosedDriver]:
     contests = [Contest("claims", tuple(claimed)), Contest("rest", tuple(rest), compared=False)]
     here = Block(TrialFile(path / "trials.sqlite"), number, contests)
-    driver = ClosedDriver(cast(BlockRun, here))
+    driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
 
@@ -170,8 +169,9 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
     running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     for _ in range(2):
-        driver.trial(cast(Running, running), Planned("claims", 1, FAST, ""))
+        driver.trial(Planned("claims", 1, FAST, ""))
     assert counted == [(1, 2), (1, 3)]
 
 
@@ -209,6 +209,7 @@ def test_answers_that_came_too_late_make_the_second_attempt_longer(
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
     running = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
-        driver.trial(cast(Running, running), Planned("claims", 1, MIDDLE, ""))
+        driver.trial(Planned("claims", 1, MIDDLE, ""))
     assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)

@@ -8,28 +8,33 @@ from typing import Annotated
 
 import typer
 
-from restbench.analyse import measures, npb_results
-from restbench.commands import npb_bench
-from restbench.commands.choosing import closed_run, with_raw_data
+from restbench.analyse import measures
+from restbench.commands.choosing import with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.drive import dashboards
 from restbench.experiment import experiment
-from restbench.experiment.npb_experiment import is_npb
 from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import effects, export, factorial_view, figures, keep, limits, report, tables
+from restbench.show import (
+    effects,
+    export,
+    factorial_view,
+    figures,
+    keep,
+    limits,
+    npb,
+    npb_terminal,
+    report,
+    tables,
+)
 from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
 
 
 def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again, from raw data."""
-    run = with_raw_data(store.open_run(name))
-    if is_npb(run.experiment_file):
-        npb_bench.build_report(run)
-        return
-    _analyse(run)
+    _analyse(with_raw_data(name))
 
 
 def build_dashboard(
@@ -37,7 +42,7 @@ def build_dashboard(
     cell: Annotated[str, typer.Argument(help="A cell's id, as 'restbench plan' prints it.")],
 ) -> None:
     """Make the JMeter dashboard of one cell."""
-    run = with_raw_data(closed_run(name))
+    run = with_raw_data(name)
     for page in dashboards.write(run, cell):
         console.print(str(page))
 
@@ -47,15 +52,11 @@ def keep_run(
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
-    kernels = is_npb(store.open_run(name).experiment_file)
-    run = with_raw_data(store.open_run(name) if kernels else closed_run(name))
+    run = with_raw_data(name)
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    if kernels:
-        keep.keep_kernels(run, npb_results.results(run), target)
-    else:
-        keep.keep(run, measures.rows(run), target, _note)
+    keep.keep(run, measures.rows(run), target, _note)
     console.print(str(target.path), soft_wrap=True)
 
 
@@ -139,5 +140,17 @@ def _factorial(
         console.print(f"effects     {run.factorial_markdown}  (and .json)", soft_wrap=True)
 
 
+def _npb(run: store.Run, _rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
+    """NAS kernels, without HTTP and in the service."""
+    found = npb.findings(exported.read(run.exported_file))
+    before_page()
+    with phases.spent_on("tables and figures"):
+        drawn = npb.write(run, found)
+    console.print(npb_terminal.show(found))
+    for name in drawn:
+        console.print(f"figure      {run.npb_figure(name)}", soft_wrap=True)
+    console.print(f"tables      {run.npb_markdown}  (and .csv)", soft_wrap=True)
+
+
 #: What is made of a run's trials, by the name in its experiment's file.
-VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial}
+VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial, "npb": _npb}

@@ -11,8 +11,7 @@ from restbench.analyse.measures import FEWEST_BLOCKS
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.deployments import Running
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     QUICK_S,
     Contest,
@@ -43,7 +42,7 @@ NOT_MEASURED = "not-measured"
 class ClosedDriver:
     """Closed loads in one block (driver.Driver)."""
 
-    here: BlockRun
+    here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
     blocks_of: dict[str, int] = field(default_factory=dict)
     """In how many blocks each cell has trials so far, by its id."""
@@ -99,10 +98,10 @@ class ClosedDriver:
         here.progress.planned = sum(map(len, plan))
         yield from plan
 
-    def trial(self, running: Running, planned: Planned) -> Trial:
+    def trial(self, planned: Planned) -> Trial:
         """Let a cell's users send for as long as its pace says."""
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
-        pids = running.service.pids()
+        pids = here.running(cell).service.pids()
         before = helpers_ms(pids)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
         here.count(cell, sent.records.size)
@@ -114,6 +113,10 @@ class ClosedDriver:
                 self.paces[cell] = replace(pace, response_s=response_s)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         return found
+
+    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+        """On the service as it is, or on a fresh one (driver.Driver)."""
+        return self.here.renewed(cell)
 
     def _response_s(self, cell: Cell) -> float | None:
         """Of a short load; None, and the cell is lost, where no answer was right."""

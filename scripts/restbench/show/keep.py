@@ -6,27 +6,27 @@ import shutil
 from collections.abc import Callable, Sequence
 
 from restbench.analyse.measures import Row
-from restbench.analyse.npb_results import NpbRow
-from restbench.show import export, figures, npb_figure, npb_report, report
+from restbench.experiment import experiment
+from restbench.show import export, figures, limits, npb, report
+from restbench.store import exported
 from restbench.store.store import Run
 
 
 def keep(run: Run, rows: Sequence[Row], kept: Run, note: Callable[[str], None]) -> None:
     """Write `run.json`, figures and page of `run` into the folder of `kept`; what was kept there
-    before goes. Tables and verdicts can be made of `run.json`, and `compare` takes it. Figures and
-    page are made anew from the rows, so that they link only to what is kept with them.
+    before goes. Tables and verdicts can be made of `run.json`, and `compare` takes it. What its
+    views show is made anew, so that it links only to what is kept with it.
     """
     _keep_identity(run, kept)
     shutil.copyfile(export.write(run, rows, note), kept.exported_file)
-    figures.write(kept, rows)
-    report.write(kept, rows, raw=run)
-
-
-def keep_kernels(run: Run, rows: Sequence[NpbRow], kept: Run) -> None:
-    """The same of an NPB run, which has tables and figures of its own, and no page."""
-    _keep_identity(run, kept)
-    npb_figure.write(kept, rows)  # first: the page shows what has been drawn
-    npb_report.write(kept, npb_report.findings(run, rows))
+    told, views = exported.read(kept.exported_file), experiment.load(run.experiment_file).views
+    if "study" in views:
+        figures.write(kept, rows)
+        report.write(kept, rows, raw=run)
+    if "limits" in views:
+        limits.write(kept, told, limits.of(told))
+    if "npb" in views:
+        npb.write(kept, npb.findings(told))
 
 
 def _keep_identity(run: Run, kept: Run) -> None:
