@@ -1,5 +1,7 @@
 package org.restbench.workload;
 
+import java.util.List;
+
 /**
  * Business logic: from an input to an output. One object for the life of the service, used by many threads at once. It
  * knows nothing of bytes on the wire, threads, or the memory of others: where it has independent work it asks for a
@@ -31,6 +33,11 @@ public interface Workload<I, O> extends AutoCloseable {
     /** By which limit these operations are refused. */
     default Bound bound(I input) {
         return Bound.OPERATIONS;
+    }
+
+    /** The loops that compute will run, for the limit of threads; none where memory bounds the work. */
+    default List<ParallelLoop.Size> loops(I input) {
+        return List.of();
     }
 
     /** Bytes of memory that computing and encoding hold beside the body and the input, at most. */
