@@ -27,7 +27,7 @@ class InvalidRequestError(Exception):
         self.request_id = request_id
 
 
-class Loop(Protocol):
+class ParallelLoop(Protocol):
     """Runs independent units of work; how it cuts and where it runs them is its own business."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
@@ -77,7 +77,7 @@ class Workload(Protocol[Input_contra, Output_co]):
     def subject(self, value: Input_contra) -> str:
         """What in the request needs that memory, for the message that refuses it."""
 
-    def compute(self, value: Input_contra, loop: Loop) -> Output_co:
+    def compute(self, value: Input_contra, loop: ParallelLoop) -> Output_co:
         """Raises InvalidRequestError where the answer does not exist."""
 
     def open(self) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from ..workload import CpuBound, Loop
+from ..workload import CpuBound, ParallelLoop
 from .input_cache import OF_THIS_PROCESS
 from .kernel import Kernel, Outcome
 from .kernels import KERNELS
@@ -62,7 +62,7 @@ class NpbWorkload(CpuBound):
         """See Workload."""
         return f"class: {value.class_name}"
 
-    def compute(self, value: NpbRequest, loop: Loop) -> NpbResult:
+    def compute(self, value: NpbRequest, loop: ParallelLoop) -> NpbResult:
         """Whether the result is verified is part of it."""
         began = perf_counter()
         given = None if value.generate else self._cached(value)
