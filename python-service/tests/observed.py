@@ -12,7 +12,7 @@ import numpy as np
 
 from restbench_service.execution.job import Job
 from restbench_service.execution.strategy import Strategy
-from restbench_service.workloads.workload import CpuBound, ParallelLoop
+from restbench_service.workloads.workload import ParallelLoop, Workload
 
 MEETING_SECONDS = 60.0
 START_NS, END_NS, PID, UNITS, CORES, NICE = range(6)
@@ -46,7 +46,7 @@ class Units(dict[str, Any]):
 
 
 @dataclass(frozen=True)
-class Observed(CpuBound):
+class Observed(Workload[Any, Any]):
     """decode reads the number of units, compute runs them, encode gives the records."""
 
     unit_seconds: float = 0.0
@@ -54,20 +54,12 @@ class Observed(CpuBound):
     meeting: Meeting | None = None
 
     name = "observed"
-    takes_single_units = True
-    holds_memory = False
 
     def kind(self, value: "Units") -> str:  # noqa: ARG002
         return "observed"
 
     def operations(self, value: "Units") -> float:
         return float(value["units"])
-
-    def working_bytes(self, value: "Units") -> int:  # noqa: ARG002
-        return 0
-
-    def subject(self, value: "Units") -> str:  # noqa: ARG002
-        return "the request"
 
     def decode(self, body: bytes, query: str) -> "Units":  # noqa: ARG002
         return Units({"units": int(body), "parse": os.getpid()})

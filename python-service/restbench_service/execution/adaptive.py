@@ -11,7 +11,7 @@ from typing import Any, Literal
 from .job import Job
 from .per_request import PerRequest
 from .serial import Serial
-from .strategy import completed
+from .strategy import Strategy, completed
 from .worker_pool import WorkerPool
 
 Decision = Literal["caller", "process", "low-priority"]
@@ -34,7 +34,7 @@ WEIGHT = 0.2
 DISPATCHES = 30
 
 
-class Adaptive:
+class Adaptive(Strategy):
     """Small requests on their own thread, others in processes, long ones at low priority."""
 
     name = "adaptive"

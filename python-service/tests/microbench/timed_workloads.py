@@ -11,7 +11,7 @@ from typing import Any
 from restbench_service.coded_workloads import CodedWorkload, coded_workloads
 from restbench_service.execution.job import Job
 from restbench_service.settings import Settings
-from restbench_service.workloads.workload import CpuBound, ParallelLoop
+from restbench_service.workloads.workload import ParallelLoop, Workload
 
 INNER, COLUMNS = 50, 20
 """Of the second operand of the study's rows sweep and its larger levels."""
@@ -31,11 +31,8 @@ def decoded(body: Path, kernel: str) -> Any:
 
 
 @dataclass(frozen=True)
-class _Timed(CpuBound):
+class _Timed(Workload[Any, Any]):
     """What the two have in common."""
-
-    takes_single_units = True
-    holds_memory = False
 
     def encode(self, output: Any) -> bytes:  # noqa: ARG002 - unread
         """See Codec."""
@@ -43,14 +40,6 @@ class _Timed(CpuBound):
 
     def identify(self, body: bytes) -> None:
         """See Codec."""
-
-    def working_bytes(self, value: Any) -> int:  # noqa: ARG002 - as the matrix workload
-        """See Workload."""
-        return 0
-
-    def subject(self, value: Any) -> str:  # noqa: ARG002
-        """See Workload."""
-        return "the request"
 
 
 def job(timed: "ComputeOnly | NothingToDo") -> Job:
