@@ -79,10 +79,6 @@ class Workload(Protocol[Input_contra, Output_co]):
         """Get ready to compute in this process, with what computing needs from outside of it."""
         return
 
-    def is_ready(self) -> bool:
-        """Whether a request would not fail for lack of that."""
-        return True
-
     def close(self) -> None:
         """Let go of what open() took."""
         return

@@ -65,11 +65,6 @@ public interface Workload<I, O> extends AutoCloseable {
     /** Gets ready what compute needs, before the first request. */
     default void open() {}
 
-    /** Whether it can answer now. */
-    default boolean isReady() {
-        return true;
-    }
-
     /** Gives back what it holds, after the last request. */
     @Override
     default void close() {}
