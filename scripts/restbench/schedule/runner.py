@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from restbench.analyse import measures
@@ -25,13 +24,12 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     What is started is stopped, however this ends.
     """
     manifest = _open(order, run, view)
-    began = time.monotonic()
     try:
         contests = contests_of(order)
         for number in range(1, order.profile.most_blocks + 1):
             if number in finished_blocks(run):
                 continue
-            if number > order.profile.blocks and not is_wanted(order, run, began):
+            if number > order.profile.blocks and not is_wanted(order, run):
                 break
             resuming.require_as_begun(run)
             seconds = block_seconds(order, run, number)
@@ -95,30 +93,27 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     profile = order.profile
     if number > profile.blocks:
         return profile.block_s
-    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
-    left_s = 60 * profile.minutes - _windows_s(order) - taken_s
-    planned_s = left_s / (profile.blocks - number + 1)
+    planned_s = _left_s(order, run) / (profile.blocks - number + 1)
     return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
 
 
 #: However long those before have taken, a block has so much of what it was to have.
 LEAST_BLOCK_PART = 0.5
-#: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
-_WINDOW_BESIDE = 0.6
 
 
-def _windows_s(order: Order) -> float:
-    """What the long windows after the blocks take."""
-    cells = dict.fromkeys(each.cell for each in order.plan)
-    count = sum(order.profile.has_window(cell) for cell in cells)
-    return (1 + _WINDOW_BESIDE) * order.profile.window_s * count
+def _left_s(order: Order, run: Run) -> float:
+    """Of the run's time, without its finished blocks' and what its long windows still take."""
+    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
+    return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
-def is_wanted(order: Order, run: Run, began: float) -> bool:
-    """Whether a block beyond the planned ones is measured: there is time for it, and a claim that
-    more blocks could decide is not decided (rule 6). Looked at only at a block's end."""
-    ends_s = time.monotonic() - began + order.profile.block_s + _windows_s(order)
-    return ends_s <= 60 * order.profile.minutes and bool(undecided(run))
+def is_wanted(order: Order, run: Run) -> bool:
+    """Whether a block beyond the planned ones is measured: there is time for one like the last, and
+    a claim that more blocks could decide is not decided (rule 6). Looked at only at a block's end.
+    """
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    has_time = max(order.profile.block_s, *last_s) <= _left_s(order, run)
+    return has_time and bool(undecided(run))
 
 
 def undecided(run: Run) -> list[Decision]:
