@@ -7,10 +7,10 @@ from collections.abc import Callable
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import attempts, block, resuming, windows
+from restbench.schedule import block, resuming, windows
 from restbench.schedule.begin import begin, bodies, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
@@ -52,7 +52,7 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     except StorageProblem:
         raise
     except EnvironmentProblem as error:
-        view.note(f"block {wanted.block}: once more: {attempts.in_short(str(error))}")
+        view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
         block.measure(order, run, wanted, view)
 
 

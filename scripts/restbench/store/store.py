@@ -164,7 +164,6 @@ def require_room(results: Path = RESULTS) -> None:
     """StorageProblem where the folder of all runs cannot be written to, or has no room for one."""
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)
-    storage.require_written(results)
     storage.require_room(results)
 
 
