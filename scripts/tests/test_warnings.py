@@ -13,14 +13,13 @@ from restbench.analyse import warnings
 from restbench.analyse.flags import FLAGS, explain, is_warning
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.warnings import Warning
-from restbench.experiment.records import Window
 
 USERS = 10
 #: 10 users, 50 ms each: 200 completions a second, whose ends cut 2.5 % of the users' time.
 SOUND = Measurement(
     block=1,
     flags=(),
-    window=Window(start_ms=0, end_ms=2_000, ended="enough"),
+    seconds=2.0,
     throughput_per_s=200.0,
     samples=400,
     errors=0,
@@ -146,7 +145,7 @@ def _noisy(draw: np.random.Generator, window_s: float = 10.0) -> Measurement:
     return Measurement(
         block=1,
         flags=(),
-        window=Window(start_ms=0, end_ms=round(1_000 * window_s), ended="enough"),
+        seconds=window_s,
         samples=completed,
         errors=0,
         users_in_flight=float(waited_s[inside].sum()) / window_s,

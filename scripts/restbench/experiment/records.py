@@ -19,29 +19,18 @@ class Record(BaseModel):
 
 
 class Window(Record):
-    """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
+    """A measured interval on the machine's wall clock, milliseconds since the epoch: what ends in
+    [start_ms, end_ms) belongs to it."""
 
-    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4), and
-    where trials were interleaved in one of its own.
-    """
-
+    #: Files of earlier versions tell as well how it ended.
+    model_config = ConfigDict(frozen=True, extra="ignore")
     start_ms: int
     end_ms: int
-    ended: Literal["enough", "capped"]
-    """`enough`: the completions asked for were reached; `capped`: time ran out first."""
-    turns: tuple[tuple[int, int], ...] = ()
-    """Of interleaved trials: from when to when each was measured, in order. Empty where the load
-    was uninterrupted."""
-
-    @property
-    def parts(self) -> tuple[tuple[int, int], ...]:
-        """The intervals that are measured, each half open: the turns, or the whole."""
-        return self.turns or ((self.start_ms, self.end_ms),)
 
     @property
     def seconds(self) -> float:
-        """How long was measured."""
-        return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
+        """How long it is."""
+        return (self.end_ms - self.start_ms) / 1000
 
 
 class LongWindow(Record):
