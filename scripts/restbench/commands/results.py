@@ -19,7 +19,7 @@ from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import effects, export, factorial_view, figures, keep, limits, report, tables
-from restbench.store import machine_findings, store
+from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
 
 
@@ -88,18 +88,19 @@ def _analyse(
 ) -> Sequence[measures.Row]:
     with phases.spent_on("tables and figures"):
         rows = measures.rows(run)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
+        written = export.write(run, rows, _note)
     for name in experiment.load(run.experiment_file).views:
         VIEWS[name](run, rows, before_page)
+    console.print(f"data        {written}", soft_wrap=True)
     return rows
 
 
 def _study(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
     """The study's tables and figures, the claims, and the page."""
     with phases.spent_on("tables and figures"):
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
         tables.write(run, rows)
         drawn = figures.write(run, rows)
-        exported = export.write(run, rows, _note)
     before_page()
     with phases.spent_on("page"):
         page = report.write(run, rows)
@@ -109,16 +110,16 @@ def _study(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[
         console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
     if run.dashboards.exists():
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
-    console.print(f"data        {exported}", soft_wrap=True)
     console.print(f"report      {page}", soft_wrap=True)
 
 
-def _limits(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
+def _limits(run: store.Run, _rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
     """The highest rates that meet an open load's objective."""
-    found, load = limits.of(run, rows), limits.load_of(run)
+    told = exported.read(run.exported_file)
+    found, load = limits.of(told), limits.load_of(told)
     before_page()
     with phases.spent_on("tables and figures"):
-        limits.write(run, found)
+        limits.write(run, told, found)
     console.print(limits.terminal(found, load))
     for note, meaning in limits.meanings(found, load).items():
         console.print(f"{note}: {meaning}", markup=False)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from restbench.analyse import course
+from restbench.analyse import course, limits
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
+from restbench.experiment import experiment
 from restbench.judge import study
 from restbench.judge.claims import Decision
 from restbench.store import exported
@@ -19,6 +20,7 @@ from restbench.store.exported import (
     MachineEntry,
     ManifestEntry,
     SpeedEntry,
+    StepEntry,
     VersionsEntry,
 )
 from restbench.store.store import Run
@@ -60,6 +62,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         claims=tuple(_claim(each) for each in study.decisions(run, rows)),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
+        steps=tuple(_steps(run, blocks)),
         series=tuple(course.of_run(run, note)),
         proofs=tuple(run.proofs()),
     )
@@ -74,6 +77,16 @@ def _claim(decision: Decision) -> ClaimEntry:
         why=decision.why,
         cells=decision.cells,
     )
+
+
+def _steps(run: Run, blocks: Sequence[Block]) -> list[StepEntry]:
+    """Of an open load's finished blocks: the walks of others are not over."""
+    load = experiment.load(run.experiment_file).open
+    if load is None:
+        return []
+    finished = {each.block for each in blocks if each.finished}
+    trials = [each for each in run.trials.trials() if each.block in finished]
+    return limits.steps(trials, load.objective)
 
 
 def _experiment(run: Run) -> ExperimentEntry:

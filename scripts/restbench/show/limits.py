@@ -1,5 +1,5 @@
 """What is shown of an open load's limits: a page to read, two tables, a figure, and one table for
-the terminal."""
+the terminal. All of it is made of `run.json`."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from matplotlib.ticker import MaxNLocator
 from rich.table import Table
 
-from restbench.analyse import flags, limits
-from restbench.analyse.limits import LATE_MS, NOTES, Limit, Step, percentile_ms
-from restbench.analyse.measures import Row
+from restbench.analyse import exported, flags, limits
+from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment import experiment
 from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.columns import readable
+from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad
 from restbench.failures import BadConfiguration
 from restbench.judge import study
+from restbench.machine import machine
 from restbench.show import drawing
 from restbench.show.chart import Chart, Line, Panel, Point
+from restbench.store.exported import Exported, StepEntry
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
 METRIC = "latency_ms"
 TICKS = 6
-PERCENTILES = (50, 90, 95, 99)
 HEADINGS = {
     "technique": "Technique",
     "complexity": "Complexity",
@@ -76,8 +78,9 @@ HOW_TO_READ = (
 )
 
 
-def of(run: Run, rows: Sequence[Row]) -> list[Limit]:
-    """The limits of a run's cells (`rows`), in the order of the experiment's file."""
+def of(found: Exported) -> list[Limit]:
+    """The limits of a run's cells, in the order of the experiment's file."""
+    rows = exported.rows_of(found)
     said = {
         row.cell.id: (
             tuple(each for each in row.flags if each != "errors"),
@@ -85,30 +88,29 @@ def of(run: Run, rows: Sequence[Row]) -> list[Limit]:
         )
         for row in rows
     }
-    finished = {each.block for each in run.trials.blocks() if each.finished}
-    trials = [each for each in run.trials.trials() if each.block in finished]
-    return limits.limits([row.cell for row in rows], trials, load_of(run).objective, said)
+    return limits.limits([row.cell for row in rows], found.steps, said)
 
 
-def load_of(run: Run) -> OpenLoad:
+def load_of(found: Exported) -> OpenLoad:
     """What the run's experiment says of its open load."""
-    found = experiment.load(run.experiment_file).open
-    if found is None:
-        raise BadConfiguration(f"{run.experiment_file}: no table [open]")
-    return found
+    load = experiment.parse(found.experiment.toml, Path(found.run, "experiment.toml")).open
+    if load is None:
+        raise BadConfiguration(f"{found.run}/experiment.toml: no table [open]")
+    return load
 
 
-def write(run: Run, found: Sequence[Limit]) -> None:
+def write(run: Run, told: Exported, found: Sequence[Limit]) -> None:
     """Write open-load.svg, open-load.md, open-load.csv and, last, open-load-steps.csv."""
-    load = load_of(run)
-    if (drawn := chart(found, f"{load.objective}")) is not None:
+    load = load_of(told)
+    drawn = chart(found, load.objective)
+    if drawn is not None:
         write_text(run.open_load_figure, drawing.svg(drawn))
-    write_text(run.open_load_markdown, document(run, found))
+    write_text(run.open_load_markdown, document(told, found, has_figure=drawn is not None))
     write_text(run.open_load_csv, _as_csv(_factors(each) | _summary(each, load) for each in found))
     write_text(
         run.open_load_steps_csv,
         _as_csv(
-            _factors(each) | {"step": number} | _step(walk.block, step)
+            _factors(each) | {"step": number} | _step(step)
             for each in found
             for walk in each.walks
             for number, step in enumerate(walk.steps, start=1)
@@ -116,25 +118,25 @@ def write(run: Run, found: Sequence[Limit]) -> None:
     )
 
 
-def document(run: Run, found: Sequence[Limit]) -> str:
+def document(told: Exported, found: Sequence[Limit], *, has_figure: bool) -> str:
     """The page: the answer first, then every step."""
-    manifest, load = run.manifest(), load_of(run)
+    manifest, load = told.manifest, load_of(told)
     parts = [
-        f"# {manifest.title}",
-        f"- **Run**: {manifest.run}, {manifest.status}; {sum(bool(each.walks) for each in found)} "
-        f"of {len(found)} techniques walked\n- **Machine**: {study.machine_line(run)}\n"
+        f"# {told.experiment.title}",
+        f"- **Run**: {told.run}, {manifest.status}; {sum(bool(each.walks) for each in found)} "
+        f"of {len(found)} techniques walked\n- **Machine**: {machine.one_line(told.described)}\n"
         f"- **Objective**: {load.objective}, from the intended moment; at most "
         f"{load.objective.unsent_max_share:.1%} unsent, no errors\n- **Arrivals**: "
         f"{load.arrivals}, seed {manifest.seed}",
         _markdown(HEADINGS, [_summary(each, load) for each in found]),
         HOW_TO_READ,
-        FIGURE if run.open_load_figure.exists() else "",
+        FIGURE if has_figure else "",
         "\n".join(f"- **{note}**: {text}" for note, text in meanings(found, load).items()),
     ]
     for each in found:
         parts += [f"## {each.cell.id}", each.reason or ""]
-        steps = [(walk.block, step) for walk in each.walks for step in walk.steps]
-        parts.append(_markdown(STEP_HEADINGS, [_step(*step) for step in steps]))
+        steps = [step for walk in each.walks for step in walk.steps]
+        parts.append(_markdown(STEP_HEADINGS, map(_step, steps)))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -155,11 +157,11 @@ def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
     return table
 
 
-def chart(found: Sequence[Limit], objective: str) -> Chart | None:
+def chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
     """A panel a complexity, a line a technique, a point a step; None where there is no point."""
     panels: dict[str, list[Line]] = {}
     for each in found:
-        if points := _points(each):
+        if points := _points(each, objective.percentile):
             colour = list(STRATEGIES[each.cell.service]).index(each.cell.strategy)
             line = Line(study.technique(each.cell), colour, points)
             panels.setdefault(each.cell.complexity, []).append(line)
@@ -185,13 +187,13 @@ def _ticks(lines: Sequence[Line]) -> tuple[int, ...]:
     return tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, highest))
 
 
-def _points(limit: Limit) -> tuple[Point, ...]:
+def _points(limit: Limit, percent: int) -> tuple[Point, ...]:
     """A step whose percentile falls on requests without an answer has no point."""
     steps = [step for walk in limit.walks for step in walk.steps]
     return tuple(
-        Point(round(each.rate_per_s), each.latency_ms, None, bool(each.reasons), limit.cell.id)
+        Point(round(each.rate_per_s), reached_ms, None, not each.met, limit.cell.id)
         for each in sorted(steps, key=lambda each: each.rate_per_s)
-        if each.latency_ms is not None and math.isfinite(each.latency_ms)
+        if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
     )
 
 
@@ -211,32 +213,20 @@ def _summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
         "blocks": len(limit.limits_per_s),
         "met_per_s": limit.met_per_s,
         "failed_per_s": limit.failed_per_s,
-        "latency_ms": limit.met_latency_ms,
+        "latency_ms": limit.met_latency_ms(load.objective.percentile),
         "steps": sum(len(each.steps) for each in limit.walks),
         "failed_why": "; ".join(failed.reasons) if failed else "",
-        "failed_unsent": int(failed.trial.extras["unsent"]) if failed else None,
-        "failed_late": int(failed.trial.extras["late"]) if failed else None,
+        "failed_unsent": failed.unsent if failed else None,
+        "failed_late": failed.late if failed else None,
         "notes": " ".join(limit.notes(load.rates.resolution)),
     }
 
 
-def _step(block: int, step: Step) -> dict[str, object]:
-    trial = step.trial
-    load_ms = trial.generator_cpu_ms
-    return {
-        "block": block,
-        "rate_per_s": step.rate_per_s,
-        "achieved_per_s": trial.extras["achieved_per_s"],
-        "arrivals": int(trial.extras["arrivals"]),
-        "unsent": int(trial.extras["unsent"]),
-        "late": int(trial.extras["late"]),
-        "lateness_p95_ms": trial.extras.get("lateness_p95_ms"),
-        "errors": trial.errors,
-        **{f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES},
-        "sent_p95_ms": trial.extras.get("sent_p95_ms"),
-        "load_cpu_pct": None if load_ms is None else round(load_ms / trial.seconds / 10, 1),
-        "verdict": "; ".join(step.reasons) or "met",
-    }
+def _step(step: StepEntry) -> dict[str, object]:
+    told = {name: getattr(step, name) for name in STEP_HEADINGS if name in StepEntry.model_fields}
+    reached = {f"p{percent}_ms": latency_ms(step, percent) for percent in PERCENTILES}
+    told |= reached | {"verdict": "; ".join(step.reasons) or "met"}
+    return {name: told[name] for name in STEP_HEADINGS}
 
 
 def _rounded(value: float | None) -> float | None:

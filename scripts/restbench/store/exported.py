@@ -70,6 +70,9 @@ class CellEntry(Record):
     p50_ms: Estimate | None = None
     p95_ms: Estimate | None = None
     p99_ms: Estimate | None = None
+    extras: dict[str, Estimate] = Field(default_factory=dict)
+    """What only its driver measures, by name, over the blocks that have it. Where all of them are
+    above 0 the mean is the geometric one, with its interval."""
     blocks: Count
     """In how many it was measured."""
     trials: Count
@@ -132,10 +135,50 @@ class BlockEntry(Record):
     serialize_ms: float | None = None
     kinds: dict[str, KindEntry] = Field(default_factory=dict)
     """Of a mix: each kind of its requests."""
+    extras: dict[str, float] = Field(default_factory=dict)
+    """What only its driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
     """Why there is nothing, or less than there should be."""
     warnings: tuple[WarningEntry, ...]
+
+
+class StepEntry(Record):
+    """One rate of an open load, offered once: what came of the arrivals of its window.
+
+    Latency counts from the intended moment, over ALL of them: an arrival without a correct answer
+    is slower than any other.
+    """
+
+    cell: str
+    """Its id."""
+    block: int
+    rate_per_s: float
+    """What was offered."""
+    achieved_per_s: float
+    """Correct answers."""
+    arrivals: Count
+    unsent: Count = 0
+    """Of the arrivals, those not sent when the load was over."""
+    late: Count = 0
+    """Of the arrivals, those sent over 10 ms late."""
+    errors: Count = 0
+    wrong_answers: Count = 0
+    lateness_p95_ms: float | None = None
+    sent_p95_ms: float | None = None
+    """Of the latency from the moment of sending."""
+    p50_ms: float | None = None
+    """None, as the next three: the arrivals are too few for it, or it falls on one without a
+    correct answer."""
+    p90_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    load_cpu_pct: float | None = None
+    """The load generator, percent of one core."""
+    met: bool
+    """Whether it met the experiment's objective."""
+    reasons: tuple[str, ...] = ()
+    """Why it did not."""
 
 
 class ClaimEntry(Record):
@@ -239,6 +282,8 @@ class Exported(Record):
     """In the order of the experiment's file."""
     blocks: tuple[BlockEntry, ...]
     """By cell, in the order of `cells`, then by number."""
+    steps: tuple[StepEntry, ...] = ()
+    """Of an open load, in the order of measuring."""
     series: tuple[SeriesEntry, ...]
     """Of long windows; none where the run has none."""
     proofs: tuple[Proof, ...]
