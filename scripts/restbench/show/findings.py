@@ -1,0 +1,51 @@
+"""What everything that is shown of a run is made of: its `run.json`, and which files lie next to
+the page."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from restbench.analyse.exported import rows_of
+from restbench.analyse.measures import Row
+from restbench.experiment import experiment
+from restbench.experiment.experiment import Experiment
+from restbench.show.document import Link
+from restbench.store.exported import Exported
+from restbench.store.store import Run
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A run as it is shown."""
+
+    run: Exported
+    folder: Run
+    """Where the page lies; nothing but the existence of files is asked of it."""
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """A row for each cell, in the order of the experiment's file."""
+        return rows_of(self.run)
+
+    @cached_property
+    def definition(self) -> Experiment:
+        """The experiment as it was when the run began."""
+        return experiment.parse(self.run.experiment.toml, self.folder.experiment_file)
+
+    def link(self, path: Path, text: str = "") -> Link | None:
+        """To a file, from where the page lies; None where there is no such file."""
+        if not path.exists():
+            return None
+        place = Path(os.path.relpath(path, self.folder.path)).as_posix()
+        return Link(text or place, place)
+
+    def files_of(self, cell: str) -> list[Link]:
+        """What there is on disk about a cell: its dashboard and the raw files of its long window."""
+        known = {
+            "JMeter's dashboard": self.folder.dashboard(cell) / "index.html",
+            "raw files of the long window": self.folder.window(cell).path,
+        }
+        return [link for text, path in known.items() if (link := self.link(path, text))]
