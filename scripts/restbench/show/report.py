@@ -17,11 +17,11 @@ from restbench.experiment import claim_file, columns, experiment
 from restbench.failures import CellsFailed
 from restbench.judge import leader, regret, study, verdicts
 from restbench.show import (
-    charts,
     effects,
     factorial_view,
     figures,
     microbench_text,
+    page_data,
     provenance,
     regret_figure,
     regret_report,
@@ -107,7 +107,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         "files": provenance.files(run),
         "has_raw_data": run.has_raw_data,
         "has_dashboards": run.dashboards.exists(),
-        "has_stages": bool(charts.stages(rows)),
+        "has_stages": bool(page_data.stages(rows)),
         "microbench": run.microbench(),
         "microbench_link": provenance.link_to(run, run.microbench_file),
         "microbench_text": microbench_text,
@@ -202,10 +202,10 @@ def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
             number=each.number,
             title=chart.title,
             caption=chart.caption,
-            reading=charts.reading(each),
+            reading=page_data.reading(each),
             link=provenance.link_to(run, run.figure(each.number)),
             panels=len(chart.panels),
-            data=charts.figure(chart),
+            data=page_data.figure(chart),
         )
         for each, chart in described
         if chart
@@ -214,14 +214,14 @@ def _figures(run: Run, rows: Sequence[Row]) -> list[ShownFigure]:
 
 def _regret_charts(rows: Sequence[Row]) -> dict[str, Any]:
     found = regret_figure.charts(regret.choosing(rows).regrets)
-    return {name: charts.figure(chart) for name, chart in found.items()}
+    return {name: page_data.figure(chart) for name, chart in found.items()}
 
 
 def _data(rows: Sequence[Row], shown: Sequence[ShownFigure]) -> str:
-    return charts.as_json(
+    return page_data.as_json(
         {
-            "cells": charts.cells(rows),
+            "cells": page_data.cells(rows),
             "figures": {str(figure.number): figure.data for figure in shown} | _regret_charts(rows),
-            "stages": charts.stages(rows),
+            "stages": page_data.stages(rows),
         }
     )
