@@ -89,7 +89,11 @@ class Leader:
 
 def leaders(rows: Sequence[Row], scope: Scope, metric: Metric) -> list[Leader]:
     """The leader of every group of the scope that has a number, in the order of the rows."""
-    groups = _groups(rows, scope)
+    return of_groups(_groups(rows, scope), scope, metric)
+
+
+def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> list[Leader]:
+    """The leader of each of these groups that has a number, judged together."""
     every = dict.fromkeys(row.cell.key for group in groups for row in group)
     found = []
     for group in groups:
