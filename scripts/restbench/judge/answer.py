@@ -76,9 +76,7 @@ def _loads(groups: Sequence[Leader], sizes: Mapping[str, int]) -> str:
     users = sorted({each.users for each in groups})
     told = [f"{_ends(rows)} rows"] if rows else []
     mixes = dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes)
-    return (
-        f" combinations of matrix size ({', '.join([*told, *mixes])}) and users ({_ends(users)})"
-    )
+    return f" combinations of matrix size ({', '.join([*told, *mixes])}) and users ({_ends(users)})"
 
 
 def _ends(numbers: Sequence[int]) -> str:
@@ -94,7 +92,7 @@ def _winners(groups: Sequence[Leader], of_what: str) -> str:
     if not won:
         count = f" in any of {len(groups)}{of_what}" if len(groups) > 1 else ""
         return f"no technique is shown to be fastest{count}"
-    verb = "came first" if groups[0].is_one_block else "is fastest"
+    verb = "came first" if groups[0].is_order else "is fastest"
     (first, its), *others = sorted(won.items(), key=lambda each: -len(each[1]))
     if len(groups) == 1:
         return f"{first} {verb}, {_lead(its)}"
@@ -112,9 +110,10 @@ def _services(groups: Sequence[Leader]) -> str:
         return f"{one.capitalize()} answers {_range(groups)} times as many requests as {other}"
     shown = [each.best.service for each in groups if each.is_shown]
     counts = [
-        f"{name.capitalize()} is ahead in {shown.count(name)}" for name in dict.fromkeys(shown)
+        f"{name.capitalize()} is ahead in {shown.count(name)} of {len(groups)}"
+        for name in dict.fromkeys(shown)
     ]
-    return f"of {len(groups)} combinations {' and '.join(counts) or 'no service is ahead in any'}"
+    return " and ".join(counts) or "neither service is shown to be ahead of the other"
 
 
 def _clauses(groups: Sequence[Leader], sizes: Mapping[str, int]) -> list[str]:
@@ -131,7 +130,7 @@ def _clauses(groups: Sequence[Leader], sizes: Mapping[str, int]) -> list[str]:
 
 
 def _outcome(leader: Leader) -> str:
-    if leader.is_one_block:
+    if leader.is_order:
         return f"{leader.best.strategy} came first"
     if leader.verdict == "reproduced":
         return f"{leader.best.strategy} is fastest"
@@ -205,9 +204,9 @@ def _how_sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
 
 
 def _statistics(groups: Sequence[Leader]) -> str:
-    if all(each.is_one_block for each in groups):
+    if all(each.is_order for each in groups):
         return "One block has no interval: this is an order, no verdict."
-    numbers = [each.blocks for leader in groups for _, each in leader.others]
+    numbers = [each.blocks for of in groups for _, each in of.others if each.blocks]
     fewest, most = min(numbers), max(numbers)
     best = sum(each.verdict == "reproduced" for each in groups)
     blocks = most if fewest == most else f"{fewest} to {most}"

@@ -51,6 +51,8 @@ class Leader:
     """The techniques that other groups of the scope have and this one was not planned with."""
     cells: tuple[str, ...] = ()
     """The ids of all cells of the group."""
+    is_order: bool = False
+    """Whether no group has an interval: one block gives an order, no verdict."""
 
     @property
     def p_value(self) -> float:
@@ -64,14 +66,9 @@ class Leader:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the best is shown to be it; of one block, where nothing is, whether it came
-        first."""
-        return self.verdict == "reproduced" or self.is_one_block
-
-    @property
-    def is_one_block(self) -> bool:
-        """Whether nothing has an interval."""
-        return all(each.blocks == 1 for _, each in self.others)
+        """Whether the best is shown to be it; in a run of one block, where nothing is, whether it
+        came first."""
+        return self.verdict == "reproduced" or (self.is_order and bool(self.others))
 
     @property
     def is_tie(self) -> bool:
@@ -102,7 +99,11 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
             keys = {row.cell.key for row in group}
             found.append(replace(leader, absent=tuple(key for key in every if key not in keys)))
     levels = holm_levels([each.p_value for each in found], LEVEL)
-    return [_judged(each, level) for each, level in zip(found, levels, strict=True)]
+    is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)
+    return [
+        replace(_judged(each, level), is_order=is_order)
+        for each, level in zip(found, levels, strict=True)
+    ]
 
 
 def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:

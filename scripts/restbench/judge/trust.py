@@ -54,19 +54,29 @@ def proven(proofs: Sequence[Proof]) -> str:
     )
     told = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
     told += [f"nothing could be seen of {named(unseen)}"] if unseen else []
+    if not told and len(proofs) == 1:
+        return "The technique does what its name says, seen by the kernel."
     if not told:
         return f"All {len(proofs)} techniques do what their names say, seen by the kernel."
     return f"Of {len(proofs)} techniques looked at in the kernel {'; '.join(told)}."
 
 
 def _again(again: Sequence[AgainEntry]) -> str:
-    """What the same cell measured twice differs by: the one that is furthest from 1."""
+    """Whether cells that were measured twice agree with themselves (A/A)."""
     if not again:
         return ""
-    worst = max(again, key=lambda each: abs(each.ratio - 1))
-    ends = f" [{worst.low:.3f}, {worst.high:.3f}]" if worst.low and worst.high else ""
-    most = "at most " if len(again) > 1 else ""
-    return f"The same cell measured twice differs {most}{worst.ratio:.3f} times{ends}."
+    known = [each for each in again if each.low is not None and each.high is not None]
+    if not known:
+        worst = max(again, key=lambda each: abs(each.ratio - 1))
+        return f"A cell measured twice gave {worst.ratio:.3f} times itself."
+    off = [each for each in known if not (each.low or 0) <= 1 <= (each.high or 0)]
+    if not off:
+        if len(known) == 1:
+            return "The cell that was measured twice agrees with itself (A/A)."
+        return f"All {len(known)} cells that were measured twice agree with themselves (A/A)."
+    ratios = [f"{each.cell} {each.ratio:.3f} [{each.low:.3f}, {each.high:.3f}]" for each in off]
+    twice = f"Of {len(known)} cells that were measured twice (A/A)"
+    return f"{twice} {len(off)} differ from themselves: {named(ratios)}."
 
 
 def _calibrated(found: CalibrationEntry | None) -> str:

@@ -61,8 +61,6 @@ class Field:
     """A field of a table, where it is more than its text."""
 
     content: Inline
-    sort: str | float | None = None
-    """What it is sorted by; None: its text."""
     tone: str = ""
 
 
@@ -80,8 +78,6 @@ class Figure:
     """A chart with its words."""
 
     chart: Chart
-    reading: tuple[str, ...] = ()
-    """How to read it, and how not."""
     file: str = ""
     """Where its SVG lies, relative to the page; empty where it was not written."""
 
@@ -107,13 +103,11 @@ def table(
 ) -> Table:
     """A table whose columns are those of `head`; `numbers` has a character a column, `n` for one of
     numbers."""
-    columns = tuple(
-        Column(heading, numbers[n : n + 1] == "n") for n, heading in enumerate(head)
-    )
+    columns = tuple(Column(heading, numbers[n : n + 1] == "n") for n, heading in enumerate(head))
     return Table(caption, columns, tuple(map(tuple, rows)))
 
 
-def section(id: str, title: str, *parts: Part | None, folded: bool = False) -> Section | None:  # noqa: A002
+def section(id: str, title: str, *parts: Part | None, folded: bool = False) -> Section | None:
     """A section of the parts that are there; None where there are none."""
     known = tuple(each for each in parts if each is not None)
     return Section(id, title, known, folded) if known else None

@@ -14,7 +14,6 @@ from matplotlib.ticker import StrMethodFormatter
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
 from restbench.show import drawing
-from restbench.show.markdown import table
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
@@ -88,53 +87,7 @@ def _response(found: Factorial) -> str:
     return f"ln {words}" if found.model == "multiplicative" else words
 
 
-def section(found: Factorial) -> str:
-    """For the page of a run: the sentence, both tables, the blocks left out, the warnings."""
-    notes = [f"- {each}" for each in (*found.design.warnings(), *found.left_out, *found.warnings)]
-    signs = [sign_table(found)] if len(found.means) <= _SIGNS_SHOWN_UP_TO else []
-    return "\n\n".join([sentence(found), effect_table(found), *signs, "\n".join(notes)]).strip()
-
-
-def effect_table(found: Factorial) -> str:
-    """A row for the mean, each effect, the blocks and the error, with q, interval, share, p."""
-    ratio = found.model == "multiplicative"
-    percent = f"{100 * found.confidence:.0f} %"
-    head = [
-        "",
-        "Effect",
-        "High/low" if ratio else "q",
-        f"{percent} interval",
-        "Share %",
-        "p (Holm)",
-    ]
-    body = [["I", "mean", readable(float(np.exp(found.q0)) if ratio else found.q0), "", "", ""]]
-    for each in found.effects:
-        value, low, high = each.ratio if ratio else (each.q, *each.ends)
-        ends = "" if each.half_width is None else f"{readable(low)} … {readable(high)}"
-        p = "" if each.p_holm is None else f"{each.p_holm:.3f}".replace("0.000", "< 0.001")
-        share = f"{each.share_pct:.1f}"
-        body.append([each.column.words[0], each.name, readable(value), ends, share, p])
-    body += [["", name, "", "", f"{share:.1f}", ""] for name, share in _unexplained(found)]
-    return table(head, ["---", "---", *["---:"] * 4], body)
-
-
-def sign_table(found: Factorial) -> str:
-    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model."""
-    mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
-    head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]
-    body = [
-        [
-            found.design.cell_named(cell),
-            "1",
-            *(str(each.column.signs[cell]) for each in found.effects),
-            readable(value),
-        ]
-        for cell, value in enumerate(found.means)
-    ]
-    return table(head, ["---", *["---:"] * (len(head) - 1)], body)
-
-
-def _unexplained(found: Factorial) -> list[tuple[str, float]]:
+def unexplained(found: Factorial) -> list[tuple[str, float]]:
     """The parts of the variation that are no effect, each with its share in percent."""
     parts = [("between blocks", found.block_share_pct)] if found.design.blocks else []
     parts.append(("between runs of one cell", found.error_share_pct))
@@ -159,7 +112,7 @@ def effects_svg(found: Factorial) -> str:
 
 
 def _effects(found: Factorial, ranked: list[Effect], title: str, caption: str) -> Figure:
-    rows = [(each.name, each.share_pct) for each in ranked] + _unexplained(found)
+    rows = [(each.name, each.share_pct) for each in ranked] + unexplained(found)
     names = [textwrap.fill(name, _NAME_CHARACTERS) for name, _ in rows]
     row_in = 0.13 + _LINE_IN * max(name.count("\n") + 1 for name in names)
     figure, (bars, sizes) = drawing.frame(

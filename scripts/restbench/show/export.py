@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from restbench.analyse import course, limits
@@ -11,7 +10,7 @@ from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.judge import study
-from restbench.show import quoting
+from restbench.show import answering, quoting
 from restbench.store import exported
 from restbench.store.exported import (
     ExperimentEntry,
@@ -44,7 +43,9 @@ VERSIONS = (
 def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
     """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
     made of it is the same now and later. `note` is told what was left out."""
-    exported.write(run.exported_file, _exported(run, rows, note))
+    found = _exported(run, rows, note)
+    answered = found.model_copy(update={"answer": answering.of(found)})
+    exported.write(run.exported_file, answered)
     return exported.read(run.exported_file)
 
 

@@ -9,10 +9,14 @@ from functools import cached_property
 from pathlib import Path
 
 from restbench.analyse.exported import rows_of
+from restbench.analyse.factorial import Factorial
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
-from restbench.show.document import Link
+from restbench.show import factorial_view
+from restbench.show.charts import of_run
+from restbench.show.charts.theme import Chart
+from restbench.show.document import Figure, Link
 from restbench.store.exported import Exported
 from restbench.store.store import Run
 
@@ -35,6 +39,25 @@ class Findings:
         """The experiment as it was when the run began."""
         return experiment.parse(self.run.experiment.toml, self.folder.experiment_file)
 
+    @cached_property
+    def charts(self) -> dict[str, Chart]:
+        """Every chart of the run, by name."""
+        return of_run.charts(self.run)
+
+    @cached_property
+    def effects(self) -> Factorial | None:
+        """Of a factorial design, with the warnings of its checks. CellsFailed where no block has
+        measured every corner."""
+        return factorial_view.of(self.definition, self.rows)
+
+    def figures(self, names: str) -> list[Figure]:
+        """The charts whose name begins so."""
+        return [
+            Figure(chart, file.href if (file := self.link(self.folder.named_figure(name))) else "")
+            for name, chart in self.charts.items()
+            if name.startswith(names)
+        ]
+
     def link(self, path: Path, text: str = "") -> Link | None:
         """To a file, from where the page lies; None where there is no such file."""
         if not path.exists():
@@ -43,7 +66,7 @@ class Findings:
         return Link(text or place, place)
 
     def files_of(self, cell: str) -> list[Link]:
-        """What there is on disk about a cell: its dashboard and the raw files of its long window."""
+        """What lies next to the page about a cell: its dashboard, its long window's raw files."""
         known = {
             "JMeter's dashboard": self.folder.dashboard(cell) / "index.html",
             "raw files of the long window": self.folder.window(cell).path,

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from restbench.show.document import Bullets, Field, Figure, Inline, Link, Part, Section, Table, Terms, Text
+from restbench.show.document import (
+    Bullets,
+    Field,
+    Figure,
+    Inline,
+    Link,
+    Part,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
 
 
 def document(title: str, parts: Sequence[Part]) -> str:
@@ -18,7 +29,10 @@ def _blocks(parts: Iterable[Part], level: int) -> list[str]:
         match part:
             case Section():
                 badge = f": {part.badge}" if part.badge else ""
-                found += [f"{'#' * min(level, 6)} {part.title}{badge}", *_blocks(part.parts, level + 1)]
+                found += [
+                    f"{'#' * min(level, 6)} {part.title}{badge}",
+                    *_blocks(part.parts, level + 1),
+                ]
             case Text():
                 found.append(_inline(part.content))
             case Bullets():
@@ -28,21 +42,25 @@ def _blocks(parts: Iterable[Part], level: int) -> list[str]:
                     "\n".join(f"- **{name}**: {_inline(of)}" for name, of in part.entries.items())
                 )
             case Table():
-                found.append(_table(part))
+                found.append(_of(part))
             case Figure():
                 found.append(f"**{part.chart.title}.** {part.chart.caption}")
                 found += [f"![{part.chart.title}]({part.file})"] if part.file else []
     return [each for each in found if each]
 
 
-def _table(table: Table) -> str:
-    marks = ["---:" if each.is_number else "---" for each in table.columns]
+def _of(part: Table) -> str:
+    marks = ["---:" if each.is_number else "---" for each in part.columns]
     body = [
         [_escaped(each.content if isinstance(each, Field) else each) for each in row]
-        for row in table.rows
+        for row in part.rows
     ]
-    lines = [[each.heading for each in table.columns], marks, *body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return table([each.heading for each in part.columns], marks, body)
+
+
+def table(head: Sequence[str], marks: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A table; `marks` say how its columns are aligned."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
 
 
 def _escaped(content: Inline) -> str:

@@ -4,17 +4,14 @@ decided, the figures, and everything else folded away. The same sections make `t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from restbench.experiment import columns
 from restbench.judge import study
-from restbench.show import charts, markdown
-from restbench.show.charts import overview
-from restbench.show.document import Bullets, Field, Figure, Part, Section, Text, sections_of
+from restbench.show import markdown
+from restbench.show.charts import theme
+from restbench.show.document import Bullets, Field, Figure, Part, Section, Text
 from restbench.show.findings import Findings
 from restbench.show.parts import cells, claims, evidence, leaders, pictures
 from restbench.store.quoted import AnswerEntry
@@ -60,15 +57,13 @@ def html(found: Findings, library: str | None = None) -> str:
     environment.filters["spec"] = _spec
     environment.filters["as_field"] = lambda each: each if isinstance(each, Field) else Field(each)
     following = sections(found)
-    first = overview.chart(found.rows)
     page = environment.get_template("report.html.jinja").render(
         title=found.run.experiment.title,
         subtitle=_subtitle(found),
         answer=answer_of(found),
-        overview=Figure(first) if first else None,
+        overview=next(iter(found.figures("overview")), None),
         sections=following,
-        cells={row.cell.id: cells.name(row) for row in found.rows},
-        library=None if library else Markup(charts.library()),  # noqa: S704 - has no end tag
+        library=None if library else Markup(theme.library()),  # noqa: S704 - has no end tag
         library_address=library,
     )
     return page + "\n"
@@ -103,5 +98,5 @@ def _subtitle(found: Findings) -> str:
 
 def _spec(figure: Figure) -> Markup:
     """A chart's definition as it stands in a `<script>` element: no end tag inside."""
-    text = json.dumps(charts.spec(figure.chart), separators=(",", ":"), allow_nan=False)
+    text = json.dumps(theme.spec(figure.chart), separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("</", "<\\/").replace("<!--", "<\\u0021--"))  # noqa: S704

@@ -90,7 +90,7 @@ class MicrobenchEntry(Record):
 
 
 class AgainEntry(Record):
-    """A cell measured twice in each block (A/A): one throughput over the other, 1 if all is well."""
+    """A cell measured twice in each block (A/A): one throughput over the other."""
 
     cell: str
     ratio: float

@@ -66,13 +66,13 @@ def study_tables(found: Findings) -> Section | None:
 
 def _study_table(group: study.Section) -> Table:
     head = ["Test", "Technique", "Complexity", "Users", *(HEADINGS[m] for m in STUDY_COLUMNS)]
-    rows = [
+    rows: list[tuple[Field | str, ...]] = [
         (
             Field(link(row, test_id)),
             study.technique(row.cell),
             row.cell.complexity,
             str(row.cell.users),
-            *(Field(study.shown(row, each), row.value(each)) for each in STUDY_COLUMNS),
+            *(study.shown(row, each) for each in STUDY_COLUMNS),
             Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
         )
         for test_id, row in group.rows
@@ -81,7 +81,7 @@ def _study_table(group: study.Section) -> Table:
     return table(group.title, [*head, "Warnings and notes"], rows, numbers)
 
 
-def matrix(found: Findings) -> Section:
+def matrix(found: Findings) -> Section | None:
     """Every planned cell with every metric."""
     file = found.link(found.folder.test_matrix_csv)
     intro: Inline = ("The same as data: ", file, ".") if file else "Every planned cell."
@@ -94,22 +94,21 @@ def matrix(found: Findings) -> Section:
         "columns", "What the columns mean", Terms(study.column_meanings()), folded=True
     )
     caption = f"Every cell: {len(rows)}. Press a heading to sort"
-    parts = [Text(intro), Table(caption, (*wanted, Column("Files")), rows), meanings]
-    return Section("matrix", "The whole matrix", tuple(filter(None, parts)), folded=True)
+    whole = Table(caption, (*wanted, Column("Files")), rows)
+    return section("matrix", "The whole matrix", Text(intro), whole, meanings, folded=True)
 
 
 def _matrix_row(row: Row, found: Findings) -> tuple[Field | str, ...]:
     fields: list[Field | str] = []
     for metric, value in row.record().items():
         if metric in METRICS:
-            number = value if isinstance(value, int | float) else None
-            fields.append(Field(study.shown(row, metric), number))
+            fields.append(study.shown(row, metric))
         elif metric == "flags":
             fields.append(", ".join(study.marks(row).values()))
         elif metric == "strategy":
             fields.append(Field(link(row, str(value))))
         else:
-            fields.append(Field(str(value), value if isinstance(value, int) else None))
+            fields.append(str(value))
     return (*fields, Field(_spaced(found.files_of(row.cell.id))))
 
 
@@ -155,9 +154,8 @@ def _cell(row: Row, found: Findings) -> Section:
     )
 
 
-def _block(block: Measurement) -> tuple[Field | str, ...]:
-    values = [getattr(block, metric) for metric in _OF_BLOCK]
-    return (str(block.block), *(Field(readable(value), value) for value in values))
+def _block(block: Measurement) -> tuple[str, ...]:
+    return (str(block.block), *(readable(getattr(block, metric)) for metric in _OF_BLOCK))
 
 
 def warned(found: Findings) -> Section | None:
@@ -193,6 +191,6 @@ def missing(found: Findings) -> Section | None:
     ]
     waiting = study.not_measured(found.rows)
     planned = [name(row) for row in found.rows if not row.measurements]
-    late = tuple([*waiting, *(f"{each}: the run ended before it" for each in planned)])
+    late = (*waiting, *(f"{each}: the run ended before it" for each in planned))
     title = f"Not measured: {len(late)} cells without time, {len(failed)} failures"
     return section("missing", title, *failed, Bullets(late) if late else None, folded=True)

@@ -82,11 +82,11 @@ def of(found: Findings) -> list[Section | None]:
 def _intro(found: Findings) -> Inline:
     link = found.link(found.folder.claims_file, "file of claims and tests")
     file: str | Link = link or "file of claims and tests"
+    sha256 = found.run.experiment.claims_sha256 or "unknown"
     return (
         "Each claim is a set of ratios, tested as the ",
         file,
-        " says. It was fixed before the run"
-        f" (sha256 {(found.run.experiment.claims_sha256 or 'unknown')[:16]}). Open a claim for them.",
+        f" says, fixed before the run (sha256 {sha256[:16]}). Open a claim for its ratios.",
     )
 
 
@@ -125,7 +125,7 @@ def _ratios(claim: ClaimEntry) -> Table:
             each.label,
             WORDS[each.metric] + ("" if each.decides else " (not deciding)"),
             each.expect,
-            Field(ratio_text(each), each.ratio),
+            ratio_text(each),
             readable(each.study_value),
             Field(each.headline, tone=TONES[each.verdict]),
         )

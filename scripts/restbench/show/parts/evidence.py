@@ -4,6 +4,7 @@ of it comes from."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from restbench.experiment.columns import readable
 from restbench.experiment.records import Interruption
@@ -113,11 +114,10 @@ def windows(found: Findings) -> Section | None:
 
 
 def _window(each: WindowEntry) -> tuple[Field | str, ...]:
-    values = [getattr(each, name) for name in _WINDOW_HEAD]
     states = ", ".join(f"{state} {count:.1f}" for state, count in each.threads_by_state.items())
     return (
         Field(Link(each.cell, f"#cell-{each.cell}")),
-        *(Field(readable(value), value) for value in values),
+        *(readable(getattr(each, name)) for name in _WINDOW_HEAD),
         " ".join(f"{core:.0f}" for core in each.core_pct),
         states,
     )
@@ -131,9 +131,14 @@ def provenance(found: Findings) -> Section:
     return Section("provenance", "Provenance", tuple(filter(None, parts)), folded=True)
 
 
-def _files(found: Findings) -> list[object]:
+def _files(found: Findings) -> list[Path]:
     folder = found.folder
-    return [folder.exported_file, folder.trials.path, *folder.identity_files(), folder.path / "tables"]
+    return [
+        folder.exported_file,
+        folder.trials.path,
+        *folder.identity_files(),
+        folder.path / "tables",
+    ]
 
 
 def _facts(found: Findings) -> dict[str, Inline]:
@@ -169,7 +174,7 @@ def _interrupted(found: Sequence[Interruption]) -> str:
     return "; ".join(told) or "never"
 
 
-def commit(commit: str, dirty: bool) -> str:  # noqa: FBT001 - a fact, no switch
+def commit(commit: str, dirty: bool) -> str:
     """A commit for people."""
     return f"git commit {commit}{' with local changes' if dirty else ''}"
 

@@ -24,10 +24,10 @@ for (const chart of charts) near.observe(chart);
 function sort(heading) {
   const table = heading.closest("table");
   const descends = heading.getAttribute("aria-sort") === "ascending";
+  const isNumber = heading.classList.contains("n");
   const value = (row) => {
-    const field = row.cells[heading.cellIndex];
-    const text = field.dataset.sort ?? field.textContent.trim();
-    return text !== "" && !Number.isNaN(Number(text)) ? Number(text) : text;
+    const text = row.cells[heading.cellIndex].textContent.trim();
+    return isNumber && text ? parseFloat(text.replaceAll(",", "")) : text;
   };
   const order = (one, other) => {
     const [a, b] = [value(one), value(other)];
