@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from synthetic_rows import row
@@ -15,8 +14,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Kind, Shape
 from restbench.judge import regret
 from restbench.judge.regret import Share
-from restbench.show import regret_figure, regret_report
-from restbench.store.store import Run
+from restbench.show import regret_figure, regret_table
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 MIX = (
@@ -166,22 +164,12 @@ def test_small_requests_are_held_against_themselves_alone(low_ms: float, verdict
 
 def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
     found = regret.choosing(MIXED)
-    lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
-    assert tuple(lines[0]) == regret_report.COLUMNS
+    lines = list(csv.DictReader(regret_table.as_csv(found).splitlines()))
+    assert tuple(lines[0]) == regret_table.COLUMNS
     best = [line for line in lines if line["best_fixed"] == "yes"]
     assert len(best) == 3
     assert len(lines) == 3 + 2 * 3
     assert (best[0]["against"], float(best[0]["share"])) == ("serial", pytest.approx(1.5, rel=0.01))
-
-
-def test_the_page_of_tables_has_every_cell_and_how_to_read_them(tmp_path: Path) -> None:
-    told = regret_report.document("t", regret.choosing([*MIXED[:3], *chosen(0.9)]))
-    assert "| java | mix: low | 10 | p95 |" in told
-    assert "contradicted" in told
-    assert regret_report.HOW_TO_READ in told
-    run = Run(tmp_path)
-    written = regret_figure.write(run, regret.choosing([*MIXED[:3], *chosen(0.9)]).regrets)
-    assert [each.name for each in written] == ["regret-throughput.svg", "regret-p95.svg"]
 
 
 def test_a_point_of_the_figure_is_a_cells_share() -> None:

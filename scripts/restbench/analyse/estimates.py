@@ -6,7 +6,7 @@ Pure: trials and events in, measurements out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 
@@ -35,16 +35,33 @@ FLAGS = {
 }
 
 
+#: From a cell's trials in a block to what only their driver measures, by name.
+Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
 CELL_FACTS = ("count_gap", "off_cores_share")
 
 
+def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
+    """The mean over the trials of each of their extras that all of them have."""
+    names = dict.fromkeys(name for each in trials for name in each.extras)
+    return {
+        name: fmean(each.extras[name] for each in trials)
+        for name in names
+        if all(name in each.extras for each in trials)
+    }
+
+
 def measurements(
-    trials: Iterable[Trial], events: Iterable[Event], blocks: Iterable[Block], cores: int
+    trials: Iterable[Trial],
+    events: Iterable[Event],
+    blocks: Sequence[Block],
+    cores: int,
+    extras: Extras = mean_extras,
 ) -> dict[str, list[Measurement]]:
     """By the cell's id: a measurement for each block that has trials of it, or says why it has
-    none. `cores` are the machine's."""
+    none. `cores` are the machine's. A block in flight has no `extras` yet."""
     facts = {each.block: each.facts for each in blocks}
+    finished = {each.block for each in blocks if each.finished}
     found: dict[tuple[str, int], list[Trial]] = {}
     for each in trials:
         if not each.arm:
@@ -60,7 +77,8 @@ def measurements(
         if measured is not None:
             known = facts.get(block, {})
             told = {name: known.get(name, {}).get(cell) for name in CELL_FACTS}
-            by_cell.setdefault(cell, []).append(replace(measured, **told))
+            more = extras(found.get(key, [])) if block in finished else {}
+            by_cell.setdefault(cell, []).append(replace(measured, **told, extras=more))
     return by_cell
 
 

@@ -78,3 +78,5 @@ class Measurement:
     generator's, over the service's."""
     kinds: Mapping[str, KindMeasurement] = field(default_factory=dict)
     """Of a mix: each kind of its requests, by name."""
+    extras: Mapping[str, float] = field(default_factory=dict)
+    """What only its driver measures, by name."""

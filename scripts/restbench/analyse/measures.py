@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
-from restbench.analyse import estimates, warnings
+from restbench.analyse import estimates, limits, warnings
 from restbench.analyse.flags import explain
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.warnings import Note, Warning
@@ -114,7 +115,9 @@ def rows(run: Run) -> list[Row]:
     described = run.machine() if run.machine_file.exists() else {}
     cores = len(described.get("cores_allowed", [])) or 1
     file = run.trials
-    blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores)
+    opened = definition.open
+    extras = partial(limits.extras, opened.objective) if opened else estimates.mean_extras
+    blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
     return [
         row(definition, cell, planned[cell], tuple(blocks.get(cell.id, ())))
         for cell in definition.all_cells()

@@ -256,9 +256,16 @@ def _corner(levels: Mapping[str, Level]) -> Cell:
 def load(path: Path) -> Experiment:
     """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
     try:
-        return Experiment.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
+    return parse(text, path)
+
+
+def parse(text: str, path: Path) -> Experiment:
+    """An experiment of its file's text; `path` is what BadConfiguration names."""
+    try:
+        return Experiment.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise BadConfiguration(f"{path}: not TOML: {error}") from error
     except PydanticError as error:

@@ -121,8 +121,9 @@ class OpenDriver:
         }
         trial = replace(ended, elapsed_us=elapsed_us, errors=errors, extras=extras)
         step = limits.step(trial, self._load.objective)
-        going_on.tried.append(step.tried)
-        here.view.note(f"      {cell.id}  {step}")
+        going_on.tried.append(limits.tried(step))
+        told = limits.in_a_line(step, self._load.objective.percentile)
+        here.view.note(f"      {cell.id}  {told}")
         return trial
 
     def _going_on(self) -> list[Cell]:

@@ -1,19 +1,26 @@
-"""What a factorial design has found: a sentence, and tables in Markdown."""
+"""What a factorial design has found: a sentence, tables in Markdown, two figures as SVG."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 
 import numpy as np
+import scipy  # its parts are loaded when they are first used
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import StrMethodFormatter
 
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
-from restbench.show.markdown import table
+from restbench.show import drawing
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
-_SIGNS_SHOWN_UP_TO = 16
+_DRAWN_AT_MOST, _SIGNS_SHOWN_UP_TO = 20, 16
+_LINE_IN, _NAME_CHARACTERS, _LEFT = 0.15, 28, 0.31
+_LOG_FROM_RATIO = 10.0
 
 
 def sentence(found: Factorial) -> str:
@@ -75,55 +82,9 @@ def _short(value: float) -> str:
 
 
 def response(found: Factorial) -> str:
-    """Its name, without its unit; its logarithm where effects multiply."""
+    """The response without its unit; its logarithm where effects multiply."""
     words = re.sub("_(per_s|ms|s|pct|mib)$", "", found.design.response).replace("_", " ")
     return f"ln {words}" if found.model == "multiplicative" else words
-
-
-def section(found: Factorial) -> str:
-    """For the page of a run: the sentence, both tables, the blocks left out, the warnings."""
-    notes = [f"- {each}" for each in (*found.design.warnings(), *found.left_out, *found.warnings)]
-    signs = [sign_table(found)] if len(found.means) <= _SIGNS_SHOWN_UP_TO else []
-    return "\n\n".join([sentence(found), effect_table(found), *signs, "\n".join(notes)]).strip()
-
-
-def effect_table(found: Factorial) -> str:
-    """A row for the mean, each effect, the blocks and the error, with q, interval, share, p."""
-    ratio = found.model == "multiplicative"
-    percent = f"{100 * found.confidence:.0f} %"
-    head = [
-        "",
-        "Effect",
-        "High/low" if ratio else "q",
-        f"{percent} interval",
-        "Share %",
-        "p (Holm)",
-    ]
-    body = [["I", "mean", readable(float(np.exp(found.q0)) if ratio else found.q0), "", "", ""]]
-    for each in found.effects:
-        value, low, high = each.ratio if ratio else (each.q, *each.ends)
-        ends = "" if each.half_width is None else f"{readable(low)} … {readable(high)}"
-        p = "" if each.p_holm is None else f"{each.p_holm:.3f}".replace("0.000", "< 0.001")
-        share = f"{each.share_pct:.1f}"
-        body.append([each.column.words[0], each.name, readable(value), ends, share, p])
-    body += [["", name, "", "", f"{share:.1f}", ""] for name, share in unexplained(found)]
-    return table(head, ["---", "---", *["---:"] * 4], body)
-
-
-def sign_table(found: Factorial) -> str:
-    """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model."""
-    mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
-    head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]
-    body = [
-        [
-            found.design.cell_named(cell),
-            "1",
-            *(str(each.column.signs[cell]) for each in found.effects),
-            readable(value),
-        ]
-        for cell, value in enumerate(found.means)
-    ]
-    return table(head, ["---", *["---:"] * (len(head) - 1)], body)
 
 
 def unexplained(found: Factorial) -> list[tuple[str, float]]:

@@ -76,10 +76,10 @@ def document(run: Run, found: Findings) -> str:
     parts = [
         f"# {manifest.title}",
         f"- **Run**: {manifest.run}, profile {manifest.profile}, {manifest.status}\n"
-        f"- **Machine**: {study.machine_line(run)}\n"
+        f"- **Machine**: {study.machine_line(run.machine())}\n"
         f"- **Study**: {found.published.source}, on another machine: {found.published.machine}",
         "## The study's claim, held against this run",
-        markdown.claims_table(found.decisions),
+        _claims(found.decisions),
         "\n".join(f"- **{each.id}**: {each.reading}" for each in found.decisions),
         "## What makes the difference",
         _bullets(npb.explanation(found.rows)),
@@ -91,6 +91,11 @@ def document(run: Run, found: Findings) -> str:
     parts += ["## What failed, or was refused", _bullets(failures(found.rows))]
     flags = [f"**{flag}**: {text}" for flag, text in meanings(found.rows).items()]
     return "\n\n".join([*parts, "## What the flags mean", _bullets(flags)]) + "\n"
+
+
+def _claims(decisions: Sequence[Decision]) -> str:
+    body = [[each.id, each.text, f"**{each.headline}**", each.why] for each in decisions]
+    return markdown.table(["Claim", "What it says", "Verdict", "Why"], ["---"] * 4, body)
 
 
 def by_technique(rows: Sequence[NpbRow]) -> dict[Cell, list[NpbRow]]:

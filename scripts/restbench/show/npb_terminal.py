@@ -24,7 +24,7 @@ def show(found: Findings) -> RenderableType:
         parts += [_table(cell, rows, found.published), ""]
     parts += [Text(f"FAILED  {each}", style="yellow") for each in failures(found.rows)]
     parts += [Text(f"{flag}: {text}") for flag, text in meanings(found.rows).items()]
-    parts += ["", *terminal.claims_table(found.decisions, "tables/npb.md")]
+    parts += ["", *terminal.claims(found.decisions)]
     parts += [Text(each.replace("**", "")) for each in npb.explanation(found.rows)]
     return Group(*parts)
 
