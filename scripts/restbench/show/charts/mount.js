@@ -32,29 +32,30 @@ function seriesButton([name, colour, shape], hidden, draw) {
   return made;
 }
 
-// Sets the ends and the kind of every vertical scale within a panel.
-function rescale(view, type, domain) {
-  const scale = view.encoding?.y?.scale;
-  if (scale) Object.assign(scale, { type, domain });
-  for (const layer of view.layer ?? []) rescale(layer, type, domain);
+// Gives every vertical axis within a panel this scale and these ticks; buttons stand in the place of its legend.
+function adapt(view, y) {
+  const { encoding = {}, layer = [] } = view;
+  for (const channel of Object.values(encoding)) if (channel.field === "series") channel.legend = null;
+  if (y && encoding.y?.scale) encoding.y.scale = { ...encoding.y.scale, ...y.scale };
+  if (y && encoding.y?.axis) encoding.y.axis = { ...encoding.y.axis, values: undefined, ...y.axis };
+  for (const one of layer) adapt(one, y);
 }
 
 function sized(spec, width_px, state, axes_px) {
-  const { panel_px, columns: most, domains } = spec.usermeta;
+  const { panel_px, columns: most, scales } = spec.usermeta;
   const made = recoloured(spec);
   made.columns = Math.max(1, Math.min(most, made.concat.length, Math.floor(width_px / panel_px)));
   made.concat.forEach((panel, n) => {
     panel.width = Math.max(60, Math.floor((width_px - axes_px) / made.columns));
-    if (domains.length) rescale(panel, state.isLog ? "log" : "linear", domains[n][state.isLog ? "log" : "linear"]);
+    adapt(panel, scales[n]?.[state.isLog ? "log" : "linear"]);
   });
-  made.config.legend.disable = spec.usermeta.series.length > 0;
   for (const param of made.params ?? []) if (param.name === "hidden") param.value = [...state.hidden];
   return made;
 }
 
 // The chart of `spec` in `place`; its marks lead to `#cell-ID`. Settled once it is drawn; drawn again whenever width or scheme change.
 window.drawChart = (place, spec) => {
-  const { series, domains, is_log: isLog } = spec.usermeta;
+  const { series, scales, is_log: isLog } = spec.usermeta;
   const state = { isLog, hidden: new Set(), width_px: 0 };
   const controls = document.createElement("div");
   const plot = document.createElement("div");
@@ -77,12 +78,16 @@ window.drawChart = (place, spec) => {
   // What axes and gaps take is known once they are drawn.
   const draw = () => last = last.then(async () => {
     if (!state.width_px) return;
-    const excess_px = await embed(0) - state.width_px;
-    if (excess_px > 0) await embed(excess_px);
+    let axes_px = 0;
+    for (let pass = 0; pass < 3; pass += 1) {
+      const excess_px = await embed(axes_px) - state.width_px;
+      if (excess_px <= 0) break;
+      axes_px += excess_px;
+    }
     place.dataset.drawn = String(state.width_px);
   });
   if (series.length > 1) controls.append(...series.map((one) => seriesButton(one, state.hidden, draw)));
-  if (domains.length) {
+  if (scales.length) {
     const log = button("Log scale", isLog, (on) => { state.isLog = on; draw(); });
     log.className = "log push";
     controls.append(log);

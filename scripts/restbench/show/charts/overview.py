@@ -92,43 +92,41 @@ def _told(name: str, leaders: Sequence[Leader]) -> str:
 def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]) -> theme.View:
     led = {cell: each for each in leaders for cell in each.cells}
     tiles = [_tile(row, led.get(row.cell.id)) for group in groups for row in group]
+    techniques = [*dict.fromkeys(tile["technique"] for tile in tiles), _BEST_COLUMN]
     tiles += [
         _written(_place(each.best), _BEST_COLUMN, _throughput(each, groups)) for each in leaders
     ]
-    base = alt.Chart(alt.InlineData(values=tiles)).encode(
-        x=_techniques([tile["technique"] for tile in tiles if tile["technique"] != _BEST_COLUMN]),
-        y=_places([group[0].cell for group in groups]),
-        tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
+    base = theme.base(tiles, can_hide=False).encode(
+        x=_techniques(techniques), y=_places([group[0].cell for group in groups])
     )
     boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1, cornerRadius=2)
     boxes = boxes.encode(
-        fill=alt.Fill("fill:N", scale=None),
-        stroke=alt.Stroke("edge:N", scale=None),
+        fill=alt.Fill("fill:N").scale(None),
+        stroke=alt.Stroke("edge:N").scale(None),
         strokeDash=alt.condition("datum.is_shown", alt.value([1, 0]), alt.value([3, 2])),
+        tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
     )
-    words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N", scale=None))
-    view: theme.View = alt.layer(boxes, words).properties(title=name, height=_ROW_PX * len(groups))
-    return view
+    words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
+    return theme.layered(name, _ROW_PX * len(groups), boxes, words)
 
 
 def _techniques(names: Sequence[str]) -> alt.X:
     """Columns; a long name is written in several lines, the last next to the tiles."""
-    every = [*dict.fromkeys(names), _BEST_COLUMN]
-    lines = {name: name.replace("-", "- ").replace(", ", " ").split() for name in every}
+    lines = {name: name.replace("-", "- ").replace(", ", " ").split() for name in names}
     most = max(map(len, lines.values()))
-    padded = {name: ["\u00a0"] * (most - len(parts)) + parts for name, parts in lines.items()}
+    padded = {name: ["\u200b"] * (most - len(parts)) + parts for name, parts in lines.items()}
     axis = alt.Axis(
         orient="top",
         domain=False,
         ticks=False,
         labelAngle=0,
-        labelExpr=_look_up(padded),
         labelOverlap=False,
+        labelExpr=_look_up(padded),
         labelLineHeight=_LINE_PX,
         labelPadding=4 + _LINE_PX * (most - 1),
     )
-    scale = alt.Scale(domain=every, paddingInner=0.05, paddingOuter=0)
-    return alt.X("technique:N", title=None, scale=scale, axis=axis)
+    x = alt.X("technique:N").title(None).axis(axis)
+    return x.scale(domain=names, paddingInner=0.05, paddingOuter=0)
 
 
 def _look_up(labels: Mapping[str, object]) -> str:
@@ -146,15 +144,12 @@ def _places(cells: Sequence[Cell]) -> alt.Y:
         ticks=False,
         labelPadding=6,
         labelExpr=_look_up(names),
-        titleAngle=0,
         titleAlign="right",
-        titleAnchor="end",
-        titleBaseline="bottom",
         titleX=-6,
         titleY=-5,
     )
-    scale = alt.Scale(domain=list(names), paddingInner=0.14, paddingOuter=0.07)
-    return alt.Y("place:N", title=_PLACES, scale=scale, axis=axis)
+    y = alt.Y("place:N").title(_PLACES).axis(axis)
+    return y.scale(domain=list(names), paddingInner=0.14, paddingOuter=0.07)
 
 
 def _place(cell: Cell) -> str:

@@ -1,7 +1,7 @@
 """How every chart looks, and its two forms: an SVG file and the chart of a page.
 
-A definition has the colours of the light scheme; `DARK` has one of the dark scheme for each: a
-style sheet in an SVG file, a replacement in the page (`mount.js`).
+A definition has the colours of the light scheme. Those of the dark one (`DARK`) are a style sheet
+in an SVG file, and a replacement in the page (`mount.js`).
 """
 
 from __future__ import annotations
@@ -22,110 +22,29 @@ import vl_convert
 
 View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
-INK, SOFT, FAINT, PAPER, ON_STRONG = "#1b1f24", "#57606a", "#d5d9de", "#fefefe", "#ffffff"
-#: Okabe and Ito's, darkened where white paper needs it; with Tol's wine, a grey and ink.
-PALETTE = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#b8558d",
-    "#b57d00",
-    "#2b93cf",
-    "#6b7280",
-    "#882255",
-    "#101418",
-)
-_STAR = "M0,-1L.25,-.3L1,-.3L.4,.15L.6,.85L0,.43L-.6,.85L-.4,.15L-1,-.3L-.25,-.3Z"
-#: A shape a colour: colour is never the only cue.
-SHAPES = (
-    "circle",
-    "square",
-    "triangle-up",
-    "diamond",
-    "triangle-down",
-    "cross",
-    "triangle-right",
-    "triangle-left",
-    _STAR,
-)
-#: From as good as the best to far from it; numbers are written on the first two in ON_STRONG.
-RAMP = ("#0b4a8f", "#3b7cbd", "#8ab6de", "#bfd6ed", "#dfe9f4", "#f1f4f7")
-DARK = {
-    INK: "#e6e8eb",
-    SOFT: "#a3abb5",
-    FAINT: "#3a4048",
-    PAPER: "#16191d",
-    ON_STRONG: "#0e1013",
-    **dict(
-        zip(
-            PALETTE + RAMP,
-            (
-                *("#4aa3df", "#f0803c", "#2fbf95", "#dd92bb", "#e6a82a", "#8fcdf2"),
-                *("#9aa3ad", "#e0679f", "#f4f6f8"),
-                *("#8cc8ff", "#4f93d6", "#2f669f", "#254b70", "#1e3347", "#1b242e"),
-            ),
-            strict=True,
-        )
-    ),
-}
+_FILES = resources.files(__package__)
+#: Every colour of the light scheme with its counterpart in the dark one.
+_THEME: dict[str, Any] = json.loads(_FILES.joinpath("theme.json").read_text(encoding="utf-8"))
+INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
+#: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink; a shape a
+#: colour: colour is never the only cue.
+PALETTE = [style[0] for style in _THEME["styles"]]
+SHAPES = [style[2] for style in _THEME["styles"]]
 #: The number of each technique's colour and shape, the same in every chart. Techniques of the two
 #: services that share one do the same thing, and never share a panel.
-STYLES = {
-    "serial": 0,
-    "thread-pool": 1,
-    "process-per-element": 1,
-    "pinned": 2,
-    "process-per-request": 2,
-    "pipeline": 3,
-    "thread-per-element": 4,
-    "executor-per-element": 4,
-    "shared-pool": 5,
-    "executor-per-request": 5,
-    "fork-join": 6,
-    "virtual-threads": 7,
-    "adaptive": 8,
+STYLES = {name: n for n, style in enumerate(_THEME["styles"]) for name in style[3]}
+#: From as good as the best to far from it; numbers are written on the first two in ON_STRONG.
+RAMP = [light for light, _ in _THEME["ramp"]]
+DARK: dict[str, str] = {
+    each[0]: each[1] for each in (*_THEME["paper"].values(), *_THEME["styles"], *_THEME["ramp"])
 }
+#: A condition on a record: the reader has not hidden its series.
+IS_SHOWN = "indexof(hidden, datum.series) < 0"
 _VEGA_LITE = "6.4"
 _SVG_WIDTH_PX, _PANEL_LEAST_PX = 700, 60
+#: Where a narrower panel has other labels, what axes take changes once more.
+_PASSES = 2
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
-_FONT = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-_AXIS = {
-    "labelColor": SOFT,
-    "titleColor": SOFT,
-    "titleFontWeight": "normal",
-    "domainColor": FAINT,
-    "tickColor": FAINT,
-    "gridColor": FAINT,
-    "labelFontSize": 11,
-    "titleFontSize": 11,
-}
-_CONFIG: dict[str, Any] = {
-    "aria": False,
-    "background": "transparent",
-    "font": _FONT,
-    "padding": 2,
-    "view": {"stroke": None},
-    "axis": _AXIS,
-    "axisX": {"grid": False},
-    "legend": {
-        "labelColor": INK,
-        "titleColor": SOFT,
-        "orient": "top",
-        "columns": 3,
-        "labelLimit": 260,
-        "labelFontSize": 11,
-    },
-    "title": {
-        "color": INK,
-        "subtitleColor": INK,
-        "anchor": "start",
-        "fontSize": 12,
-        "frame": "group",
-    },
-    "text": {"color": INK, "fontSize": 11},
-    "line": {"strokeWidth": 1.6},
-    "rule": {"color": SOFT},
-}
 
 
 @dataclass(frozen=True)
@@ -141,12 +60,12 @@ class Chart:
     panels: tuple[View, ...]
     columns: int = 3
     """Panels side by side where there is room for them."""
-    panel_px: int = 240
+    panel_px: int = 220
     """The width below which fewer of them stand side by side."""
     series: Mapping[str, int] | None = None
     """What a reader can hide: each name with the number of its style."""
-    domains: tuple[Mapping[str, Sequence[float]], ...] = ()
-    """Of each panel the ends of the vertical axis, `linear` and `log`: a page can change it."""
+    scales: tuple[Mapping[str, Any], ...] = ()
+    """Of each panel the vertical `scale` and `axis`, `linear` and `log`: a reader can change it."""
     is_log: bool = False
 
 
@@ -156,13 +75,13 @@ def spec(chart: Chart) -> dict[str, Any]:
     if chart.series is not None:
         panels = panels.add_params(alt.param(name="hidden", value=[]))
     described: dict[str, Any] = panels.to_dict()
-    described["config"] = _CONFIG
+    described["config"] = _THEME["config"]
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
         "columns": chart.columns,
         "series": [[name, *style(number)] for name, number in (chart.series or {}).items()],
-        "domains": [dict(each) for each in chart.domains],
+        "scales": list(chart.scales),
         "is_log": chart.is_log,
     }
     return described
@@ -207,9 +126,12 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
             "concat": [{**panel, "width": width} for panel in panels],
         }
 
-    at_first = re.search(r'width="([\d.]+)"', _drawn(within(0)))
-    assert at_first is not None  # noqa: S101 - an SVG document has a width
-    return within(max(0, math.ceil(float(at_first[1])) - width_px))
+    axes_px = 0
+    for _ in range(_PASSES):
+        width = re.search(r'width="([\d.]+)"', _drawn(within(axes_px)))
+        assert width is not None  # noqa: S101 - an SVG document has one
+        axes_px += max(0, math.ceil(float(width[1])) - width_px)
+    return within(axes_px)
 
 
 def _drawn(described: dict[str, Any]) -> str:
@@ -222,10 +144,45 @@ def _drawn(described: dict[str, Any]) -> str:
 def library() -> str:
     """All the JavaScript of a page with charts: Vega, Vega-Lite, Vega-Embed and `drawChart(place,
     spec)`. About 0.9 MB, the same bytes every time, nothing is loaded from elsewhere."""
-    mount = resources.files(__package__).joinpath("mount.js").read_text(encoding="utf-8")
+    mount = _FILES.joinpath("mount.js").read_text(encoding="utf-8")
     snippet = f"const DARK = {json.dumps(DARK)};\n{mount}"
     text = f"(() => {{{vl_convert.javascript_bundle(snippet, _VEGA_LITE)}}})();\n"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def tips(**titles: str) -> list[alt.Tooltip]:
+    """What a pointer is shown: fields of a record, each with its title."""
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+
+
+def base(records: Sequence[Mapping[str, Any]], *, can_hide: bool = True) -> alt.Chart:
+    """A chart with these records in it, without those of series that the reader has hidden."""
+    made = alt.Chart(alt.InlineData(values=list(records)))
+    return made.transform_filter(IS_SHOWN) if can_hide else made
+
+
+def layered(title: str, height_px: int, *layers: alt.Chart) -> View:
+    """A panel of these layers."""
+    return alt.layer(*layers).properties(title=title, height=height_px)
+
+
+def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
+    """A record's `series` as colour and shape, in one legend; in none where there is one series."""
+    styles = [style(number) for number in series.values()]
+    legend = alt.Legend(symbolFillColor="transparent") if len(series) > 1 else None
+
+    def scale(of: int) -> alt.Scale:
+        return alt.Scale(domain=list(series), range=[each[of] for each in styles])
+
+    stroke, shape = alt.Stroke("series:N"), alt.Shape("series:N")
+    return stroke.scale(scale(0)).legend(legend), shape.scale(scale(1)).legend(legend)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten that lie between two values above 0."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def style(number: int) -> tuple[str, str]:
