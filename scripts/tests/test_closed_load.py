@@ -14,7 +14,7 @@ from fixture_run import cell
 from restbench.drive.generator import CORRECT, RECORD
 from restbench.experiment.cell import Cell
 from restbench.schedule import closed_load
-from restbench.schedule.block_run import BlockRun
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.pace import Contest
 from restbench.store.trials import Event, Trial, TrialFile
@@ -72,7 +72,7 @@ def piloted(
 ) -> tuple[Block, ClosedDriver]:
     contests = [Contest("claims", tuple(claimed)), Contest("rest", tuple(rest), compared=False)]
     here = Block(TrialFile(path / "trials.sqlite"), number, contests)
-    driver = ClosedDriver(cast(BlockRun, here))
+    driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
 

@@ -65,7 +65,8 @@ def killed_run(path: Path, order: Order) -> Run:
 
 
 def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:
-    return resuming.unfinished(order, claims, store.runs(run.path.parent), lambda _line: None)
+    wanted = replace(order, claims_text=claims)
+    return resuming.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
 
 
 def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
@@ -109,7 +110,7 @@ def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
     broken = killed_run(run.path.with_name("broken"), order)
     broken.manifest_file.write_text("{")
     told: list[str] = []
-    found = resuming.unfinished(order, None, store.runs(run.path.parent), told.append)
+    found = resuming.unfinished(order, store.runs(run.path.parent), told.append)
     assert [each.run.name for each in found] == ["first"]
     assert len(told) == 1
     assert re.match(r"left out: .*broken/manifest\.json: not a whole JSON document", told[0])
@@ -190,7 +191,7 @@ def test_what_is_not_as_it_was_is_refused_with_its_name(
 def test_a_file_is_called_by_its_name_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "npb.json"
+    path = tmp_path / "run.json"
     write_json(path, {"old": True})
 
     def killed(*_arguments: object) -> None:

@@ -186,7 +186,7 @@ def test_what_processes_that_are_gone_left_half_written_is_swept(tmp_path: Path)
     gone.wait()
     raw = tmp_path / "raw" / "block-1"
     raw.mkdir(parents=True)
-    names = [f".npb.json.{gone.pid}.tmp", f".npb.json.{os.getpid()}.tmp", ".notes.tmp", "a.tmp"]
+    names = [f".run.json.{gone.pid}.tmp", f".run.json.{os.getpid()}.tmp", ".notes.tmp", "a.tmp"]
     for name in names:
         (raw / name).touch()
     watch.sweep(tmp_path)

@@ -59,7 +59,7 @@ def test_what_is_meant_to_outlive_the_harness_does(killed: Killed) -> None:
 
 
 def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(killed: Killed) -> None:
-    assert [path.name for path in (killed.harness.folder / "sub").iterdir()] == ["npb.json"]
+    assert [path.name for path in (killed.harness.folder / "sub").iterdir()] == ["run.json"]
 
 
 def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
@@ -72,7 +72,7 @@ def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
 def test_the_folder_of_a_run_whose_manifest_was_lost_stays_with_what_was_measured(
     killed: Killed,
 ) -> None:
-    assert list((killed.harness.folder / "measured").glob("raw/*/*/npb.json"))
+    assert (killed.harness.folder / "measured" / "trials.sqlite").exists()
 
 
 def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:

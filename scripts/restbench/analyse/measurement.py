@@ -80,3 +80,9 @@ class Measurement:
     """Of a mix: each kind of its requests, by name."""
     extras: Mapping[str, float] = field(default_factory=dict)
     """What only its driver measures, by name."""
+
+
+def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
+    """A metric by its name, its own or one that only its driver measures; None without one."""
+    known: float | None = getattr(of, metric, None)
+    return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known

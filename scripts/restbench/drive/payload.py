@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restbench.drive import npb_call
 from restbench.experiment import mix
 from restbench.experiment.cell import Kind, Shape
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.npb import work_of
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -72,7 +74,10 @@ def requests_of(experiment: Experiment, complexity: str) -> Requests:
 def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
-    """The text of each file that the JMeter plan reads; `folders` gives a level's folder."""
+    """The text of each file that the JMeter plan reads, or of the request for a kernel; `folders`
+    gives a level's folder."""
+    if experiment.npb:
+        return {folders(complexity) / "body.json": npb_call.body(work_of(complexity)).decode()}
     found: dict[Path, str] = {}
     for name, payload in requests_of(experiment, complexity).payloads.items():
         found |= payload.files(folders(name))

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from restbench.drive.generator import CORRECT
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.deployments import Running
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     Contest,
     Pace,
@@ -41,7 +40,7 @@ NOT_MEASURED = "not-measured"
 class ClosedDriver:
     """Closed loads in one block (driver.Driver)."""
 
-    here: BlockRun
+    here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
 
     def pilot(self) -> None:
@@ -91,10 +90,10 @@ class ClosedDriver:
         here.progress.planned = sum(map(len, plan))
         yield from plan
 
-    def trial(self, running: Running, planned: Planned) -> Trial:
+    def trial(self, planned: Planned) -> Trial:
         """Let a cell's users send for as long as its pace says."""
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
-        pids = running.service.pids()
+        pids = here.running(cell).service.pids()
         before = helpers_ms(pids)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
         here.count(cell, sent.records.size)
@@ -103,6 +102,10 @@ class ClosedDriver:
         if not found.completions and not found.wrong:
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
         return found
+
+    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+        """On the service as it is, or on a fresh one (driver.Driver)."""
+        return self.here.renewed(cell)
 
     def _response_s(self, cell: Cell) -> float | None:
         """The mean over all requests of a short load; None, and the cell is lost, where none was

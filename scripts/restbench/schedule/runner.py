@@ -60,7 +60,7 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
 def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if not run.manifest_file.exists():
-        begun = begin(order, run, order.claims_text)
+        begun = begin(order, run)
         calibration.adopt(run, view.note)
         return begun
     resuming.require_bodies(run, bodies(order, run))

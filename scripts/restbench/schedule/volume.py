@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from restbench.experiment.order import Order
-from restbench.experiment.records import PlannedCell
 
 # Sizes of the files of measured cells, on two cores.
 #: One line of a JTL with the longest names; a failed sample's is longer, but comes slower.
@@ -15,8 +13,6 @@ SAMPLE_BYTES = 300
 RESPONSE_BYTES = 2
 FASTEST_PER_S = 20_000
 DASHBOARD_BYTES = 2_000_000
-#: The record of an NPB measurement with a hundred answers, beside what its process printed.
-KERNEL_BYTES = 256_000
 
 
 @dataclass(frozen=True)
@@ -35,8 +31,3 @@ def of_trials(order: Order) -> Volume:
     log = SAMPLE_BYTES * FASTEST_PER_S * profile.window_s
     trials = RESPONSE_BYTES * FASTEST_PER_S * profile.block_s * profile.most_blocks
     return Volume(trials + windows * (log + DASHBOARD_BYTES), max(trials, log))
-
-
-def of_kernels(plan: Sequence[PlannedCell]) -> Volume:
-    """The same of kernels: their answers are short, and there are few."""
-    return Volume(len(plan) * KERNEL_BYTES, KERNEL_BYTES)

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import re
-import textwrap
 
 import numpy as np
-import scipy  # its parts are loaded when they are first used
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
 
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
-from restbench.show import drawing
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from restbench.analyse.comparison import combine
-from restbench.analyse.npb_results import NpbRow
+from restbench.analyse.comparison import combine, series
+from restbench.analyse.measures import Row
+from restbench.analyse.npb import work
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.show import drawing
 from restbench.show.chart import Chart, Line, Panel, Point
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
-#: Such as "values of this row, given the same technique's row on one core", by round.
-Values = Callable[[NpbRow, NpbRow], Sequence[float]]
+#: Such as "values of this row, given the same technique's row on one core", by block.
+Values = Callable[[Row, Row], Sequence[float]]
 
 
-def write(run: Run, rows: Sequence[NpbRow]) -> list[str]:
+def write(run: Run, rows: Sequence[Row]) -> list[str]:
     """Draw npb-time.svg and npb-speed-up.svg; the names of those that have a point."""
     wanted = {"time": time_chart(rows), "speed-up": speed_up_chart(rows)}
     drawn = {name: chart for name, chart in wanted.items() if chart is not None}
@@ -25,24 +26,26 @@ def write(run: Run, rows: Sequence[NpbRow]) -> list[str]:
     return list(drawn)
 
 
-def time_chart(rows: Sequence[NpbRow]) -> Chart | None:
+def time_chart(rows: Sequence[Row]) -> Chart | None:
     """The warm process' kernel time; None where no number of cores was looked at."""
     return _chart(
         rows,
         "kernel_s",
-        lambda row, _one: list(row.series("warm_s").values.values()),
+        lambda row, _one: list(series(row, "warm_s").values.values()),
         "Kernel time against the number of cores, without the service",
         log_y=True,
     )
 
 
-def speed_up_chart(rows: Sequence[NpbRow]) -> Chart | None:
-    """How many times faster than on one core, paired over the rounds."""
+def speed_up_chart(rows: Sequence[Row]) -> Chart | None:
+    """How many times faster than on one core, paired over the blocks."""
     return _chart(
         rows,
         "speed_up",
         lambda row, one: list(
-            combine(one.series("warm_s"), row.series("warm_s"), lambda a, b: a / b).values.values()
+            combine(
+                series(one, "warm_s"), series(row, "warm_s"), lambda a, b: a / b
+            ).values.values()
         ),
         "Speed-up against the number of cores, without the service",
         log_y=False,
@@ -50,7 +53,7 @@ def speed_up_chart(rows: Sequence[NpbRow]) -> Chart | None:
 
 
 def _chart(
-    rows: Sequence[NpbRow], metric: str, values: Values, title: str, *, log_y: bool
+    rows: Sequence[Row], metric: str, values: Values, title: str, *, log_y: bool
 ) -> Chart | None:
     lines: dict[str, list[Line]] = {}
     techniques = list(dict.fromkeys((row.cell.service, row.cell.strategy) for row in rows))
@@ -61,11 +64,11 @@ def _chart(
                 panel.append(Line(f"{service} {strategy}", colour, points))
     if not lines:
         return None
-    widths = sorted({row.work.cores for row in rows if row.work.cores is not None})
+    widths = sorted({cores for row in rows if (cores := work(row).cores) is not None})
     return Chart(
         title=title,
         caption="The kernel's own time in a warm process that may use so many cores, with as many "
-        "threads (Java) or processes (Python); geometric mean over the rounds, with its 95 % "
+        "threads (Java) or processes (Python); geometric mean over the blocks, with its 95 % "
         "t interval (of the logarithms) where there are several.",
         x_label="Cores",
         x_ticks=tuple(widths),
@@ -74,24 +77,22 @@ def _chart(
     )
 
 
-def _groups(
-    rows: Sequence[NpbRow], service: str, strategy: str
-) -> dict[tuple[str, str], list[NpbRow]]:
+def _groups(rows: Sequence[Row], service: str, strategy: str) -> dict[tuple[str, str], list[Row]]:
     """A technique's rows on 1, 2, ... cores, by kernel and class."""
-    groups: dict[tuple[str, str], list[NpbRow]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if (row.cell.service, row.cell.strategy) == (service, strategy) and row.work.cores:
-            groups.setdefault((row.work.kernel, row.work.npb_class), []).append(row)
+        if (row.cell.service, row.cell.strategy) == (service, strategy) and work(row).cores:
+            groups.setdefault((work(row).kernel, work(row).npb_class), []).append(row)
     return groups
 
 
-def _points(group: Sequence[NpbRow], values: Values) -> tuple[Point, ...]:
-    one = next((row for row in group if row.work.cores == 1), None)
+def _points(group: Sequence[Row], values: Values) -> tuple[Point, ...]:
+    one = next((row for row in group if work(row).cores == 1), None)
     if one is None:
         return ()
     found = [(row, values(row, one)) for row in group]
     return tuple(
-        Point(row.work.cores or 0, geometric_mean(known), _interval(known), False, row.cell.id)
+        Point(work(row).cores or 0, geometric_mean(known), _interval(known), False, row.cell.id)
         for row, known in found
         if known
     )

@@ -23,16 +23,6 @@ class CellFolder:
         return self.path / "samples.jtl"
 
     @property
-    def npb_record(self) -> Path:
-        """`npb.json`: an NpbRun; written last, as `window.json` is."""
-        return self.path / "npb.json"
-
-    @property
-    def direct_log(self) -> Path:
-        """What a kernel without HTTP printed: its answers, a line each, and its log."""
-        return self.path / "direct.log"
-
-    @property
     def sar_binary(self) -> Path:
         """What `sar -o` wrote."""
         return self.path / "sar.bin"

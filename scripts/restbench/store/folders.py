@@ -8,8 +8,8 @@ from pathlib import Path
 from restbench.store.cell_folder import CellFolder
 from restbench.store.trials import TrialFile
 
-#: What a run that began has one of: its manifest, or the record of a measurement.
-BEGUN = ("manifest.json", "trials.sqlite", "raw/*/*/npb.json")
+#: What a run that began has one of: its manifest, or its trials.
+BEGUN = ("manifest.json", "trials.sqlite")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,6 @@ class RunFolder:
             self.manifest_file,
             self.experiment_file,
             self.claims_file,
-            self.published_file,
             self.machine_file,
             self.calibration_file,
             self.microbench_file,
@@ -148,9 +147,9 @@ class RunFolder:
         """The folder of one service process: its command, log and health."""
         return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
 
-    def cell(self, block: int, cell_id: str) -> CellFolder:
-        """The raw files of one measurement."""
-        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+    def program_log(self, block: int, cell_id: str) -> Path:
+        """What a kernel without HTTP printed: its answers, a line each, and its log."""
+        return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"
 
     @property
     def windows(self) -> Path:
@@ -175,15 +174,6 @@ class RunFolder:
     def open_load_steps_csv(self) -> Path:
         """A row a step."""
         return self.path / "tables" / "open-load-steps.csv"
-
-    def npb_body(self, level: str) -> Path:
-        """The request that a kernel's class is asked for with."""
-        return self.payload(level) / "body.json"
-
-    @property
-    def published_file(self) -> Path:
-        """`published.toml`: the study's own table, as it was before the first cell."""
-        return self.path / "published.toml"
 
     @property
     def npb_markdown(self) -> Path:

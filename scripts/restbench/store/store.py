@@ -14,17 +14,15 @@ from restbench.experiment.records import (
     Calibration,
     Interruption,
     Manifest,
-    PlannedCell,
     Proof,
     Spent,
 )
-from restbench.experiment.toml_file import kind_of
+from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
 from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
-from restbench.store.npb_records import NpbRun
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -35,8 +33,8 @@ LIMIT = RESULTS / "limit.json"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
-#: Reads runs whose every measurement is a folder with a `cell.json`.
-LAST_OF_OLD_FORM = "311baf3"
+#: Reads runs whose every measurement is a folder with a record; by whether it is one of NPB.
+LAST_OF_OLD_FORM = {False: "311baf3", True: "b24c7e3"}
 
 
 def serve_folder() -> Path:
@@ -47,7 +45,6 @@ def serve_folder() -> Path:
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
-    NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
     Microbench: "remove it, and make another with 'make microbench'",
 }
@@ -74,19 +71,19 @@ class Run(RunFolder):
 
     @property
     def is_of_old_form(self) -> bool:
-        """Whether an earlier version made it, of closed load: its measurements are folders with a
-        record each, or, of a kept copy, nowhere. One that has just begun has its payloads."""
+        """Whether an earlier version made it: its measurements are folders with a record each, or,
+        of a kept copy, nowhere. One that has just begun has its payloads."""
         if self.trials.exists() or self.exported_file.exists():
             return False
-        has_records = any(self.path.glob("raw/block-*/*/cell.json"))
-        return not kind_of(self.experiment_file) and (has_records or not self.can_go_on)
+        records = [*self.path.glob("raw/block-*/*/cell.json"), *self.path.glob("raw/*/*/npb.json")]
+        return bool(records) or not self.can_go_on
 
     def require_read(self) -> None:
         """BadConfiguration, with the version that reads it, where it is of the old form."""
         if self.is_of_old_form:
             raise BadConfiguration(
                 f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
-                f"commit that reads it is {LAST_OF_OLD_FORM}"
+                f"commit that reads it is {LAST_OF_OLD_FORM[is_old_npb(self.experiment_file)]}"
             )
 
     def manifest(self) -> Manifest:
@@ -96,21 +93,6 @@ class Run(RunFolder):
     def machine(self) -> dict[str, Any]:
         """What is known of the machine; Unreadable where the file is missing or broken."""
         return forms.read_object(self.machine_file, _MEND)
-
-    def has_record(self, planned: PlannedCell) -> bool:
-        """Whether a measurement, or its block, is finished."""
-        cell = self.cell(planned.block, planned.cell.id)
-        if cell.npb_record.exists():
-            return True
-        return any(each.finished and each.block == planned.block for each in self.trials.blocks())
-
-    def unrecorded(self) -> list[Path]:
-        """The folders of measurements that were begun and never finished."""
-        return sorted(
-            folder
-            for folder in self.path.glob("raw/block-*/*/")
-            if not any((folder / name).exists() for name in ("window.json", "npb.json"))
-        )
 
     @property
     def is_over(self) -> bool:
@@ -209,10 +191,12 @@ def point_latest_to(run: Run) -> None:
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
-    """An existing run by its name, its path or `latest`."""
+    """An existing run by its name, its path or `latest`; BadConfiguration where there is none, or
+    it is of an earlier form."""
     for candidate in (results / name, Path(name)):
         run = Run(candidate.resolve())
         if run.manifest_file.exists():
+            run.require_read()
             return run
     known = [
         f"{each.name} (of an earlier form)" if each.is_of_old_form else each.name
