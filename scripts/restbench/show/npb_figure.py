@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 
 from restbench.analyse.comparison import combine
 from restbench.analyse.npb_results import NpbRow
-from restbench.experiment.statistics import geometric_interval, geometric_mean
-from restbench.show import drawing
-from restbench.show.chart import Chart, Line, Panel, Point
+from restbench.show.charts import rates, theme
+from restbench.show.charts.theme import Chart
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
@@ -21,7 +20,7 @@ def write(run: Run, rows: Sequence[NpbRow]) -> list[str]:
     wanted = {"time": time_chart(rows), "speed-up": speed_up_chart(rows)}
     drawn = {name: chart for name, chart in wanted.items() if chart is not None}
     for name, chart in drawn.items():
-        write_text(run.npb_figure(name), drawing.svg(chart))
+        write_text(run.npb_figure(name), theme.svg(chart))
     return list(drawn)
 
 
@@ -29,10 +28,11 @@ def time_chart(rows: Sequence[NpbRow]) -> Chart | None:
     """The warm process' kernel time; None where no number of cores was looked at."""
     return _chart(
         rows,
-        "kernel_s",
+        "npb-time",
+        "Kernel's own time, s",
         lambda row, _one: list(row.series("warm_s").values.values()),
         "Kernel time against the number of cores, without the service",
-        log_y=True,
+        is_log=True,
     )
 
 
@@ -40,38 +40,26 @@ def speed_up_chart(rows: Sequence[NpbRow]) -> Chart | None:
     """How many times faster than on one core, paired over the rounds."""
     return _chart(
         rows,
-        "speed_up",
+        "npb-speed-up",
+        "Speed-up over one core",
         lambda row, one: list(
             combine(one.series("warm_s"), row.series("warm_s"), lambda a, b: a / b).values.values()
         ),
         "Speed-up against the number of cores, without the service",
-        log_y=False,
+        is_log=False,
     )
 
 
 def _chart(
-    rows: Sequence[NpbRow], metric: str, values: Values, title: str, *, log_y: bool
+    rows: Sequence[NpbRow], name: str, y_label: str, values: Values, title: str, *, is_log: bool
 ) -> Chart | None:
-    lines: dict[str, list[Line]] = {}
-    techniques = list(dict.fromkeys((row.cell.service, row.cell.strategy) for row in rows))
-    for colour, (service, strategy) in enumerate(techniques):
+    samples: dict[str, dict[str, dict[int, Sequence[float]]]] = {}
+    for service, strategy in dict.fromkeys((row.cell.service, row.cell.strategy) for row in rows):
         for (kernel, npb_class), group in _groups(rows, service, strategy).items():
-            if points := _points(group, values):
-                panel = lines.setdefault(f"{kernel}, class {npb_class}", [])
-                panel.append(Line(f"{service} {strategy}", colour, points))
-    if not lines:
-        return None
-    widths = sorted({row.work.cores for row in rows if row.work.cores is not None})
-    return Chart(
-        title=title,
-        caption="The kernel's own time in a warm process that may use so many cores, with as many "
-        "threads (Java) or processes (Python); geometric mean over the rounds, with its 95 % "
-        "t interval (of the logarithms) where there are several.",
-        x_label="Cores",
-        x_ticks=tuple(widths),
-        log_y=log_y,
-        panels=tuple(Panel(metric, name, tuple(found)) for name, found in lines.items()),
-    )
+            if by_cores := _by_cores(group, values):
+                panel = samples.setdefault(f"{kernel}, class {npb_class}", {})
+                panel[f"{service} {strategy}"] = by_cores
+    return rates.kernels(name, title, y_label, samples, is_log=is_log)
 
 
 def _groups(
@@ -85,20 +73,8 @@ def _groups(
     return groups
 
 
-def _points(group: Sequence[NpbRow], values: Values) -> tuple[Point, ...]:
+def _by_cores(group: Sequence[NpbRow], values: Values) -> dict[int, Sequence[float]]:
     one = next((row for row in group if row.work.cores == 1), None)
     if one is None:
-        return ()
-    found = [(row, values(row, one)) for row in group]
-    return tuple(
-        Point(row.work.cores or 0, geometric_mean(known), _interval(known), False, row.cell.id)
-        for row, known in found
-        if known
-    )
-
-
-def _interval(values: Sequence[float]) -> tuple[float, float] | None:
-    if len(values) < 2:
-        return None
-    mean = geometric_interval(values)
-    return mean.low, mean.high
+        return {}
+    return {row.work.cores or 0: known for row in group if (known := values(row, one))}

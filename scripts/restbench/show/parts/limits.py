@@ -29,7 +29,7 @@ def of(found: Findings) -> Section | None:
             f"At most {load.objective.unsent_max_share:.1%} of the arrivals unsent, no errors; "
             f"arrivals: {load.arrivals}."
         ),
-        *found.figures("limits"),
+        *found.figures("open-load"),
         _summary(known, load),
         Terms(notes) if notes else None,
         Terms(reasons) if reasons else None,
