@@ -113,7 +113,7 @@ def _show(run: store.Run, told: exported.Exported) -> None:
         report.write(found)
     console.print(terminal.render(found))
     console.print()
-    console.print(f"tables      {run.report_markdown.parent}", soft_wrap=True)
+    console.print(f"tables      {run.test_matrix_csv.parent}", soft_wrap=True)
     if drawn:
         console.print(f"figures     {len(drawn)} in {run.figures}", soft_wrap=True)
     if run.dashboards.exists():

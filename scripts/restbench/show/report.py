@@ -1,5 +1,5 @@
 """The page of a run, made of its `run.json` alone: the answer on the first screen, then what was
-decided, the figures, and everything else folded away. The same sections make `tables/report.md`."""
+decided, the figures, and everything else folded away. The same sections make `report.md`."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def html(found: Findings, library: str | None = None) -> str:
 
 
 def write_markdown(found: Findings) -> None:
-    """Write the same as `tables/report.md`."""
+    """Write the same as `report.md`, but for the cells one by one."""
     answer = answer_of(found)
     parts: list[Part] = [
         Text(_subtitle(found)),
         Text(answer.sentence),
         Bullets(answer.reasons),
-        *sections(found),
+        *(each for each in sections(found) if each.id != "cells"),
     ]
     write_text(found.folder.report_markdown, markdown.document(found.run.experiment.title, parts))
 

@@ -1,4 +1,4 @@
-"""The tables of a run as files: CSV for programs, Markdown for people."""
+"""The tables of a run as files: CSV for programs, the page's sections as Markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DECIMALS = 3
 
 
 def write(found: Findings) -> None:
-    """Write `tables/`: the test matrix, and what else this kind of experiment is about."""
+    """Write `report.md`, and to `tables/` the test matrix and what else the run is about."""
     folder = found.folder
     write_text(folder.test_matrix_csv, as_csv(found.rows))
     report.write_markdown(found)

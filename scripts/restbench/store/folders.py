@@ -100,8 +100,8 @@ class RunFolder:
 
     @property
     def report_markdown(self) -> Path:
-        """The page's sections as Markdown."""
-        return self.path / "tables" / "report.md"
+        """The page's sections as Markdown, without its charts."""
+        return self.path / "report.md"
 
     @property
     def report(self) -> Path:

@@ -25,7 +25,7 @@ def of(found: Findings) -> list[Section | None]:
         factorial.of(found),
         _figures(found),
         _stages(found),
-        section("series", "Long windows over time", *found.figures("series"), folded=True),
+        section("course", "Long windows over time", *found.figures("windows"), folded=True),
     ]
 
 
