@@ -4,9 +4,8 @@ printed (Markdown, terminal, page)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from restbench.analyse.exported import rows_of
 from restbench.analyse.flags import explain
@@ -18,7 +17,6 @@ from restbench.experiment.records import Proof
 from restbench.experiment.statistics import Interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.machine import machine
 from restbench.store import exported
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -132,14 +130,6 @@ def not_measured(rows: Iterable[Row]) -> list[str]:
         for each in row.measurements
         if each.reason and "not-measured" in each.flags and not row.measured
     ]
-
-
-def machine_line(described: Mapping[str, Any]) -> str:
-    """The machine in one line."""
-    try:
-        return machine.one_line(dict(described))
-    except KeyError:
-        return "machine not recorded"
 
 
 def blocks_line(planned: int, rows: Sequence[Row]) -> str:

@@ -110,6 +110,17 @@ def one_line(machine: dict[str, Any]) -> str:
     )
 
 
+def short(machine: Mapping[str, Any]) -> str:
+    """Its processor, cores and memory, as far as they are known."""
+    cores, memory_mib = machine.get("cores_online"), machine.get("memory_mib")
+    known = [
+        machine.get("processor"),
+        f"{cores} cores" if cores else None,
+        f"{memory_mib / 1024:.0f} GiB" if memory_mib else None,
+    ]
+    return ", ".join(filter(None, known)) or "machine not recorded"
+
+
 def _installed_version(package: str) -> str | None:
     """None where a package is not here: attached services have theirs elsewhere."""
     try:

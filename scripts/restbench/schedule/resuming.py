@@ -122,8 +122,7 @@ def go_on(run: Run, plan: Sequence[PlannedCell]) -> Manifest:
     noted = _interruption(run, manifest)
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    for last in run.presented_last:
-        last.unlink(missing_ok=True)
+    run.report.unlink(missing_ok=True)
     again = {"status": "running", "finished": None, "plan": tuple(plan)}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)

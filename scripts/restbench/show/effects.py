@@ -1,4 +1,4 @@
-"""What a factorial design has found: a sentence, tables in Markdown, two figures as SVG."""
+"""What a factorial design has found: a sentence, and the parts that are no effect."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from restbench.experiment.columns import readable
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
-_DRAWN_AT_MOST, _SIGNS_SHOWN_UP_TO = 20, 16
-_LINE_IN, _NAME_CHARACTERS, _LEFT = 0.15, 28, 0.31
-_LOG_FROM_RATIO = 10.0
 
 
 def sentence(found: Factorial) -> str:

@@ -69,16 +69,13 @@ def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel, over all that have both times."""
     told = [
-        f"in {cell.service.capitalize()} {mean:.2f} times ({cell.strategy})"
+        f"{mean:.2f} times as long in the {cell.service.capitalize()} service ({cell.strategy})"
         for cell, rows in by_technique(found.served).items()
         if (mean := _mean(rows, "service/warm"))
     ]
     if not told:
         return "No NAS kernel was measured both without HTTP and in the service."
-    return (
-        "A NAS kernel takes in the warm service, next to the same kernel in a warm process of its "
-        f"own, {', '.join(told)} its time."
-    )
+    return f"A NAS kernel takes {', '.join(told)} as in a warm process of its own."
 
 
 def _mean(rows: Sequence[Row], name: str) -> float | None:

@@ -161,11 +161,6 @@ class RunFolder:
         return CellFolder(self.windows / cell_id)
 
     @property
-    def presented_last(self) -> tuple[Path, ...]:
-        """Of each kind of run the file that is made last, when all others are there."""
-        return (self.report, self.npb_csv)
-
-    @property
     def open_load_csv(self) -> Path:
         """Each cell's highest rate: a row a cell."""
         return self.path / "tables" / "open-load.csv"
@@ -182,9 +177,5 @@ class RunFolder:
 
     @property
     def npb_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """The times of each NAS kernel: a row a cell."""
         return self.path / "tables" / "npb.csv"
-
-    def npb_figure(self, name: str) -> Path:
-        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
-        return self.figures / f"npb-{name}.svg"

@@ -126,8 +126,8 @@ def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
     """What lies behind the marks: each line's margin, and where nothing differs."""
     found = []
     if any(entry.margin for entry in panel.entries):
-        ends = [alt.AggregatedFieldDef(op="max", field=end, as_=end) for end in ("from", "to")]
-        bands = base.transform_aggregate(ends, ["label"])
+        ends: dict[str, Any] = {end: f"max({end})" for end in ("from", "to")}
+        bands = base.transform_aggregate(groupby=["label"], **ends)
         bands = bands.mark_rect(fill=theme.FAINT, opacity=0.6)
         found.append(bands.encode(x="from:Q", x2="to:Q"))
     if panel.reference is not None:
