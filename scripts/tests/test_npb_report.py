@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from drawn import data_of
 from npb_rows import cell, measurement, row
 from rich.console import Console
 
@@ -18,6 +19,7 @@ from restbench.failures import WrongAnswers
 from restbench.judge import npb
 from restbench.judge.claims import Decision
 from restbench.show import npb_figure, npb_report, npb_terminal
+from restbench.show.charts import theme
 from restbench.show.npb_report import Findings
 from restbench.store import store
 from restbench.store.store import Run
@@ -123,17 +125,17 @@ def test_the_figures_have_a_line_a_technique_and_a_point_a_number_of_cores() -> 
     time, speed_up = npb_figure.time_chart(rows), npb_figure.speed_up_chart(rows)
     assert time is not None
     assert speed_up is not None
-    (panel,) = time.panels
-    assert panel.title == "CG, class A"
-    assert [[(p.x, p.y) for p in line.points] for line in panel.lines] == [
-        [(1, pytest.approx(4.0)), (2, pytest.approx(2.0))],
-        [(1, pytest.approx(6.0)), (2, pytest.approx(4.0))],
+    (panel,) = theme.spec(time)["concat"]
+    assert panel["title"] == "CG, class A"
+    assert [(each["series"], each["x"], each["y"]) for each in data_of(time)] == [
+        ("java shared-pool", 1, pytest.approx(4.0)),
+        ("java shared-pool", 2, pytest.approx(2.0)),
+        ("python process-per-element", 1, pytest.approx(6.0)),
+        ("python process-per-element", 2, pytest.approx(4.0)),
     ]
-    ups = [[p.y for p in line.points] for line in speed_up.panels[0].lines]
-    assert ups == [
-        [pytest.approx(1.0), pytest.approx(2.0)],
-        [pytest.approx(1.0), pytest.approx(1.5)],
-    ]
+    ups = [each["y"] for each in data_of(speed_up)]
+    assert ups == [pytest.approx(each) for each in (1.0, 2.0, 1.0, 1.5)]
+    assert all("low" in each for each in data_of(time)), "of two rounds"
 
 
 def test_without_one_core_there_is_no_figure() -> None:

@@ -26,40 +26,31 @@ def write(run: Run, rows: Sequence[NpbRow]) -> list[str]:
 
 def time_chart(rows: Sequence[NpbRow]) -> Chart | None:
     """The warm process' kernel time; None where no number of cores was looked at."""
-    return _chart(
-        rows,
-        "npb-time",
-        "Kernel's own time, s",
-        lambda row, _one: list(row.series("warm_s").values.values()),
-        "Kernel time against the number of cores, without the service",
-        is_log=True,
-    )
+    samples = _samples(rows, lambda row, _one: list(row.series("warm_s").values.values()))
+    title = "Kernel time against the number of cores, without the service"
+    return rates.kernels("npb-time", title, "Kernel's own time, s", samples, is_log=True)
 
 
 def speed_up_chart(rows: Sequence[NpbRow]) -> Chart | None:
     """How many times faster than on one core, paired over the rounds."""
-    return _chart(
-        rows,
-        "npb-speed-up",
-        "Speed-up over one core",
-        lambda row, one: list(
-            combine(one.series("warm_s"), row.series("warm_s"), lambda a, b: a / b).values.values()
-        ),
-        "Speed-up against the number of cores, without the service",
-        is_log=False,
-    )
+
+    def speed_up(row: NpbRow, one: NpbRow) -> Sequence[float]:
+        times = (one.series("warm_s"), row.series("warm_s"))
+        return list(combine(*times, lambda a, b: a / b).values.values())
+
+    title = "Speed-up against the number of cores, without the service"
+    samples = _samples(rows, speed_up)
+    return rates.kernels("npb-speed-up", title, "Speed-up over one core", samples, is_log=False)
 
 
-def _chart(
-    rows: Sequence[NpbRow], name: str, y_label: str, values: Values, title: str, *, is_log: bool
-) -> Chart | None:
+def _samples(rows: Sequence[NpbRow], values: Values) -> rates.Samples:
     samples: dict[str, dict[str, dict[int, Sequence[float]]]] = {}
     for service, strategy in dict.fromkeys((row.cell.service, row.cell.strategy) for row in rows):
         for (kernel, npb_class), group in _groups(rows, service, strategy).items():
             if by_cores := _by_cores(group, values):
                 panel = samples.setdefault(f"{kernel}, class {npb_class}", {})
                 panel[f"{service} {strategy}"] = by_cores
-    return rates.kernels(name, title, y_label, samples, is_log=is_log)
+    return samples
 
 
 def _groups(
