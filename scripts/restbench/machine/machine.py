@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from restbench import ROOT
 from restbench.machine import jvm, placement, speed, watch
 
-PACKAGES = ("flask", "gunicorn", "numpy", "scipy", "matplotlib")
+PACKAGES = ("flask", "gunicorn", "numpy", "scipy")
 
 
 def describe() -> dict[str, Any]:

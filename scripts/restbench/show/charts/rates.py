@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from restbench.analyse.limits import Limit, latency_ms
 from restbench.experiment.objective import Objective
@@ -16,6 +17,8 @@ from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 
 LIMITS, STEPS = "open-load-limits", "open-load"
+#: Values by kernel and class (a panel), technique (a line) and number of cores.
+Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
 
 
 def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
@@ -92,16 +95,8 @@ def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
     )
 
 
-def kernels(
-    name: str,
-    title: str,
-    y_label: str,
-    samples: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]],
-    *,
-    is_log: bool,
-) -> Chart | None:
-    """The geometric mean over rounds with its interval. `samples` are values by kernel and class
-    (a panel), technique (a line) and number of cores; None where there is none."""
+def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bool) -> Chart | None:
+    """The geometric mean over rounds with its interval; None where there is none."""
     techniques = list(dict.fromkeys(each for panel in samples.values() for each in panel))
     panels = [
         Panel(
