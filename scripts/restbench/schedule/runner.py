@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.judge import study
+from restbench.judge.claims import Decision
 from restbench.schedule import attempts, block, resuming, windows
-from restbench.schedule.begin import begin, bodies, finish, interrupted
+from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
 from restbench.store import calibration
@@ -37,7 +37,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds)
             _measure_twice(order, run, wanted, view)
-            _tell_verdicts(run, view.note)
+            for each in _decisions(run):
+                view.note(f"  {each.id:14} {each.headline}")
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
@@ -63,10 +64,7 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
         begun = begin(order, run)
         calibration.adopt(run, view.note)
         return begun
-    resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run, order.plan)
-    view.note(resuming.told(run))
-    return manifest
+    return resuming.go_on(order, run, view.note)
 
 
 def contests_of(order: Order) -> tuple[Contest, ...]:
@@ -120,13 +118,11 @@ def is_wanted(order: Order, run: Run, began: float) -> bool:
 
 def undecided(run: Run) -> list[str]:
     """The claims that more blocks could decide, by their ids."""
-    decisions = study.decisions(run, measures.rows(run))
-    return [each.id for each in decisions if each.verdict == "too-imprecise"]
+    return [each.id for each in _decisions(run) if each.verdict == "too-imprecise"]
 
 
-def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
-    for each in study.decisions(run, measures.rows(run)):
-        note(f"  {each.id:14} {each.headline}")
+def _decisions(run: Run) -> list[Decision]:
+    return study.decisions(run, measures.rows(run))
 
 
 def _measured_plan(order: Order, run: Run) -> dict[str, object]:
