@@ -126,8 +126,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     note(_told(order, run, noted))
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    for last in run.presented_last:
-        last.unlink(missing_ok=True)
+    run.report.unlink(missing_ok=True)
     again = {"status": "running", "finished": None, "plan": order.plan}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
