@@ -15,7 +15,6 @@ from stub_bench import Bench
 
 from restbench.commands import ordering, running
 from restbench.machine import watch
-from restbench.schedule import resuming
 from restbench.store import store
 from restbench.store.store import Run
 from restbench.store.writing import write_text
@@ -148,11 +147,9 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
     monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
     monkeypatch.setattr(store, "create_run", lambda _name: new)
-    monkeypatch.setattr(resuming, "require_same_surroundings", lambda _run: None)
     order = ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
-    assert running.run_for(order, None) == new
+    assert running.begun_now(order) == new
     assert given == [new.path]
-    assert running.run_for(order, begun) == begun
     write_text(begun.manifest_file, "{}")
     with running.kept(begun):
         assert given == [new.path]

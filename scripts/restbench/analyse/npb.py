@@ -68,17 +68,19 @@ def verified(row: Row) -> str:
     """What is to be said of its answers: one that was not verified is told before all else."""
     if "wrong-answers" in row.flags:
         return "NO"
-    if row.measured:
-        return "yes"
-    return next(
-        (each for each in ("refused", "not-offered", "failed") if each in row.flags), "not measured"
-    )
+    return "yes" if row.measured else _lack(row.flags)
+
+
+def _lack(flags: Sequence[str]) -> str:
+    """Why there is no trial, of a cell or block that has none."""
+    known = ("wrong-answers", "refused", "not-offered", "failed")
+    return next((each for each in known if each in flags), "not measured")
 
 
 def failures(rows: Sequence[Row]) -> list[str]:
     """Each block without a result, with the first line of the reason."""
     return [
-        f"{row.cell.id}, block {each.block}: {each.flags[0]}: {each.reason.partition(chr(10))[0]}"
+        f"{row.cell.id}, block {each.block}: {_lack(each.flags)}: {each.reason.splitlines()[0]}"
         for row in rows
         for each in row.measurements
         if each.reason

@@ -120,11 +120,11 @@ def _end(account: Account, presented: Presented) -> None:
 
 def _measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with."""
+    console.print(_cost(order))
     with phases.spent_on("checks"):
         for note in environment.check(order):
             console.print(f"note   {note}", soft_wrap=True)
-        run = running.run_for(order, begun)
-    console.print(_cost(order))
+        run = begun or running.begun_now(order)
     with running.kept(run), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)

@@ -30,16 +30,10 @@ def unfinished(order: Order, *, resume: bool) -> Run | None:
     return found
 
 
-def run_for(order: Order, unfinished_run: Run | None) -> Run:
-    """The folder of the run: of one to go on with, or of one that begins now, named by its time.
-    Killed before it has begun the latter leaves no folder; one that goes on is never taken away.
-
-    EnvironmentProblem where what is measured is not as it was.
-    """
+def begun_now(order: Order) -> Run:
+    """The folder of a run that begins now, named by its time. Killed before it has begun it leaves
+    no folder."""
     watch.begin()  # before there is a folder that may have to go again
-    if unfinished_run:
-        resuming.require_same_surroundings(unfinished_run)
-        return unfinished_run
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
     begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
     watch.unless(begun.path, *BEGUN)  # at once: whatever is next may end us

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from restbench.deploy.service import Service
 from restbench.drive import npb_direct
 from restbench.drive.npb_direct import KernelRun
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb import Work
+from restbench.experiment.npb import Work, body
 from restbench.failures import EnvironmentProblem, NotOffered
 
 _TOO_LARGE = httpx.codes.REQUEST_ENTITY_TOO_LARGE
@@ -37,12 +36,6 @@ class Refused(EnvironmentProblem):
     """The class needs more memory than the service may take (error 010); the message is its own."""
 
 
-def body(work: Work) -> bytes:
-    """The request: the input is built for each, as a client gets it who says nothing of it."""
-    asked = {"requestId": 1, "class": work.npb_class, "generate": True}
-    return json.dumps(asked, separators=(",", ":")).encode()
-
-
 def calls(
     service: Service, cell: Cell, work: Work, runs: int, run_max_s: float
 ) -> Iterator[ServedRun]:
@@ -54,7 +47,7 @@ def calls(
     request = service.client.build_request(
         "POST",
         url,
-        content=body(work),
+        content=body(work.level),
         headers={"Content-Type": "application/json"},
         timeout=run_max_s,
     )

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restbench.drive import npb_call
-from restbench.experiment import mix
+from restbench.experiment import mix, npb
 from restbench.experiment.cell import Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.npb import work_of
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -77,12 +75,13 @@ def files_of(
     """The text of each file that the JMeter plan reads, or of the request for a kernel; `folders`
     gives a level's folder."""
     if experiment.npb:
-        return {folders(complexity) / "body.json": npb_call.body(work_of(complexity)).decode()}
+        return {folders(complexity) / "body.json": npb.body(complexity).decode()}
     found: dict[Path, str] = {}
-    for name, payload in requests_of(experiment, complexity).payloads.items():
+    requests = requests_of(experiment, complexity)
+    for name, payload in requests.payloads.items():
         found |= payload.files(folders(name))
-    if kinds := experiment.mix(complexity):
-        shares = {kind.name: kind.share for kind in kinds}
+    if requests.mix:
+        shares = {kind.name: kind.share for kind in requests.mix}
         order = mix.order(shares, f"{experiment.seed} {complexity}")
         found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
     return found

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ def work_of(level: str) -> Work:
     if found is None or found[2] not in CLASSES.get(found[1], ()):
         raise ValueError(f"'{level}' is no kernel with its class, such as CG-A")
     return Work(found[1], found[2], int(found[3]) if found[3] else None)
+
+
+def body(level: str) -> bytes:
+    """The request: the input is built for each, as a client gets it who says nothing of it."""
+    asked = {"requestId": 1, "class": work_of(level).npb_class, "generate": True}
+    return json.dumps(asked, separators=(",", ":")).encode()
 
 
 def levels() -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 from restbench.experiment.order import Order
-from restbench.experiment.records import Interruption, Manifest, PlannedCell
+from restbench.experiment.records import Interruption, Manifest
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.machine import clock, machine
 from restbench.schedule import sources
-from restbench.schedule.begin import sha256, surroundings
+from restbench.schedule.begin import bodies, sha256, surroundings
 from restbench.store.store import Run, point_latest_to
 from restbench.store.writing import write_model, write_text
 
@@ -86,7 +86,7 @@ def require_as_begun(run: Run) -> None:
         )
 
 
-def require_same_surroundings(run: Run) -> None:
+def _require_same_surroundings(run: Run) -> None:
     """EnvironmentProblem where the machine, a tool or what is measured is not as it was: half of
     the numbers would be of one thing, half of another."""
     then = run.machine()
@@ -99,7 +99,7 @@ def require_same_surroundings(run: Run) -> None:
         )
 
 
-def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
+def _require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
     """Unreadable where what is sent does not lie in the run as it was written: every cell that is
     left would fail, or measure something else."""
     for path, text in sent.items():
@@ -110,34 +110,36 @@ def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
             )
 
 
-def go_on(run: Run, plan: Sequence[PlannedCell]) -> Manifest:
+def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     """Keep what is measured, and note the interruption. A block in flight is measured anew.
 
     Returns the manifest: it goes on with the whole plan, of which a complete run has only the
     blocks that it needed, and without the last file of its presentation, which would pass for one
-    of the finished run. Unreadable, before anything is taken away, where a record cannot be read.
+    of the finished run. Before anything is changed: EnvironmentProblem where the machine or what is
+    measured is another, Unreadable where a file of the run is not as it was written.
     """
+    _require_same_surroundings(run)
+    _require_bodies(run, bodies(order, run))
     manifest = run.manifest()
     run.proofs()
     noted = _interruption(run, manifest)
+    note(_told(order, run, noted))
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    for last in run.presented_last:
-        last.unlink(missing_ok=True)
-    again = {"status": "running", "finished": None, "plan": tuple(plan)}
+    run.report.unlink(missing_ok=True)
+    again = {"status": "running", "finished": None, "plan": order.plan}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
     point_latest_to(run)
     return going_on
 
 
-def told(run: Run) -> str:
-    """What the last interruption came to, in a line."""
-    last = run.interruptions()[-1]
-    anew = f"; in flight then and measured anew: {', '.join(last.lost)}" if last.lost else ""
+def _told(order: Order, run: Run, noted: Interruption) -> str:
+    """What the interruption came to, in a line."""
+    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
     return (
-        f"going on with {run.name}, {last.how} at {last.ended}: {last.kept} of "
-        f"{len(run.manifest().plan)} are measured{anew}"
+        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
+        f"{len(order.plan)} are measured{anew}"
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
@@ -11,7 +9,7 @@ from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
 from restbench.schedule import block, resuming, windows
-from restbench.schedule.begin import begin, bodies, finish, interrupted
+from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
 from restbench.store import calibration
@@ -36,7 +34,8 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
-            _tell_verdicts(run, view.note)
+            for each in _decisions(run):
+                view.note(f"  {each.id:14} {each.headline}")
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
@@ -62,10 +61,7 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
         begun = begin(order, run)
         calibration.adopt(run, view.note)
         return begun
-    resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run, order.plan)
-    view.note(resuming.told(run))
-    return manifest
+    return resuming.go_on(order, run, view.note)
 
 
 def contests_of(order: Order) -> tuple[Contest, ...]:
@@ -118,8 +114,7 @@ def is_wanted(order: Order, run: Run) -> bool:
 
 def undecided(run: Run) -> list[Decision]:
     """The claims that more blocks could decide."""
-    decisions = study.decisions(run, measures.rows(run))
-    return [each for each in decisions if each.verdict == "too-imprecise"]
+    return [each for each in _decisions(run) if each.verdict == "too-imprecise"]
 
 
 def needed_cells(run: Run) -> frozenset[str]:
@@ -134,9 +129,8 @@ def needed_cells(run: Run) -> frozenset[str]:
     return frozenset(found)
 
 
-def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
-    for each in study.decisions(run, measures.rows(run)):
-        note(f"  {each.id:14} {each.headline}")
+def _decisions(run: Run) -> list[Decision]:
+    return study.decisions(run, measures.rows(run))
 
 
 def _measured_plan(order: Order, run: Run) -> dict[str, object]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from restbench.drive import generator, jtl_file, monitor
-from restbench.drive.payload import files_of
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
@@ -72,7 +71,6 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
             for number, cell in enumerate(cells):
                 folder = run.window(cell.id)
                 folder.path.mkdir(parents=True, exist_ok=True)
-                files_of(order.experiment, cell.complexity, run.payload)
                 url = f"{running.service.base_url}/matrix/{cell.strategy}?kernel={cell.kernel}"
                 load.cell(cell.id, url, run.payload(cell.complexity))
                 seconds = order.profile.window_s

@@ -96,10 +96,8 @@ class Run(RunFolder):
 
     @property
     def is_over(self) -> bool:
-        """Whether everything is measured and presented: the page, or the last table, is written
-        last."""
-        presented = any(each.exists() for each in self.presented_last)
-        return presented and self.manifest().status == "complete"
+        """Whether everything is measured and presented: the page is written last."""
+        return self.report.exists() and self.manifest().status == "complete"
 
     @property
     def can_go_on(self) -> bool:
