@@ -35,6 +35,9 @@ PILOT_UP_TO_S = 0.5
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
+#: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
+#: microseconds, in which a second answer would be thousands a second.
+LEAST_PART = 0.25
 NOT_MEASURED = "not-measured"
 
 
@@ -107,7 +110,8 @@ class ClosedDriver:
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        if not found.completions and not found.wrong:
+        is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
+        if not is_whole and not found.wrong:
             # Answers that came later tell how long the second attempt has to be.
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
