@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import data_of
 
 from restbench.analyse import limits, measures
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
@@ -19,8 +20,11 @@ from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule import outcome
 from restbench.schedule.reduction import of_arrivals
+from restbench.show import export
 from restbench.show import limits as shown
-from restbench.store import store
+from restbench.show.charts import rates, theme
+from restbench.store import exported, store
+from restbench.store.exported import Exported
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
 from restbench.store.writing import write_json, write_model, write_text
@@ -109,8 +113,12 @@ def run(tmp_path: Path) -> Run:
     return made
 
 
+def told_of(run: Run) -> Exported:
+    return exported.read(export.write(run, measures.rows(run), print))
+
+
 def found_in(run: Run) -> dict[str, limits.Limit]:
-    return {each.cell.id: each for each in shown.of(run, measures.rows(run))}
+    return {each.cell.id: each for each in shown.of(told_of(run))}
 
 
 def test_latency_counts_from_the_intended_moment_and_only_the_windows_arrivals_count() -> None:
@@ -146,7 +154,8 @@ def test_a_percentile_that_the_arrivals_do_not_support_is_none() -> None:
 
 
 def test_a_step_is_held_against_the_objective_and_told_in_a_line() -> None:
-    assert str(limits.step(trial(200, 40), OBJECTIVE)) == "    200/s      40 ms  met"
+    met = limits.step(trial(200, 40), OBJECTIVE)
+    assert limits.in_a_line(met, 95) == "    200/s      40 ms  met"
     slow = limits.step(trial(200, 130, unsent=3), OBJECTIVE)
     assert slow.reasons == ("3 of 2000 arrivals were not sent", "p95 130 > 100 ms")
 
@@ -160,14 +169,14 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
     assert found.limit_per_s == pytest.approx(expected.estimate)
     assert (found.interval.low, found.interval.high) == (expected.low, expected.high)
     assert (found.met_per_s, found.failed_per_s) == (200, 240)
-    assert found.met_latency_ms == 40
+    assert found.met_latency_ms(95) == 40
     assert found.failed is not None
     assert found.failed.reasons == ("p95 130 > 100 ms",)
 
 
 def test_the_page_says_the_limit_every_step_and_what_the_notes_mean(run: Run) -> None:
-    found = shown.of(run, measures.rows(run))
-    shown.write(run, found)
+    told = told_of(run)
+    shown.write(run, told, shown.of(told))
     page = run.open_load_markdown.read_text()
     assert "| S serial | medium | 64 | 220 | 196 | 246 | 3 | 200 | 240 | 40.0 | 6 |" in page
     assert page.count("| met |") == 3
@@ -191,16 +200,17 @@ def test_the_page_says_the_limit_every_step_and_what_the_notes_mean(run: Run) ->
 )
 def test_what_is_to_be_known_of_a_limit_is_noted(steps: list[tuple[int, int]], note: str) -> None:
     trials = [trial(rate, elapsed) for rate, elapsed in steps]
-    (found,) = limits.limits([CELL], trials, OBJECTIVE, {})
+    (found,) = limits.limits([CELL], limits.steps(trials, OBJECTIVE), {})
     assert set(found.notes(0.1)) == {note, "one-block"}
     assert note in limits.NOTES
 
 
 def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> None:
     run.trials.note(Event("now", "failed", "it did not come up", 1, OTHER.id))
-    found = found_in(run)
+    told = told_of(run)
+    found = {each.cell.id: each for each in shown.of(told)}
     assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
-    shown.write(run, list(found.values()))
+    shown.write(run, told, list(found.values()))
     assert "it did not come up" in run.open_load_markdown.read_text()
     with pytest.raises(CellsFailed, match="java-pinned"):
         outcome.judge(measures.rows(run))
@@ -221,23 +231,65 @@ def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> No
 
 
 def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
-    load = shown.load_of(run)
+    load = shown.load_of(told_of(run))
     found = limits.known_limits(run.trials.trials(), load)
     assert found == {CELL.id: pytest.approx(219.7, abs=0.1)}
 
 
 def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run: Run) -> None:
-    chart = shown.chart(shown.of(run, measures.rows(run)), "p95 <= 100 ms")
-    assert chart is not None
-    ((line,),) = (panel.lines for panel in chart.panels)
-    assert [(point.x, point.y, point.doubtful) for point in line.points][:3] == [
-        (200, 40.0, False),
-        (210, 40.0, False),
-        (220, 130.0, True),
-    ]
-    shown.write(run, shown.of(run, measures.rows(run)))
-    assert "from the intended moment" in run.open_load_figure.read_text()
+    told = told_of(run)
+    chart = rates.steps(shown.of(told), OBJECTIVE)
+    assert chart
+    assert chart.name == "open-load"
+    points = [(each["x"], each["y"], each["fill"]) for each in data_of(chart)]
+    colour = theme.PALETTE[theme.STYLES[CELL.strategy]]
+    assert points[:3] == [(200, 40.0, colour), (210, 40.0, colour), (220, 130.0, theme.PAPER)]
+    assert "from the intended moment" in theme.svg(chart)
+
+
+def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
+    (entry,) = data_of(rates.limits(shown.of(told_of(run)), OBJECTIVE))
+    expected = found_in(run)[CELL.id].interval
+    assert expected
+    assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(
+        (expected.estimate, expected.low, expected.high), rel=1e-6
+    )
 
 
 def test_without_a_step_there_is_no_figure() -> None:
-    assert shown.chart(limits.limits([CELL], [], OBJECTIVE, {}), "p95 <= 100 ms") is None
+    found = limits.limits([CELL], [], {})
+    assert rates.steps(found, OBJECTIVE) is None
+    assert rates.limits(found, OBJECTIVE) is None
+
+
+def test_the_runs_file_has_the_limits_of_cells_and_blocks_and_every_step(run: Run) -> None:
+    told = told_of(run)
+    cell = next(each for each in told.cells if each.id == CELL.id)
+    limit, expected = cell.extras["limit_per_s"], found_in(run)[CELL.id].interval
+    assert expected is not None
+    assert limit.value == pytest.approx(expected.estimate, rel=1e-6)
+    assert (limit.low, limit.high) == pytest.approx((expected.low, expected.high), rel=1e-6)
+    assert [each.extras["met_per_s"] for each in told.blocks] == [200, 210, 220]
+    assert [(each.block, each.rate_per_s, each.met) for each in told.steps[:3]] == [
+        (1, 200, True),
+        (1, 220, False),
+        (2, 210, True),
+    ]
+    assert told.steps[1].reasons == ("p95 130 > 100 ms",)
+
+
+def test_a_percentile_without_an_answer_is_infinite_on_both_sides_of_the_file(run: Run) -> None:
+    run.trials.begin(4, "2026-11-24T02:00:00+00:00", {})
+    run.trials.add([trial(100, 40, 4, answered=900), trial(20, 40, 4)])
+    run.trials.finish(4, "2026-11-24T02:05:00+00:00")
+    missed, few = told_of(run).steps[-2:]
+    assert (missed.p95_ms, limits.latency_ms(missed, 95)) == (None, math.inf)
+    assert (few.p95_ms, limits.latency_ms(few, 95)) == (None, None)
+
+
+def test_a_block_in_flight_has_no_step_and_no_limit_in_the_file(run: Run) -> None:
+    run.trials.begin(4, "2026-11-24T02:00:00+00:00", {})
+    run.trials.add([trial(500, 40, 4), trial(600, 130, 4)])
+    told = told_of(run)
+    assert {each.block for each in told.steps} == {1, 2, 3}
+    assert [each.block for each in told.blocks if each.extras] == [1, 2, 3]

@@ -11,7 +11,7 @@ from stub_bench import Bench
 
 from restbench.analyse import measures
 from restbench.analyse.limits import Limit
-from restbench.show import limits
+from restbench.show import export, limits
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
@@ -100,7 +100,8 @@ def run_walks(bench: Bench, faults: dict[str, str]) -> tuple[int, str, Run]:
 
 
 def found_in(run: Run) -> dict[str, Limit]:
-    return {each.cell.strategy: each for each in limits.of(run, measures.rows(run))}
+    told = export.write(run, measures.rows(run), print)
+    return {each.cell.strategy: each for each in limits.of(told)}
 
 
 def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Ran) -> None:
@@ -130,14 +131,14 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
     assert first.rate_per_s > 1.5 * CAPACITY_PER_S
     assert first.reasons
     # A second's answers, and at most those that a pause of the machine had kept back for it.
-    assert first.trial.extras["achieved_per_s"] < 1.3 * CAPACITY_PER_S
+    assert first.achieved_per_s < 1.3 * CAPACITY_PER_S
     # Of a backlog that is long enough something of the window is sent late or not at all.
-    assert first.trial.extras["late"] + first.trial.extras["unsent"] > 0
+    assert first.late + first.unsent > 0
 
 
 def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Ran) -> None:
     run = queue.run
-    tables = (run.open_load_markdown, run.open_load_csv, run.open_load_steps_csv)
+    tables = (run.report_markdown, run.open_load_csv, run.open_load_steps_csv, run.report)
     first = [path.read_text() for path in tables]
     row = next(csv.DictReader(run.open_load_csv.read_text().splitlines()))
     assert row["failed_per_s"] == str(found_in(run)["serial"].failed_per_s)

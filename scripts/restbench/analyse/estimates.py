@@ -6,7 +6,7 @@ Pure: trials and events in, measurements out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 
@@ -22,7 +22,9 @@ from restbench.experiment.statistics import (
 )
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
-#: Beyond this response time a trial holds too few responses of a user for a mean of its own.
+#: Response times are told where what is kept of a trial holds so many of a user, and up to so long
+#: a response time; else users over throughput tell them (method, rules 3 and 4).
+RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
 #: What an event says of its cell in its block, as a flag of the measurement.
 FLAGS = {
@@ -32,19 +34,40 @@ FLAGS = {
     "too-slow": ("not-measured",),
     "not-measured": ("not-measured",),
     "restarted": ("service-restarted",),
+    "retried": ("retried",),
+    "refused": ("refused",),
 }
+#: What of these says nothing against what was measured.
+_NO_REASON = ("restarted", "retried")
 
 
+#: From a cell's trials in a block to what only their driver measures, by name.
+Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
-CELL_FACTS = ("count_gap", "off_cores_share")
+CELL_FACTS = ("count_gap", "off_cores_share", "foreign_pct", "steal_pct")
+
+
+def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
+    """The mean over the trials of each of their extras that all of them have."""
+    names = dict.fromkeys(name for each in trials for name in each.extras)
+    return {
+        name: fmean(each.extras[name] for each in trials)
+        for name in names
+        if all(name in each.extras for each in trials)
+    }
 
 
 def measurements(
-    trials: Iterable[Trial], events: Iterable[Event], blocks: Iterable[Block], cores: int
+    trials: Iterable[Trial],
+    events: Iterable[Event],
+    blocks: Sequence[Block],
+    cores: int,
+    extras: Extras = mean_extras,
 ) -> dict[str, list[Measurement]]:
     """By the cell's id: a measurement for each block that has trials of it, or says why it has
-    none. `cores` are the machine's."""
+    none. `cores` are the machine's. A block in flight has no `extras` yet."""
     facts = {each.block: each.facts for each in blocks}
+    finished = {each.block for each in blocks if each.finished}
     found: dict[tuple[str, int], list[Trial]] = {}
     for each in trials:
         if not each.arm:
@@ -59,8 +82,9 @@ def measurements(
         measured = _measurement(block, found.get(key, []), said.get(key, []), cores)
         if measured is not None:
             known = facts.get(block, {})
-            told = {name: known.get(name, {}).get(cell) for name in CELL_FACTS}
-            by_cell.setdefault(cell, []).append(replace(measured, **told))
+            told = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
+            more = extras(found.get(key, [])) if block in finished else {}
+            by_cell.setdefault(cell, []).append(replace(measured, **told, extras=more))
     return by_cell
 
 
@@ -68,7 +92,7 @@ def _measurement(
     block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
 ) -> Measurement | None:
     flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
-    reason = next((each.text for each in events if each.kind != "restarted"), None)
+    reason = next((each.text for each in events if each.kind not in _NO_REASON), None)
     if not trials:
         return Measurement(block, flags, reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)
@@ -96,6 +120,7 @@ def of_trials(
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    told_us = elapsed_us if _holds_response_times(trials, response_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
@@ -105,11 +130,11 @@ def of_trials(
         window=_window(trials),
         trials=len(trials),
         seconds=seconds,
-        mean_ms=_mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None,
-        p50_ms=percentile_ms(elapsed_us, 50),
-        p90_ms=percentile_ms(elapsed_us, 90),
-        p95_ms=percentile_ms(elapsed_us, 95),
-        p99_ms=percentile_ms(elapsed_us, 99),
+        mean_ms=_mean_ms(told_us),
+        p50_ms=percentile_ms(told_us, 50),
+        p90_ms=percentile_ms(told_us, 90),
+        p95_ms=percentile_ms(told_us, 95),
+        p99_ms=percentile_ms(told_us, 99),
         samples=completions,
         errors=errors,
         wrong_answers=wrong,
@@ -133,6 +158,14 @@ def of_trials(
         within_block_se=within_block_error(trials),
     )
     return completed(found, users)
+
+
+def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
+    """An open load's users are connections: how many wait says nothing of a response time."""
+    if "rate_per_s" in trials[0].extras:
+        return True
+    kept_s = sum(each.seconds for each in trials) / len(trials)
+    return RESPONSES_FOR_A_MEAN * response_s <= kept_s and response_s <= LONGEST_FOR_A_MEAN_S
 
 
 def completed(found: Measurement, users: int) -> Measurement:

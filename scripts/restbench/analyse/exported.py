@@ -6,13 +6,15 @@ What an entry repeats of a measurement has the same name in both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 from restbench.analyse import estimates, flags, measures, warnings
 from restbench.analyse.measurement import KindMeasurement, Measurement
-from restbench.analyse.measures import Row
+from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.analyse.warnings import Warning
 from restbench.experiment.cell import FACTORS, Cell
 from restbench.experiment.records import Window
+from restbench.experiment.statistics import geometric_interval, geometric_mean, t_interval
 from restbench.store import exported
 from restbench.store.exported import (
     BlockEntry,
@@ -29,7 +31,8 @@ from restbench.store.store import Run
 _SAME = tuple(
     name
     for name in BlockEntry.model_fields
-    if name in Measurement.__dataclass_fields__ and name not in ("kinds", "errors", "wrong_answers")
+    if name in Measurement.__dataclass_fields__
+    and name not in ("kinds", "extras", "errors", "wrong_answers")
 )
 #: Metrics that a cell's entry tells over its blocks.
 _ESTIMATED = (
@@ -60,6 +63,7 @@ def cell_entry(row: Row) -> CellEntry:
         shape=row.shape,
         mix=row.mix,
         **{metric: _estimate(row, metric) for metric in _ESTIMATED},
+        extras=_extras(row),
         blocks=len(row.measured),
         trials=sum(each.trials or 0 for each in row.measured),
         warnings=tuple(map(_warning, row.warnings)),
@@ -73,6 +77,25 @@ def _estimate(row: Row, metric: str) -> Estimate | None:
         return None
     low, high = row.ends(metric)
     return Estimate(value=value, low=low, high=high)
+
+
+def _extras(row: Row) -> dict[str, Estimate]:
+    blocks = [each.extras for each in row.right]
+    names = dict.fromkeys(name for each in blocks for name in each)
+    return {name: over_blocks([each[name] for each in blocks if name in each]) for name in names}
+
+
+def over_blocks(values: Sequence[float]) -> Estimate:
+    """The mean of an extra, its ends from FEWEST_BLOCKS on; of values above 0 the geometric one."""
+    is_ratio = min(values) > 0
+    if len(values) < FEWEST_BLOCKS:
+        mean = geometric_mean(values) if is_ratio else fmean(values)
+        return Estimate(value=mean, low=None, high=None)
+    if is_ratio:
+        ratio = geometric_interval(values)
+        return Estimate(value=ratio.estimate, low=ratio.low, high=ratio.high)
+    found = t_interval(values)
+    return Estimate(value=found.mean, low=found.low, high=found.high)
 
 
 def _warning(found: Warning) -> WarningEntry:
@@ -92,6 +115,7 @@ def _block_entry(cell: Cell, found: Measurement) -> BlockEntry:
         errors=found.errors or 0,
         wrong_answers=found.wrong_answers or 0,
         kinds={name: _kind_entry(each) for name, each in found.kinds.items()},
+        extras=dict(found.extras),
         warnings=tuple(map(_warning, warnings.of_cell([found], cell.users))),
     )
 
@@ -132,5 +156,6 @@ def _measurement(entry: BlockEntry, users: int) -> Measurement:
         errors=entry.errors,
         wrong_answers=entry.wrong_answers,
         kinds=kinds,
+        extras=entry.extras,
     )
     return estimates.completed(found, users)

@@ -1,5 +1,5 @@
-"""What an open load's trials come to: each step held against the objective, the bracket of each
-walk, and the limit of each cell over blocks. Pure."""
+"""What an open load's trials come to: steps, each held against the objective; of these, as they
+stand in `run.json`, the bracket of each walk and the limit of each cell over blocks. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from restbench.experiment.statistics import (
     geometric_mean,
 )
 from restbench.experiment.walk import Bracket, Tried, bracket
+from restbench.store.exported import StepEntry
 from restbench.store.trials import Trial
 
+PERCENTILES = (50, 90, 95, 99)
 #: An arrival sent later than this found every user busy, or the generator without a CPU.
 LATE_MS = 10
 NOTES = {
@@ -33,57 +35,28 @@ NOTES = {
 
 
 @dataclass(frozen=True)
-class Step:
-    """One rate, offered once, and held against the objective."""
-
-    trial: Trial
-    latency_ms: float | None
-    """The objective's percentile over all arrivals of the window, from the intended moment;
-    infinite where it falls on one without a correct answer, None where they are too few."""
-    reasons: tuple[str, ...]
-    """Why the objective is not met; empty when it is."""
-
-    @property
-    def rate_per_s(self) -> float:
-        """What was offered."""
-        return self.trial.extras["rate_per_s"]
-
-    @property
-    def tried(self) -> Tried:
-        """What the search needs to know of it."""
-        return Tried(self.rate_per_s, not self.reasons)
-
-    def __str__(self) -> str:
-        """For reading, while the walk goes on."""
-        shown = "no percentile" if self.latency_ms is None else f"{self.latency_ms:.0f} ms"
-        shown = "no answer" if self.latency_ms == math.inf else shown
-        verdict = f"not met: {'; '.join(self.reasons)}" if self.reasons else "met"
-        return f"{self.rate_per_s:7g}/s  {shown:>9}  {verdict}"
-
-
-@dataclass(frozen=True)
 class Walk:
     """The steps of one cell in one block, in order."""
 
     block: int
-    steps: tuple[Step, ...]
+    steps: tuple[StepEntry, ...]
 
     @property
     def bracket(self) -> Bracket:
         """What they have found."""
-        return bracket([each.tried for each in self.steps])
+        return bracket([tried(each) for each in self.steps])
 
     @property
-    def met(self) -> Step | None:
+    def met(self) -> StepEntry | None:
         """The step at the highest rate that met the objective."""
         return self._at(self.bracket.met_per_s)
 
     @property
-    def failed(self) -> Step | None:
+    def failed(self) -> StepEntry | None:
         """The step at the lowest rate that did not."""
         return self._at(self.bracket.failed_per_s)
 
-    def _at(self, rate_per_s: float | None) -> Step | None:
+    def _at(self, rate_per_s: float | None) -> StepEntry | None:
         return next((each for each in self.steps if each.rate_per_s == rate_per_s), None)
 
 
@@ -126,15 +99,14 @@ class Limit:
         found = [each.bracket.failed_per_s for each in self.walks]
         return None if None in found else max((each for each in found if each), default=None)
 
-    @property
-    def met_latency_ms(self) -> float | None:
+    def met_latency_ms(self, percent: int) -> float | None:
         """At the highest rates that met it: the mean of the blocks' percentiles (rule 8)."""
-        found = [each.met.latency_ms for each in self.walks if each.met]
+        found = [latency_ms(each.met, percent) for each in self.walks if each.met]
         known = [each for each in found if each is not None]
         return fmean(known) if known else None
 
     @property
-    def failed(self) -> Step | None:
+    def failed(self) -> StepEntry | None:
         """The step at the lowest rate that failed in the block where that was highest."""
         steps = [each.failed for each in self.walks if each.failed]
         return max(steps, key=lambda each: each.rate_per_s, default=None)
@@ -153,17 +125,35 @@ class Limit:
         return tuple(note for note, holds in found.items() if holds)
 
 
-def step(trial: Trial, objective: Objective) -> Step:
-    """Judge a trial of an open load."""
+def step(trial: Trial, objective: Objective) -> StepEntry:
+    """A trial of an open load, held against the objective."""
     arrivals, unsent = int(trial.extras["arrivals"]), int(trial.extras["unsent"])
-    latency_ms = percentile_ms(trial, objective.percentile)
-    outcome = Outcome(arrivals, unsent, trial.errors, latency_ms)
-    return Step(trial, latency_ms, shortfalls(outcome, objective))
+    told = {f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES}
+    reached_ms = told[f"p{objective.percentile}_ms"]
+    reasons = shortfalls(Outcome(arrivals, unsent, trial.errors, reached_ms), objective)
+    load_ms = trial.generator_cpu_ms
+    return StepEntry(
+        cell=trial.cell,
+        block=trial.block,
+        rate_per_s=trial.extras["rate_per_s"],
+        achieved_per_s=trial.extras["achieved_per_s"],
+        arrivals=arrivals,
+        unsent=unsent,
+        late=int(trial.extras["late"]),
+        errors=trial.errors,
+        wrong_answers=trial.wrong,
+        lateness_p95_ms=trial.extras.get("lateness_p95_ms"),
+        sent_p95_ms=trial.extras.get("sent_p95_ms"),
+        load_cpu_pct=None if load_ms is None else round(load_ms / trial.seconds / 10, 1),
+        met=not reasons,
+        reasons=reasons,
+        **{name: None if value == math.inf else value for name, value in told.items()},
+    )
 
 
 def percentile_ms(trial: Trial, percent: int) -> float | None:
-    """By the nearest rank over ALL arrivals: one without a correct answer is slower than any other.
-    None where they are too few for it (rule 4)."""
+    """By the nearest rank over ALL arrivals: infinite where it falls on one without a correct
+    answer, None where they are too few for it (rule 4)."""
     arrivals = int(trial.extras["arrivals"])
     if arrivals < COMPLETIONS_NEEDED[percent]:
         return None
@@ -171,38 +161,75 @@ def percentile_ms(trial: Trial, percent: int) -> float | None:
     return float(trial.elapsed_us[rank - 1]) / 1000 if rank <= trial.completions else math.inf
 
 
-def walks(trials: Iterable[Trial], objective: Objective) -> dict[str, tuple[Walk, ...]]:
+def latency_ms(found: StepEntry, percent: int) -> float | None:
+    """The same of a step, as `percentile_ms` has it."""
+    if found.arrivals < COMPLETIONS_NEEDED[percent]:
+        return None
+    known: float | None = getattr(found, f"p{percent}_ms")
+    return math.inf if known is None else known
+
+
+def tried(found: StepEntry) -> Tried:
+    """What the search needs to know of a step."""
+    return Tried(found.rate_per_s, found.met)
+
+
+def in_a_line(found: StepEntry, percent: int) -> str:
+    """For reading, while the walk goes on."""
+    reached_ms = latency_ms(found, percent)
+    shown = "no percentile" if reached_ms is None else f"{reached_ms:.0f} ms"
+    shown = "no answer" if reached_ms == math.inf else shown
+    verdict = "met" if found.met else f"not met: {'; '.join(found.reasons)}"
+    return f"{found.rate_per_s:7g}/s  {shown:>9}  {verdict}"
+
+
+def steps(trials: Iterable[Trial], objective: Objective) -> list[StepEntry]:
+    """A step a trial, in the order of measuring."""
+    return [step(each, objective) for each in trials]
+
+
+def walks(found: Iterable[StepEntry]) -> dict[str, tuple[Walk, ...]]:
     """By the cell's id: a walk for each block that has steps of it, all of them right: a wrong
     answer voids the others of its block (method, rule 5)."""
-    steps: dict[tuple[str, int], list[Step]] = {}
-    for each in trials:
-        steps.setdefault((each.cell, each.block), []).append(step(each, objective))
-    found: dict[str, tuple[Walk, ...]] = {}
-    for (cell, block), taken in steps.items():
-        if any(each.trial.wrong for each in taken):
-            continue
-        found[cell] = (*found.get(cell, ()), Walk(block, tuple(taken)))
-    return found
+    by_block: dict[tuple[str, int], list[StepEntry]] = {}
+    for each in found:
+        by_block.setdefault((each.cell, each.block), []).append(each)
+    walked: dict[str, tuple[Walk, ...]] = {}
+    for (cell, block), taken in by_block.items():
+        if not any(each.wrong_answers for each in taken):
+            walked[cell] = (*walked.get(cell, ()), Walk(block, tuple(taken)))
+    return walked
+
+
+def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
+    """What a cell's trials in one block have found (`estimates.Extras`): its limit, and the ends of
+    its bracket; less what they have not found."""
+    found = bracket([tried(each) for each in steps(trials, objective)])
+    told = {
+        "limit_per_s": found.limit_per_s,
+        "met_per_s": found.met_per_s,
+        "failed_per_s": found.failed_per_s,
+    }
+    return {name: rate for name, rate in told.items() if rate is not None}
 
 
 def known_limits(trials: Iterable[Trial], load: OpenLoad) -> dict[str, float]:
     """By the cell's id: where its walks so far ended. Those that found no bracket say nothing."""
     found: dict[str, float] = {}
-    for cell, taken in walks(trials, load.objective).items():
-        limits = [each.bracket.limit_per_s for each in taken]
-        if known := [each for each in limits if each is not None]:
-            found[cell] = geometric_mean(known)
+    for cell, taken in walks(steps(trials, load.objective)).items():
+        known = [each.bracket.limit_per_s for each in taken]
+        if ended := [each for each in known if each is not None]:
+            found[cell] = geometric_mean(ended)
     return found
 
 
 def limits(
     cells: Iterable[Cell],
-    trials: Iterable[Trial],
-    objective: Objective,
+    found: Iterable[StepEntry],
     said: Mapping[str, tuple[Sequence[str], str | None]],
 ) -> list[Limit]:
     """One for each cell, in their order; `said` has flags and a reason by the cell's id."""
-    walked = walks(trials, objective)
+    walked = walks(found)
     return [
         Limit(cell, walked.get(cell.id, ()), tuple(flags), reason)
         for cell in cells

@@ -11,14 +11,14 @@ from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.plan import service_group
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem, WrongAnswers
-from restbench.machine import compilers, process
+from restbench.machine import jvm, process
 from restbench.prove import proof
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.taking import renew_if_dead
-from restbench.store import proofs
+from restbench.schedule.block_run import LoadRun
 
-#: Of a warm service the compilers take no more of its CPU time (method, rule 3).
-WARM_SHARE = compilers.QUIET_SHARE
+#: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
+#: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
+#: seconds takes fifteen to twenty, and the throughput of a fresh JVM was a third lower so long.
+WARM_SHARE = 0.02
 #: One warming trial of a strategy: its users, and how long.
 WARMING_USERS = 10
 WARMING_S = 0.5
@@ -26,7 +26,7 @@ WARMING_S = 0.5
 LONGEST_REQUEST_S = 30.0
 
 
-def look(here: BlockRun) -> None:
+def look(here: LoadRun) -> None:
     """One request of each kind of cell: what is not offered, answers wrong or takes too long has no
     trials."""
     seen: dict[tuple[object, ...], float | Exception] = {}
@@ -47,7 +47,7 @@ def look(here: BlockRun) -> None:
             here.announce(cell)
 
 
-def _one_request(here: BlockRun, cell: Cell) -> float | Exception:
+def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
     """How long it takes; what is wrong with it."""
     running = here.running(cell)
     begun = time.monotonic()
@@ -59,12 +59,12 @@ def _one_request(here: BlockRun, cell: Cell) -> float | Exception:
             if answer.content != payload.answer("look"):
                 return WrongAnswers(f"{name}: a wrong product before the first trial")
     except httpx.HTTPError as error:
-        renew_if_dead(here, cell)
+        here.renewed(cell)
         return EnvironmentProblem(f"no answer to one request: {error or type(error).__name__}")
     return time.monotonic() - begun
 
 
-def prove(here: BlockRun) -> None:
+def prove(here: LoadRun) -> None:
     """Each strategy of each service, once a run."""
     known = {(each.service, each.strategy, each.placement) for each in here.run.proofs()}
     for cell in here.cells:
@@ -79,25 +79,25 @@ def prove(here: BlockRun) -> None:
                 if (other.service, other.strategy, other.placement) == key:
                     here.lose(other, "failed", "its service dies of a few requests at once")
             continue
-        proofs.keep(here.run, found)
+        here.run.keep_proof(found)
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
         name = f"{cell.service} {cell.strategy} ({cell.placement})"
         here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
 
 
-def _proof(here: BlockRun, cell: Cell) -> Proof | None:
+def _proof(here: LoadRun, cell: Cell) -> Proof | None:
     """None where the service dies of it twice."""
     for _attempt in range(2):
         running = here.running(cell)
         found = proof.prove(running.service, cell.strategy, cell.placement, running.cores.service)
         if running.service.serves():
             return found
-        if not renew_if_dead(here, cell):
+        if not here.renewed(cell):
             break
     return None
 
 
-def warm(here: BlockRun) -> None:
+def warm(here: LoadRun) -> None:
     """Short loads on every strategy in turn, the smallest size of each, until a service's compilers
     are quiet in a whole turn or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
@@ -125,23 +125,23 @@ def warm(here: BlockRun) -> None:
     here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
 
 
-def _compilers_share(here: BlockRun, cell: Cell, users: int) -> float:
+def _compilers_share(here: LoadRun, cell: Cell, users: int) -> float:
     """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
     lost of it."""
     running = here.deployments.of(cell)
     pids = running.service.pids() if running else ()
-    before_ms, worked_ms = compilers.cpu_ms(pids), process.cpu_ms(pids)
+    before_ms, worked_ms = jvm.compilers_cpu_ms(pids), process.cpu_ms(pids)
     if short_load(here, cell, users, WARMING_S) is None:
         return 0.0
     worked_ms = process.cpu_ms(pids) - worked_ms
-    return (compilers.cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
+    return (jvm.compilers_cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
 
 
-def _work(here: BlockRun, cell: Cell) -> int:
+def _work(here: LoadRun, cell: Cell) -> int:
     return min(each.shape.products for each in here.requests(cell).payloads.values())
 
 
-def short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent | None:
+def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:
     """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
     where no answer was right twice, the second time on a fresh service."""
     error = "its service is gone"
@@ -154,7 +154,7 @@ def short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent |
         if (sent.records["outcome"] == CORRECT).any():
             return sent
         error = sent.first_error or "no answer to a short load"
-        if not renew_if_dead(here, cell):
+        if not here.renewed(cell):
             break
     here.lose(cell, "failed", error)
     return None

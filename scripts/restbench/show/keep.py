@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from restbench.analyse.measures import Row
-from restbench.analyse.npb_results import NpbRow
-from restbench.show import export, figures, npb_figure, npb_report, report
+from restbench.show import pictures, report, tables
+from restbench.show.findings import Findings
+from restbench.store import exported
 from restbench.store.store import Run
 
 
-def keep(run: Run, rows: Sequence[Row], kept: Run, note: Callable[[str], None]) -> None:
-    """Write `run.json`, figures and page of `run` into the folder of `kept`; what was kept there
-    before goes. Tables and verdicts can be made of `run.json`, and `compare` takes it. Figures and
-    page are made anew from the rows, so that they link only to what is kept with them.
+def keep(run: Run, kept: Run, library: Path) -> None:
+    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`; what was kept
+    there before goes. Everything is made of `run.json`, so that it links only to what is kept with
+    it. `library` is the file of the chart library that all kept pages share.
     """
     _keep_identity(run, kept)
-    shutil.copyfile(export.write(run, rows, note), kept.exported_file)
-    figures.write(kept, rows)
-    report.write(kept, rows, raw=run)
-
-
-def keep_kernels(run: Run, rows: Sequence[NpbRow], kept: Run) -> None:
-    """The same of an NPB run, which has tables and figures of its own, and no page."""
-    _keep_identity(run, kept)
-    npb_figure.write(kept, rows)  # first: the page shows what has been drawn
-    npb_report.write(kept, npb_report.findings(run, rows))
+    shutil.copyfile(run.exported_file, kept.exported_file)
+    found = Findings(exported.read(kept.exported_file), kept)
+    pictures.write(found)
+    tables.write(found)
+    report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
 
 
 def _keep_identity(run: Run, kept: Run) -> None:

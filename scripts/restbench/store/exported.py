@@ -1,7 +1,7 @@
 """A whole run in one file, `run.json`: what it measured, found and was made with.
 
-Made of the trials at a run's end, and again by `restbench report`. Tables, verdicts and comparisons
-can be made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
+Made of the trials at a run's end, and again by `restbench report`. Page, tables and comparisons
+are made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
 is `run.schema.json` beside this module. What a driver does not measure is absent, never 0.
 """
 
@@ -15,9 +15,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.experiment.cell import Kind, Shape
-from restbench.experiment.records import Proof, Record
+from restbench.experiment.records import Interruption, Proof, Record
 from restbench.failures import Unreadable
 from restbench.store import forms
+from restbench.store.quoted import (
+    AgainEntry,
+    AnswerEntry,
+    CalibrationEntry,
+    ClaimEntry,
+    MicrobenchEntry,
+    WindowEntry,
+)
 from restbench.store.writing import write_text
 
 #: Of a file of this form. Another number is another form, which is refused.
@@ -60,7 +68,8 @@ class CellEntry(Record):
     test_ids: tuple[str, ...] = ()
     """Of the study's tests that it answers."""
     shape: Shape | None = None
-    """Of its operands; absent where its requests are of several sizes, those of `mix`."""
+    """Of its operands; absent where its requests are of several sizes, those of `mix`, or no
+    matrices."""
     mix: tuple[Kind, ...] = ()
     throughput_per_s: Estimate | None = None
     """Correct responses."""
@@ -70,6 +79,9 @@ class CellEntry(Record):
     p50_ms: Estimate | None = None
     p95_ms: Estimate | None = None
     p99_ms: Estimate | None = None
+    extras: dict[str, Estimate] = Field(default_factory=dict)
+    """What only its driver measures, by name, over the blocks that have it. Where all of them are
+    above 0 the mean is the geometric one, with its interval."""
     blocks: Count
     """In how many it was measured."""
     trials: Count
@@ -132,23 +144,50 @@ class BlockEntry(Record):
     serialize_ms: float | None = None
     kinds: dict[str, KindEntry] = Field(default_factory=dict)
     """Of a mix: each kind of its requests."""
+    extras: dict[str, float] = Field(default_factory=dict)
+    """What only its driver measures, by name."""
     flags: tuple[str, ...] = ()
     reason: str | None = None
     """Why there is nothing, or less than there should be."""
     warnings: tuple[WarningEntry, ...]
 
 
-class ClaimEntry(Record):
-    """What the run says about one claim of its claims file."""
+class StepEntry(Record):
+    """One rate of an open load, offered once: what came of the arrivals of its window.
 
-    id: str
-    text: str
-    verdict: str
-    headline: str
-    """The verdict with what belongs to it: what lacks, what could have been seen."""
-    why: str
-    cells: tuple[str, ...] = ()
-    """The ids of the cells behind it."""
+    Latency counts from the intended moment, over ALL of them: an arrival without a correct answer
+    is slower than any other.
+    """
+
+    cell: str
+    """Its id."""
+    block: int
+    rate_per_s: float
+    """What was offered."""
+    achieved_per_s: float
+    """Correct answers."""
+    arrivals: Count
+    unsent: Count = 0
+    """Of the arrivals, those not sent when the load was over."""
+    late: Count = 0
+    """Of the arrivals, those sent over 10 ms late."""
+    errors: Count = 0
+    wrong_answers: Count = 0
+    lateness_p95_ms: float | None = None
+    sent_p95_ms: float | None = None
+    """Of the latency from the moment of sending."""
+    p50_ms: float | None = None
+    """None, as the next three: the arrivals are too few for it, or it falls on one without a
+    correct answer."""
+    p90_ms: float | None = None
+    p95_ms: float | None = None
+    p99_ms: float | None = None
+    load_cpu_pct: float | None = None
+    """The load generator, percent of one core."""
+    met: bool
+    """Whether it met the experiment's objective."""
+    reasons: tuple[str, ...] = ()
+    """Why it did not."""
 
 
 class SeriesEntry(Record):
@@ -210,6 +249,13 @@ class ManifestEntry(Record):
     minutes: float
     """What its finished blocks took."""
     interruptions: Count = 0
+    interrupted: tuple[Interruption, ...] = ()
+    """Each of them."""
+    planned_blocks: Count | None = None
+    stopped: str | None = None
+    """Why no further block was measured, where a stop rule decided it."""
+    spent_s: dict[str, float] = Field(default_factory=dict)
+    """What its time went to, by phase."""
     attached: dict[str, str] = Field(default_factory=dict)
     """Services that others ran, with their addresses."""
 
@@ -239,9 +285,16 @@ class Exported(Record):
     """In the order of the experiment's file."""
     blocks: tuple[BlockEntry, ...]
     """By cell, in the order of `cells`, then by number."""
+    steps: tuple[StepEntry, ...] = ()
+    """Of an open load, in the order of measuring."""
     series: tuple[SeriesEntry, ...]
     """Of long windows; none where the run has none."""
     proofs: tuple[Proof, ...]
+    answer: AnswerEntry | None = None
+    calibration: CalibrationEntry | None = None
+    microbench: MicrobenchEntry | None = None
+    again: tuple[AgainEntry, ...] = ()
+    windows: tuple[WindowEntry, ...] = ()
 
     @property
     def described(self) -> dict[str, Any]:

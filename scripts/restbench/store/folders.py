@@ -5,11 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from restbench.store.cell_folder import CellFolder
 from restbench.store.trials import TrialFile
 
-#: What a run that began has one of: its manifest, or the record of a measurement.
-BEGUN = ("manifest.json", "trials.sqlite", "raw/*/*/npb.json")
+#: What a run that began has one of: its manifest, or its trials.
+BEGUN = ("manifest.json", "trials.sqlite")
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """The raw files of one measurement of one cell."""
+
+    path: Path
+
+    @property
+    def window_record(self) -> Path:
+        """`window.json`: a LongWindow; written last, so a folder without it holds no result."""
+        return self.path / "window.json"
+
+    @property
+    def samples(self) -> Path:
+        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
+        return self.path / "samples.jtl"
+
+    @property
+    def sar_binary(self) -> Path:
+        """What `sar -o` wrote."""
+        return self.path / "sar.bin"
+
+    @property
+    def sar_json(self) -> Path:
+        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+        return self.path / "sar.json"
+
+    @property
+    def pidstat(self) -> Path:
+        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
+        return self.path / "pidstat.txt"
+
+    @property
+    def metrics(self) -> Path:
+        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
+        return self.path / "metrics.jsonl"
 
 
 @dataclass(frozen=True)
@@ -84,7 +120,6 @@ class RunFolder:
             self.manifest_file,
             self.experiment_file,
             self.claims_file,
-            self.published_file,
             self.machine_file,
             self.calibration_file,
             self.microbench_file,
@@ -99,9 +134,9 @@ class RunFolder:
         return self.path / "tables" / "test-matrix.csv"
 
     @property
-    def test_matrix_markdown(self) -> Path:
-        """The same for reading."""
-        return self.path / "tables" / "test-matrix.md"
+    def report_markdown(self) -> Path:
+        """The page's sections as Markdown, without its charts."""
+        return self.path / "report.md"
 
     @property
     def report(self) -> Path:
@@ -122,19 +157,14 @@ class RunFolder:
         return self.figures / f"{name}.svg"
 
     @property
-    def factorial_markdown(self) -> Path:
-        """`tables/factorial.md`: the effects of a factorial design; `.json` for programs."""
-        return self.path / "tables" / "factorial.md"
+    def factorial_json(self) -> Path:
+        """The effects of a factorial design."""
+        return self.path / "tables" / "factorial.json"
 
     @property
     def regret_csv(self) -> Path:
         """The strategy that chooses against the best fixed one: a row a cell and metric."""
         return self.path / "tables" / "regret.csv"
-
-    @property
-    def regret_markdown(self) -> Path:
-        """The same for reading."""
-        return self.path / "tables" / "regret.md"
 
     @property
     def dashboards(self) -> Path:
@@ -153,9 +183,9 @@ class RunFolder:
         """The folder of one service process: its command, log and health."""
         return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
 
-    def cell(self, block: int, cell_id: str) -> CellFolder:
-        """The raw files of one measurement."""
-        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+    def program_log(self, block: int, cell_id: str) -> Path:
+        """What a kernel without HTTP printed: its answers, a line each, and its log."""
+        return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"
 
     @property
     def windows(self) -> Path:
@@ -167,38 +197,14 @@ class RunFolder:
         return CellFolder(self.windows / cell_id)
 
     @property
-    def presented_last(self) -> tuple[Path, ...]:
-        """Of each kind of run the file that is made last, when all others are there."""
-        return (self.report, self.open_load_steps_csv, self.npb_csv)
-
-    @property
-    def open_load_markdown(self) -> Path:
-        """Each cell's highest rate, and every step that was taken to find it."""
-        return self.path / "tables" / "open-load.md"
-
-    @property
-    def open_load_figure(self) -> Path:
-        """Latency against the offered rate, for every step."""
-        return self.figures / "open-load.svg"
-
-    @property
     def open_load_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """Each cell's highest rate: a row a cell."""
         return self.path / "tables" / "open-load.csv"
 
     @property
     def open_load_steps_csv(self) -> Path:
         """A row a step."""
         return self.path / "tables" / "open-load-steps.csv"
-
-    def npb_body(self, level: str) -> Path:
-        """The request that a kernel's class is asked for with."""
-        return self.payload(level) / "body.json"
-
-    @property
-    def published_file(self) -> Path:
-        """`published.toml`: the study's own table, as it was before the first cell."""
-        return self.path / "published.toml"
 
     @property
     def npb_markdown(self) -> Path:
@@ -207,9 +213,5 @@ class RunFolder:
 
     @property
     def npb_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """The times of each NAS kernel: a row a cell."""
         return self.path / "tables" / "npb.csv"
-
-    def npb_figure(self, name: str) -> Path:
-        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
-        return self.figures / f"npb-{name}.svg"
