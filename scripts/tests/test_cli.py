@@ -63,7 +63,8 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     [
         (
             ("run", "tesis"),
-            "no experiment 'tesis'; there are: adaptive, factorial, npb, open-load, smoke, thesis",
+            "no experiment 'tesis'; there are: ab, adaptive, factorial, npb, open-load, smoke, "
+            "thesis",
         ),
         (
             ("run", "thesis", "--profile", "quik"),

@@ -18,7 +18,17 @@ from restbench.experiment.npb_experiment import is_npb
 from restbench.failures import BadConfiguration, Failure
 from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import effects, export, factorial_view, figures, keep, limits, report, tables
+from restbench.show import (
+    builds,
+    effects,
+    export,
+    factorial_view,
+    figures,
+    keep,
+    limits,
+    report,
+    tables,
+)
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench
 
@@ -138,5 +148,13 @@ def _factorial(
         console.print(f"effects     {run.factorial_markdown}  (and .json)", soft_wrap=True)
 
 
+def _builds(run: store.Run, rows: Sequence[measures.Row], _before_page: Callable[[], None]) -> None:
+    """Two builds against each other."""
+    found = builds.of(run, rows)
+    console.print(builds.terminal(found))
+    console.print(found.sentence, markup=False, soft_wrap=True)
+    console.print(f"builds      {builds.write(run, found)}", soft_wrap=True)
+
+
 #: What is made of a run's trials, by the name in its experiment's file.
-VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial}
+VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial, "builds": _builds}

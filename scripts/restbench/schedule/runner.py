@@ -33,7 +33,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                 continue
             if number > order.profile.blocks and not is_wanted(order, run, began):
                 break
-            resuming.require_as_begun(run)
+            resuming.require_as_begun(run, {name: each.path for name, each in order.builds.items()})
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds, needed_cells(run))

@@ -102,6 +102,7 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
         interruptions=len(run.interruptions()),
         attached=manifest.attached,
+        builds=manifest.builds,
     )
 
 

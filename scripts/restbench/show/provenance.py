@@ -29,6 +29,7 @@ def facts(run: Run, manifest: Manifest) -> dict[str, str]:
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
     told |= {"Time went to": phases.told(spent)} if (spent := together(run.spent())) else {}
     told |= {"Interrupted": "; ".join(map(_interruption, run.interruptions())) or "never"}
+    told |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     told |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
     if run.machine_file.exists():
         described = run.machine()
@@ -44,7 +45,9 @@ def _interruption(each: Interruption) -> str:
     )
 
 
-def _commit(commit: str, dirty: bool) -> str:
+def _commit(commit: str, dirty: bool | None) -> str:
+    if dirty is None:
+        return "commit unknown: neither git nor a checkout was there"
     return f"git commit {commit}{' with local changes' if dirty else ''}"
 
 
@@ -55,6 +58,7 @@ def files(run: Run) -> list[Link]:
         run.test_matrix_markdown,
         run.regret_csv,
         run.regret_markdown,
+        run.builds_markdown,
     )
     return [(link, link) for path in (*run.identity_files(), *made) if (link := link_to(run, path))]
 

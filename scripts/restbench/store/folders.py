@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or the record of a measurement.
@@ -173,6 +174,11 @@ class RunFolder:
         return self.path / "tables" / "factorial.md"
 
     @property
+    def builds_markdown(self) -> Path:
+        """`tables/builds.md`: two builds against each other."""
+        return self.path / "tables" / "builds.md"
+
+    @property
     def regret_csv(self) -> Path:
         """The strategy that chooses against the best fixed one: a row a cell and metric."""
         return self.path / "tables" / "regret.csv"
@@ -195,9 +201,10 @@ class RunFolder:
         """The folder with `body-rest.json` and `rows.json` of a complexity level."""
         return self.path / "payloads" / complexity
 
-    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+    def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""
-        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+        levels = [each for each in group if each != "checkout"]
+        return self.path / "services" / "-".join([f"block-{block}", *levels])
 
     def cell(self, block: int, cell_id: str) -> CellFolder:
         """The raw files of one measurement."""
