@@ -54,12 +54,12 @@ def compare_builds(  # noqa: PLR0913 - one option each
         with builds.built({"A": first, "B": second}, wanted, _note) as made:
             presented = measuring.measured(replace(order, builds=made), None)
     found = shown.of(store.open_run("latest"), presented.rows)
-    if junit:
+    if found and junit:
         write_text(junit, shown.as_junit(found))
-    if summary:
+    if found and summary:
         write_text(summary, shown.as_markdown(found))
     measuring.end(account, presented)
-    if found.beyond:
+    if found and found.beyond:
         names = ", ".join(each.name for each in found.beyond)
         raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
 

@@ -139,7 +139,7 @@ def measured(order: Order, begun: Run | None) -> Presented:
             console.print(f"note   {note}", soft_wrap=True)
         run = running.run_for(order, begun)
     console.print(_cost(order))
-    with running.kept(run), spending.noted(run) as note_time:
+    with running.kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         return results.present(run, note_time)

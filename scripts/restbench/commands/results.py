@@ -151,9 +151,10 @@ def _factorial(
 def _builds(run: store.Run, rows: Sequence[measures.Row], _before_page: Callable[[], None]) -> None:
     """Two builds against each other."""
     found = builds.of(run, rows)
-    console.print(builds.terminal(found))
-    console.print(found.sentence, markup=False, soft_wrap=True)
-    console.print(f"builds      {builds.write(run, found)}", soft_wrap=True)
+    if found is not None:
+        console.print(builds.terminal(found))
+        console.print(found.sentence, markup=False, soft_wrap=True)
+        console.print(f"builds      {builds.write(run, found)}", soft_wrap=True)
 
 
 #: What is made of a run's trials, by the name in its experiment's file.

@@ -1,5 +1,6 @@
 """The report's first part: which technique is best for which complexity and load on this machine,
-in two sentences made from data, and how sure. Pure functions on rows.
+in two sentences made from data, and how sure. Of two builds only the second is looked at. Pure
+functions on rows.
 
 A group is one complexity and number of users, unbound, behind no web server, with the kernel that
 most of the run's cells have; a strategy that the runtime does not have is in none. The best of a
@@ -123,7 +124,12 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     for row in rows:
         cell = row.cell
         plain = (cell.placement, cell.front, cell.kernel) == wanted
-        if plain and scope in ("both", cell.service) and "not-offered" not in row.flags:
+        if (
+            plain
+            and scope in ("both", cell.service)
+            and cell.build != "A"
+            and "not-offered" not in row.flags
+        ):
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1
     return [each for each in groups.values() if len({row.cell.service for row in each}) == services]

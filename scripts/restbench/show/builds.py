@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from rich.table import Table
 from rich.text import Text
@@ -20,7 +21,6 @@ from restbench.show import markdown
 from restbench.store.store import Run
 from restbench.store.writing import write_text
 
-#: Rich's styles of what is to be seen first.
 _STYLES = {"beyond": "bold red", "no number": "yellow", "undecided": "yellow"}
 
 
@@ -32,6 +32,12 @@ class Comparison:
     pairs: tuple[Pair, ...]
     started: str
     """When the run began, ISO 8601."""
+    HEAD: ClassVar = ("Cell", "Metric", "A", "B", "B / A, 95 %", "Threshold", "Verdict")
+
+    @property
+    def lines(self) -> list[tuple[str, ...]]:
+        """The table beneath HEAD, a line for each ratio."""
+        return [_line(pair, held) for pair in self.pairs for held in pair.held]
 
     @property
     def beyond(self) -> tuple[Pair, ...]:
@@ -39,10 +45,11 @@ class Comparison:
         return tuple(each for each in self.pairs if each.state == "beyond")
 
 
-def of(run: Run, rows: Sequence[Row]) -> Comparison:
-    """The comparison that a run made; its experiment has thresholds."""
+def of(run: Run, rows: Sequence[Row]) -> Comparison | None:
+    """The comparison that a run made; None of a run that compared no builds."""
     thresholds = experiment.load(run.experiment_file).thresholds
-    assert thresholds is not None  # noqa: S101 - else the run has no such view
+    if thresholds is None:
+        return None
     manifest = run.manifest()
     found = builds.pairs(rows, thresholds)
     return Comparison(builds.sentence(found, manifest.builds), tuple(found), manifest.started)
@@ -52,19 +59,14 @@ def terminal(found: Comparison) -> Table:
     """A line for each ratio."""
     table = Table(title="B / A, paired by block", title_justify="left", title_style="bold")
     table.add_column("Cell", overflow="fold")
-    for heading in _HEAD[1:-1]:
+    for heading in found.HEAD[1:-1]:
         table.add_column(heading, justify="right")
-    table.add_column(_HEAD[-1])
-    for pair in found.pairs:
-        for number, held in enumerate(pair.held):
-            name, *numbers, state = _line(pair, held)
-            values = [Text(each) for each in numbers]
-            style = _STYLES.get(held.state, "")
-            table.add_row("" if number else name, *values, Text(state, style=style))
+    table.add_column(found.HEAD[-1])
+    for line in found.lines:
+        *values, verdict = map(Text, line)
+        verdict.stylize(_STYLES.get(line[-1], ""))
+        table.add_row(*values, verdict)
     return table
-
-
-_HEAD = ("Cell", "Metric", "A", "B", "B / A, 95 %", "Threshold", "Verdict")
 
 
 def _line(pair: Pair, held: Held) -> tuple[str, ...]:
@@ -82,8 +84,8 @@ def _line(pair: Pair, held: Held) -> tuple[str, ...]:
 
 def as_markdown(found: Comparison) -> str:
     """The sentence, then the table: fits a pull request's comment or a step's summary."""
-    body = [list(_line(pair, held)) for pair in found.pairs for held in pair.held]
-    table = markdown.table(list(_HEAD), ["---", "---", "---:", "---:", "---:", "---", "---"], body)
+    marks = ["---", "---", "---:", "---:", "---:", "---", "---"]
+    table = markdown.table(list(found.HEAD), marks, [list(each) for each in found.lines])
     notes = [f"- {each}" for each in _warnings(found)]
     parts = [found.sentence, table, *(["Warnings:", "\n".join(notes)] if notes else [])]
     return "\n\n".join(parts) + "\n"

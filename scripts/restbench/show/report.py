@@ -17,6 +17,7 @@ from restbench.experiment import claim_file, columns, experiment
 from restbench.failures import CellsFailed
 from restbench.judge import leader, regret, study, verdicts
 from restbench.show import (
+    builds,
     charts,
     effects,
     factorial_view,
@@ -98,6 +99,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         **_claims_parts(run, rows),
         **_regret_parts(run, rows),
         **_factorial_parts(run, rows),
+        "builds": builds.of(run, rows),
         "answer": leader.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
