@@ -89,7 +89,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def shown(run: Run) -> builds.Comparison:
-    found = builds.of(run, measures.rows(run))
+    found = builds.of(experiment.load(run.experiment_file), measures.rows(run), run.manifest())
     assert found is not None
     return found
 
@@ -181,7 +181,7 @@ def test_run_json_has_both_commits_and_gives_the_same_comparison_again(run: Run)
     export.write(run, measures.rows(run), print)
     read = exported.read(run.exported_file)
     assert read.manifest.builds == COMMITS
-    again = builds.of(run, entries.rows_of(read))
+    again = builds.of(experiment.load(run.experiment_file), entries.rows_of(read), read.manifest)
     assert again is not None
     assert [pair.state for pair in again.pairs] == [pair.state for pair in shown(run).pairs]
 

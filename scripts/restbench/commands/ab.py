@@ -53,7 +53,7 @@ def compare_builds(  # noqa: PLR0913 - one option each
         wanted = {each: settings.get(each, {}) for each in services}
         with builds.built({"A": first, "B": second}, wanted, _note) as made:
             presented = measuring.measured(replace(order, builds=made), None)
-    found = shown.of(store.open_run("latest"), presented.rows)
+    found = shown.of(order.experiment, presented.rows, store.open_run("latest").manifest())
     if found and junit:
         write_text(junit, shown.as_junit(found))
     if found and summary:

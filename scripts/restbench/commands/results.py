@@ -150,7 +150,7 @@ def _factorial(
 
 def _builds(run: store.Run, rows: Sequence[measures.Row], _before_page: Callable[[], None]) -> None:
     """Two builds against each other."""
-    found = builds.of(run, rows)
+    found = builds.of(experiment.load(run.experiment_file), rows, run.manifest())
     if found is not None:
         console.print(builds.terminal(found))
         console.print(found.sentence, markup=False, soft_wrap=True)

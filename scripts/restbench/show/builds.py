@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from rich.table import Table
 from rich.text import Text
 
 from restbench.analyse.measures import Row
-from restbench.experiment import experiment
+from restbench.experiment.cell import Build
 from restbench.experiment.columns import HEADINGS, readable
+from restbench.experiment.experiment import Experiment
+from restbench.experiment.records import BuiltCommit
 from restbench.judge import builds
 from restbench.judge.builds import Held, Pair
 from restbench.judge.verdicts import ratio_text
@@ -45,13 +47,23 @@ class Comparison:
         return tuple(each for each in self.pairs if each.state == "beyond")
 
 
-def of(run: Run, rows: Sequence[Row]) -> Comparison | None:
+class Manifest(Protocol):
+    """What a run's manifest, or its entry in `run.json`, says of it."""
+
+    @property
+    def builds(self) -> Mapping[Build, BuiltCommit]:
+        """The commits that were compared."""
+
+    @property
+    def started(self) -> str:
+        """When it began, ISO 8601."""
+
+
+def of(definition: Experiment, rows: Sequence[Row], manifest: Manifest) -> Comparison | None:
     """The comparison that a run made; None of a run that compared no builds."""
-    thresholds = experiment.load(run.experiment_file).thresholds
-    if thresholds is None:
+    if definition.thresholds is None:
         return None
-    manifest = run.manifest()
-    found = builds.pairs(rows, thresholds)
+    found = builds.pairs(rows, definition.thresholds)
     return Comparison(builds.sentence(found, manifest.builds), tuple(found), manifest.started)
 
 

@@ -99,7 +99,7 @@ def _context(run: Run, rows: Sequence[Row], raw: Run) -> dict[str, Any]:
         **_claims_parts(run, rows),
         **_regret_parts(run, rows),
         **_factorial_parts(run, rows),
-        "builds": builds.of(run, rows),
+        "builds": builds.of(experiment.load(run.experiment_file), rows, run.manifest()),
         "answer": leader.answer(rows),
         "manifest": run.manifest(),
         "rows": rows,
