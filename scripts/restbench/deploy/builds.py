@@ -90,8 +90,8 @@ def _commit(asked: str) -> BuiltCommit:
         commit = _git("rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
     except EnvironmentProblem as error:
         raise BadConfiguration(
-            f"'{asked}' is no commit of {REPOSITORY}; a shallow clone has the newest only: "
-            "git fetch --unshallow"
+            f"'{asked}' is no commit of {REPOSITORY} ({error}); a shallow clone has the newest "
+            "only: git fetch --unshallow"
         ) from error
     return BuiltCommit(asked=asked, git_commit=commit, git_dirty=False)
 
@@ -165,4 +165,6 @@ def _git(*arguments: str) -> str:
     except FileNotFoundError as error:
         raise EnvironmentProblem("git is missing: apt-get install git") from error
     except subprocess.CalledProcessError as error:
-        raise EnvironmentProblem(f"git {arguments[0]}: {error.stderr.strip()}") from error
+        said = error.stderr.strip().splitlines()
+        why = next((line for line in said if line.startswith("fatal:")), "no reason given")
+        raise EnvironmentProblem(f"git {arguments[0]}: {why}") from error
