@@ -82,7 +82,7 @@ def built(
 ) -> list[str]:
     """Build, do something with both; returns the notes."""
     notes: list[str] = []
-    with builds.built({"A": first, "B": second}, WANTED, notes.append) as found:
+    with builds.built(builds.resolved({"A": first, "B": second}), WANTED, notes.append) as found:
         then(found)
     return notes
 
@@ -192,7 +192,8 @@ def test_a_harness_killed_with_kill_9_leaves_no_worktree(repository: Repository)
     program = (
         "import os, signal, sys; from pathlib import Path; from restbench.deploy import builds\n"
         "builds.REPOSITORY = Path(sys.argv[1])\n"
-        "with builds.built({'A': 'HEAD', 'B': 'HEAD'}, {'java': {}}, print):\n"
+        "commits = builds.resolved({'A': 'HEAD', 'B': 'HEAD'})\n"
+        "with builds.built(commits, {'java': {}}, print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     line = [sys.executable, "-c", program, str(repository.path)]

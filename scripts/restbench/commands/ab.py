@@ -47,11 +47,12 @@ def compare_builds(  # noqa: PLR0913 - one option each
         order = _order(name, cells, minutes)
         for path in (junit, summary):
             _require_folder(path)
+        commits = builds.resolved({"A": first, "B": second})
         machine_lock.take()
         settings = order.experiment.settings
         services = {each.cell.service for each in order.plan}
         wanted = {each: settings.get(each, {}) for each in services}
-        with builds.built({"A": first, "B": second}, wanted, _note) as made:
+        with builds.built(commits, wanted, _note) as made:
             presented = measuring.measured(replace(order, builds=made), None)
     found = shown.of(order.experiment, presented.rows, store.open_run("latest").manifest())
     if found and junit:

@@ -34,21 +34,24 @@ BUILD_LINES = 20
 _OF_NO_MAKE = {"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": "0"}
 
 
+def resolved(asked: Mapping[Build, str]) -> dict[Build, BuiltCommit]:
+    """The commits, all of which can be built. BadConfiguration for what is none, or is too old."""
+    commits = {name: _commit(text) for name, text in asked.items()}
+    for each in commits.values():
+        _require_target(each)
+    return commits
+
+
 @contextmanager
 def built(
-    asked: Mapping[Build, str],
+    commits: Mapping[Build, BuiltCommit],
     settings: Mapping[ServiceName, Mapping[str, str]],
     note: Callable[[str], None],
 ) -> Iterator[dict[Build, BuiltCheckout]]:
     """Each commit with its services built; `settings` has the services that are wanted, with the
     variables of their environment. The worktrees go at the end, however it comes.
-
-    BadConfiguration for what is no commit, or has no `make services`; EnvironmentProblem where a
-    build fails.
+    EnvironmentProblem where a build fails.
     """
-    commits = {name: _commit(text) for name, text in asked.items()}
-    for each in commits.values():
-        _require_target(each)
     sweep()
     folder = _folder() / watch.mark()
     watch.remove(folder)
