@@ -78,7 +78,10 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
         (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
-        (("ab", "HEAD", ".", "--experiment", "smoke"), "has no table [thresholds]: it compares no"),
+        (
+            ("ab", "HEAD", ".", "--experiment", "thesis"),
+            "has no table [thresholds]: it compares no",
+        ),
         (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
