@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_runner import View, _surroundings, measured, order_of, run  # noqa: F401 - two fixtures
@@ -49,7 +50,7 @@ def test_it_measures_one_block_more_and_keeps_those_there_were(
 def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    monkeypatch.setattr(runner, "undecided", lambda _run: [SimpleNamespace(parts=())])
     manifest = runner.execute(extending.order_of(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 

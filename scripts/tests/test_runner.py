@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,6 +30,15 @@ awaits = "what comes next"
 """
 
 
+#: A claim that needs more blocks.
+UNDECIDED = SimpleNamespace(
+    parts=(
+        SimpleNamespace(verdict="too-imprecise", cells=("a", "b")),
+        SimpleNamespace(verdict="reproduced", cells=("c",)),
+    )
+)
+
+
 class View:
     """Keeps what it is told."""
 
@@ -47,7 +57,7 @@ def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda _run: None)
+    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture
@@ -93,7 +103,7 @@ def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
 
@@ -102,7 +112,7 @@ def test_when_time_is_up_a_claim_stays_undecided(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
     later = iter([0.0, *[3_000.0] * 100])
     monkeypatch.setattr(runner.time, "monotonic", lambda: next(later))
     manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
@@ -187,6 +197,21 @@ where = { strategy = "serial" }
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
     assert [each.compared for each in found] == [True, False]
+
+
+def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = []
+
+    def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+        needed.append(wanted.needed)
+        measured()(order, run, wanted, view)
+
+    monkeypatch.setattr(block, "measure", measure)
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    runner.execute(order_of(tmp_path, 2, 5), run, View())
+    assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
 
 
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:

@@ -48,19 +48,11 @@ FLAGS: dict[str, str] = {
         "Just before the load over 5 % of the machine's CPU time went to others: another "
         "benchmark, or a machine in use."
     ),
-    "attached": "The service was started by others: its CPU and memory are unknown.",
     "service-restarted": (
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),
     "retried": (
         "The first attempt failed: this is the second, on a fresh service; the record tells both."
-    ),
-    "resumed": (
-        "The run was interrupted just before this cell: its service is another process than "
-        "that of the block's cells before, and a JVM may not be as warm."
-    ),
-    "shared-cores": (
-        "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too."
     ),
 }
 

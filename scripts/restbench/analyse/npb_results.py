@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from restbench.analyse import flags
-from restbench.analyse.audit import FOREIGN_LIMIT_PCT
 from restbench.analyse.comparison import Series
+from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb_work import Work, work_of
 from restbench.experiment.records import PlannedCell

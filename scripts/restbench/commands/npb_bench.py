@@ -14,7 +14,7 @@ from restbench.experiment.npb_plan import NpbOrder
 from restbench.experiment.npb_work import work_of
 from restbench.experiment.plan import parse_filter
 from restbench.failures import BadConfiguration
-from restbench.schedule import environment, npb_run, outcome, volume
+from restbench.schedule import environment, npb_run, outcome
 from restbench.show import npb_figure, npb_report, npb_terminal
 from restbench.show.progress import duration
 from restbench.store import store
@@ -39,8 +39,7 @@ def run_experiment(
     order = _order(path, profile, cells)
     npb_run.choose_heap(order.profile.java_heap_mib)
     begun_run = running.unfinished(order, order.claims_text, resume=resume)
-    to_go = running.to_measure(begun_run, order.plan)
-    for note in environment.require(order, volume.of_kernels(to_go)):
+    for note in environment.require(order):
         console.print(f"note   {note}", soft_wrap=True)
     run = running.run_for(order, begun_run)
     console.print(_cost(order))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from restbench.commands.options import console
-from restbench.experiment.records import PlannedCell
 from restbench.failures import Interrupted, NotAsBegun, StorageProblem
 from restbench.machine import clock, storage, watch
 from restbench.schedule import resuming
@@ -31,11 +30,6 @@ def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run 
     return found
 
 
-def to_measure(run: Run | None, plan: Sequence[PlannedCell]) -> list[PlannedCell]:
-    """What of a plan a run, if there is one already, has not measured."""
-    return [each for each in plan if run is None or not run.has_record(each)]
-
-
 def run_for(order: Ordered, unfinished_run: Run | None) -> Run:
     """The folder of the run: of one to go on with, or of one that begins now, named by its time.
     Killed before it has begun the latter leaves no folder; one that goes on is never taken away.
@@ -57,9 +51,9 @@ def _note(text: str) -> None:
 
 
 @contextmanager
-def kept(run: Run) -> Iterator[None]:
+def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
     """Nobody else goes on with it meanwhile; who interrupts it is told where it lies."""
-    with run_lock.held(run) as is_held, _followed(run):
+    with run_lock.held(run) as is_held, _followed(run, can_go_on):
         if not is_held:
             _note("no locks on this file system: resume no run that still goes on")
         else:
@@ -68,7 +62,7 @@ def kept(run: Run) -> Iterator[None]:
 
 
 @contextmanager
-def _followed(run: Run) -> Iterator[None]:
+def _followed(run: Run, can_go_on: bool) -> Iterator[None]:
     watch.tidy(run.path)
     watch.remove(storage.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
@@ -78,6 +72,6 @@ def _followed(run: Run) -> Iterator[None]:
         if not run.manifest_file.exists():
             raise
         raise type(stop)(
-            f"{stop}; what was measured is kept: 'restbench report latest' shows it, --resume "
-            "(make bench RESUME=1) goes on with it"
+            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+            + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
         ) from stop

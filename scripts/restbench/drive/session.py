@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from restbench.deploy import service
+from restbench.experiment.plan import service_group
 from restbench.experiment.records import PlannedCell
 from restbench.failures import EnvironmentProblem, NoService, StorageProblem
 from restbench.machine import process
@@ -73,7 +74,7 @@ def _start_again(run: Run, planned: PlannedCell) -> service.Service:
 def _start_once(run: Run, planned: PlannedCell) -> service.Service:
     cell = planned.cell
     cores = place(cell.placement, allowed_cores(), run.load_cores())
-    folder = run.service(planned.block, cell.service, cell.placement, cell.front)
+    folder = run.service(planned.block, service_group(cell))
     started = service.start(cell.service, cell.front, core_list(cores.service), folder)
     try:
         write_text(folder / "command.txt", started.command + "\n")

@@ -15,6 +15,7 @@ from restbench.experiment import columns, design
 from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
+    Build,
     Cell,
     Front,
     Kernel,
@@ -28,6 +29,7 @@ from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where
+from restbench.experiment.thresholds import Thresholds
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Placement
 
@@ -51,6 +53,7 @@ class CellGroup(Strict):
     placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
     front: Annotated[list[Front], Many] = Field(default=["none"])
     kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
+    build: Annotated[list[Build], Many] = Field(default=["checkout"])
 
     @model_validator(mode="after")
     def _strategies_exist(self) -> Self:
@@ -120,9 +123,9 @@ class Experiment(Strict):
     element_max: int = 50
     driver: Literal["closed-load", "open-load"] = "closed-load"
     """What sends the load of its trials."""
-    views: Annotated[list[Literal["study", "limits", "factorial"]], Field(min_length=1)] = Field(
-        default=["study"]
-    )
+    views: Annotated[
+        list[Literal["study", "limits", "factorial", "builds"]], Field(min_length=1)
+    ] = Field(default=["study"])
     """What is made of its trials."""
     complexities: dict[str, ShapeEntry]
     mixes: dict[str, Shares] = Field(default_factory=dict)
@@ -141,6 +144,8 @@ class Experiment(Strict):
     """Path, from this file, of the claims that a run is held against."""
     open: OpenLoad | None = None
     """What the driver of an open load needs to know."""
+    thresholds: Thresholds | None = None
+    """Of a comparison of two builds, which every cell is then in."""
 
     @model_validator(mode="after")
     def _open_loads_are_described(self) -> Self:
@@ -148,6 +153,19 @@ class Experiment(Strict):
             raise ValueError("driver 'open-load' needs a table [open], and no other driver has one")
         if "limits" in self.views and self.open is None:
             raise ValueError("views: 'limits' are those of driver 'open-load'")
+        return self
+
+    @model_validator(mode="after")
+    def _builds_are_compared(self) -> Self:
+        if ("builds" in self.views) != (self.thresholds is not None):
+            raise ValueError("views: 'builds' belongs to a table [thresholds], and that to it")
+        for group in self.cells:
+            wanted = ["A", "B"] if self.thresholds else ["checkout"]
+            if sorted(group.build) != wanted:
+                raise ValueError(
+                    f"cells '{group.name}': build: allowed is {wanted}, as a table [thresholds] "
+                    f"{'is' if self.thresholds else 'is not'} there (got {group.build})"
+                )
         return self
 
     @field_validator("factorial", mode="before")
@@ -296,6 +314,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "tests": TestId,
         "figures": Figure,
         "open": OpenLoad,
+        "thresholds": Thresholds,
     }
     parts_of_open: dict[str, type[BaseModel]] = {
         "pilot": Pilot,

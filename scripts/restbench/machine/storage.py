@@ -15,6 +15,9 @@ MIB = 1 << 20
 #: So much is left free while a run goes on: records, manifest and report can still be written then.
 #: A load writes at most a few MiB a second, and room is looked at ten times a second.
 RESERVE_BYTES = 16 * MIB
+#: What must be free when a run begins: an hour's trials, its tables and its page. A disk that fills
+#: up all the same ends the run, and keeps what was measured.
+ROOM_BYTES = 32 * MIB
 #: What is written to see whether anything can be: more than any block that may happen to be left.
 TRIAL_BYTES = 64 * 1024
 
@@ -26,6 +29,8 @@ _OF_THE_PLACE = {
     errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
     errno.EIO: "the disk fails: 'dmesg' shows how",
 }
+#: docker-compose.yml sets it: where the host has the folder that runs are written to.
+ON_HOST = "BENCH_RESULTS_ON_HOST"
 #: Errors that only where something was to be written mean that it cannot be.
 _WHEN_WRITING = {
     errno.EACCES: "give yourself the right to write there",
@@ -48,6 +53,12 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
     mend = known.get(error.errno)
     if mend is None:
         return None
+    on_host = os.environ.get(ON_HOST)
+    if on_host and error.errno in (errno.EACCES, errno.EPERM):
+        mend = (
+            f"on the host it is {on_host}, and user {os.getuid()}:{os.getgid()} may not write "
+            "there: start with its owner, BENCH_USER=$(id -u):$(id -g) docker compose ..."
+        )
     return StorageProblem(_told(path or error.filename or "a file", error.errno, mend))
 
 
@@ -71,23 +82,13 @@ def free_bytes(folder: Path) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-def require_room(folder: Path, wanted_bytes: float, largest_bytes: float) -> None:
-    """StorageProblem where a folder's disk has no room for what is about to be written.
-
-    `largest_bytes` is the size of the largest single file.
-    """
+def require_room(folder: Path) -> None:
+    """StorageProblem where a folder's disk has no room for a run."""
     free = free_bytes(folder)
-    if free < wanted_bytes + RESERVE_BYTES:
+    if free < ROOM_BYTES:
         raise StorageProblem(
-            f"{folder}: about {_mib(wanted_bytes + RESERVE_BYTES)} MiB are to be written, "
-            f"{_mib(free)} MiB are free: free some space, or choose fewer cells or a shorter "
-            "profile (--cells, --profile)"
-        )
-    limit = _file_limit()
-    if limit is not None and limit < largest_bytes:
-        raise StorageProblem(
-            f"{folder}: a file may grow to {_mib(largest_bytes)} MiB, the limit of a file here is "
-            f"{_mib(limit)} MiB: raise it with 'ulimit -f unlimited'"
+            f"{folder}: {_mib(free)} MiB are free, a run needs {_mib(ROOM_BYTES)} MiB: free some "
+            "space on that disk"
         )
 
 

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from restbench.drive import load
 from restbench.drive.payload import files_of
-from restbench.experiment.cell import ServiceName
-from restbench.experiment.order import Order
+from restbench.experiment.cell import Build, ServiceName
+from restbench.experiment.order import BuiltCheckout, Order
 from restbench.experiment.records import Manifest, PlannedCell
 from restbench.failures import StorageProblem
 from restbench.machine import clock, machine
@@ -68,7 +68,7 @@ def begin(order: Order, run: Run, claims_text: str | None = None) -> Manifest:
     """Write the bodies that the run sends, and what it is; the manifest last."""
     for path, text in bodies(order, run).items():
         write_text(path, text)
-    return begin_without_bodies(order, run, claims_text)
+    return begin_without_bodies(order, run, claims_text, order.builds)
 
 
 def bodies(order: Order, run: Run) -> dict[Path, str]:
@@ -79,7 +79,12 @@ def bodies(order: Order, run: Run) -> dict[Path, str]:
     return found
 
 
-def begin_without_bodies(order: Ordered, run: Run, claims_text: str | None) -> Manifest:
+def begin_without_bodies(
+    order: Ordered,
+    run: Run,
+    claims_text: str | None,
+    builds: Mapping[Build, BuiltCheckout] | None = None,
+) -> Manifest:
     """Write what the run is, for one whose bodies are written; the manifest last."""
     experiment = order.experiment
     commit, dirty = machine.git_commit()
@@ -97,11 +102,15 @@ def begin_without_bodies(order: Ordered, run: Run, claims_text: str | None) -> M
         plan=tuple(order.plan),
         claims_sha256=sha256(claims_text),
         attached=dict(order.attached),
+        builds={name: each.commit for name, each in (builds or {}).items()},
     )
     write_text(run.experiment_file, order.experiment_text)
     if claims_text is not None:
         write_text(run.claims_file, claims_text)
-    write_json(run.machine_file, surroundings())
+    told = surroundings()
+    if builds:
+        told["measured"] = sources.fingerprints({name: each.path for name, each in builds.items()})
+    write_json(run.machine_file, told)
     write_model(run.manifest_file, manifest)
     point_latest_to(run)
     return manifest

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from restbench.drive import generator, monitor
+from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.machine import clock, process, speed
@@ -15,7 +16,7 @@ from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.schedule import preparation
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.deployments import Deployments, Key, Running
+from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.driver import Driver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.taking import take_round
@@ -65,7 +66,9 @@ def _opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Bloc
     cells = dict.fromkeys(cell for each in wanted.contests for cell in each.cells)
     progress = Progress(wanted.block)
     view.show(progress)
-    deployments = Deployments(run, wanted.block, order.experiment.settings, order.attached)
+    deployments = Deployments(
+        run, wanted.block, order.experiment.settings, order.attached, order.builds
+    )
     try:
         with spent_on("service start"):
             deployments.start(dict.fromkeys(map(service_group, cells)))
@@ -80,7 +83,7 @@ def _opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Bloc
             deployments.stop()
 
 
-def _counted(here: BlockRun) -> dict[tuple[Key, str], tuple[Running, float | None]]:
+def _counted(here: BlockRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:
     """How many requests each strategy has answered by its service's own count."""
     found = {}
     for cell in here.cells:
@@ -91,7 +94,7 @@ def _counted(here: BlockRun) -> dict[tuple[Key, str], tuple[Running, float | Non
 
 
 def _check_counts(
-    here: BlockRun, before: Mapping[tuple[Key, str], tuple[Running, float | None]]
+    here: BlockRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, float | None]]
 ) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""

@@ -9,12 +9,12 @@ from typing import Protocol
 
 from restbench.drive.generator import Generator
 from restbench.drive.payload import Requests, requests_of
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem
 from restbench.machine import clock
-from restbench.schedule.deployments import Deployments, Key, Running
+from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.pace import Contest
 from restbench.store.store import Run
 from restbench.store.trials import Event, TrialFile
@@ -27,6 +27,8 @@ class Wanted:
     block: int
     contests: Sequence[Contest]
     seconds: float
+    needed: frozenset[str] = frozenset()
+    """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
 
 
 @dataclass
@@ -64,7 +66,7 @@ class BlockRun:
     load: Generator
     view: View
     progress: Progress
-    sent: Counter[tuple[Key, str]] = field(default_factory=Counter)
+    sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""

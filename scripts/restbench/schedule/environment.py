@@ -12,7 +12,6 @@ from restbench.experiment.records import PlannedCell
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores, place
-from restbench.schedule.volume import Volume
 from restbench.store import store
 
 
@@ -28,10 +27,9 @@ class Needs(Protocol):
         """The services that others run, with their addresses."""
 
 
-def check(order: Needs, written: Volume) -> list[str]:
+def check(order: Needs) -> list[str]:
     """Look at everything a run under load needs before anything is started; returns notes for the
-    user. From here on this process has the machine for itself. `written` is what the run is to
-    write.
+    user. From here on this process has the machine for itself.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
@@ -41,7 +39,7 @@ def check(order: Needs, written: Volume) -> list[str]:
         raise EnvironmentProblem(
             f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
         )
-    notes = require(order, written)
+    notes = require(order)
     if place("unbound", allowed_cores()).shared:
         notes.append(
             f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
@@ -50,14 +48,17 @@ def check(order: Needs, written: Volume) -> list[str]:
     return notes
 
 
-def require(order: Needs, written: Volume) -> list[str]:
+def require(order: Needs) -> list[str]:
     """The same for a run without a load: what it needs to start services and to write."""
     machine_lock.take()
-    store.require_room(written.whole, written.largest_file)
+    store.require_room()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
-    for name in {each.cell.service for each in order.plan} - set(order.attached):
-        programs.COMMANDS[name](programs.NO_SETTINGS)
+    for name, build in {(each.cell.service, each.cell.build) for each in order.plan}:
+        if name in order.attached:
+            continue
+        if build == "checkout":
+            programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)

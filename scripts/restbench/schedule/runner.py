@@ -10,6 +10,7 @@ from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.judge import study
+from restbench.judge.claims import Decision
 from restbench.schedule import attempts, block, resuming, windows
 from restbench.schedule.begin import begin, bodies, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
@@ -32,10 +33,10 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                 continue
             if number > order.profile.blocks and not is_wanted(order, run, began):
                 break
-            resuming.require_as_begun(run)
+            resuming.require_as_begun(run, {name: each.path for name, each in order.builds.items()})
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
-            wanted = Wanted(number, contests, seconds)
+            wanted = Wanted(number, contests, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
             _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
@@ -94,10 +95,10 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     profile = order.profile
     if number > profile.blocks:
         return profile.block_s
-    windows_s = (1 + _WINDOW_BESIDE) * profile.window_s * _windows(order)
     taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
-    planned_s = profile.block_s * profile.blocks - windows_s - taken_s
-    return max(LEAST_BLOCK_PART * profile.block_s, planned_s / (profile.blocks - number + 1))
+    left_s = 60 * profile.minutes - _windows_s(order) - taken_s
+    planned_s = left_s / (profile.blocks - number + 1)
+    return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
 
 
 #: However long those before have taken, a block has so much of what it was to have.
@@ -106,22 +107,36 @@ LEAST_BLOCK_PART = 0.5
 _WINDOW_BESIDE = 0.6
 
 
-def _windows(order: Order) -> int:
+def _windows_s(order: Order) -> float:
+    """What the long windows after the blocks take."""
     cells = dict.fromkeys(each.cell for each in order.plan)
-    return sum(order.profile.has_window(cell) for cell in cells)
+    count = sum(order.profile.has_window(cell) for cell in cells)
+    return (1 + _WINDOW_BESIDE) * order.profile.window_s * count
 
 
 def is_wanted(order: Order, run: Run, began: float) -> bool:
     """Whether a block beyond the planned ones is measured: there is time for it, and a claim that
     more blocks could decide is not decided (rule 6). Looked at only at a block's end."""
-    has_time = time.monotonic() - began + order.profile.block_s <= 60 * order.profile.minutes
-    return has_time and bool(undecided(run))
+    ends_s = time.monotonic() - began + order.profile.block_s + _windows_s(order)
+    return ends_s <= 60 * order.profile.minutes and bool(undecided(run))
 
 
-def undecided(run: Run) -> list[str]:
-    """The claims that more blocks could decide, by their ids."""
+def undecided(run: Run) -> list[Decision]:
+    """The claims that more blocks could decide."""
     decisions = study.decisions(run, measures.rows(run))
-    return [each.id for each in decisions if each.verdict == "too-imprecise"]
+    return [each for each in decisions if each.verdict == "too-imprecise"]
+
+
+def needed_cells(run: Run) -> frozenset[str]:
+    """The ids of the cells that undecided claims need more trials of: the next block gives them the
+    time. Empty before cells have intervals, and where all is decided."""
+    if len(finished_blocks(run)) < measures.FEWEST_BLOCKS:
+        return frozenset()
+    found: set[str] = set()
+    for each in undecided(run):
+        open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
+        found |= {cell for part in open_parts or each.parts for cell in part.cells}
+    return frozenset(found)
 
 
 def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:

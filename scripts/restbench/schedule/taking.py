@@ -8,7 +8,7 @@ from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.machine import process
+from restbench.schedule import attempts
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
@@ -46,7 +46,8 @@ def take(here: BlockRun, driver: Driver, planned: Planned) -> Trial | None:
             here.progress.per_s = trial.completions / trial.seconds
             here.view.show(here.progress)
             return trial
-        if not renew_if_dead(here, planned.cell):
+        if lack := renew_if_dead(here, planned.cell):
+            error = lack
             break
     here.lose(planned.cell, "failed", error)
     here.progress.per_s = 0.0
@@ -54,19 +55,21 @@ def take(here: BlockRun, driver: Driver, planned: Planned) -> Trial | None:
     return None
 
 
-def renew_if_dead(here: BlockRun, cell: Cell) -> bool:
-    """Whether there is a fresh service to try again with, or the old one serves."""
+def renew_if_dead(here: BlockRun, cell: Cell) -> str | None:
+    """None where the service serves, or a fresh one does in its place; else why there is none."""
     running = here.deployments.of(cell)
     if running is None:
-        return False
+        return here.deployments.lacks(cell)
     if running.service.serves():
-        return True
-    log = running.service.log
-    told = f"the {cell.service} service died: {process.tail(log, 5)}" if log else "gone"
-    here.note("restarted", told, cell)
-    here.view.note(f"restarted  {cell.service} died at {cell.id}; a fresh one goes on")
-    alive = here.deployments.renew(cell)
+        return None
+    ending = running.service.ending()
+    if running.service.attached:
+        return ending
+    here.note("restarted", ending, cell)
+    here.view.note(f"restarted  at {cell.id}: {attempts.in_short(ending)}; a fresh one goes on")
+    if not here.deployments.renew(cell):
+        return f"{ending}; a fresh one does not come up: {here.deployments.lacks(cell)}"
     for each in here.cells:
-        if alive and service_group(each) == service_group(cell):
+        if service_group(each) == service_group(cell):
             here.announce(each)
-    return alive
+    return None

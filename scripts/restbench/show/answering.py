@@ -17,7 +17,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import effects, factorial_view, limits
+from restbench.show import builds, effects, factorial_view, limits
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -27,13 +27,23 @@ def of(run: Exported) -> AnswerEntry:
     rows = rows_of(run)
     definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
     general = answer.answer(rows)
-    special = [_limits(run, definition.open), _choosing(rows), _factorial(definition, rows)]
+    special = [
+        _builds(run, definition, rows),
+        _limits(run, definition.open),
+        _choosing(rows),
+        _factorial(definition, rows),
+    ]
     sure = general.sure if definition.open is None else limits.sure(limits.of(run))
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
         places=general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
+
+
+def _builds(run: Exported, definition: Experiment, rows: Sequence[Row]) -> str:
+    found = builds.of(definition, rows, run.manifest)
+    return found.sentence if found else ""
 
 
 def _limits(run: Exported, load: OpenLoad | None) -> str:

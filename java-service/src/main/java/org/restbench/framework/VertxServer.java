@@ -32,7 +32,7 @@ final class VertxServer implements SmartLifecycle, Framework.Listener {
             IDLE_THREAD_SECONDS,
             TimeUnit.SECONDS,
             new SynchronousQueue<>(),
-            task -> new Thread(task, "request-" + started.incrementAndGet()));
+            task -> new Thread(task, "http-vertx-" + started.incrementAndGet()));
 
     private Vertx vertx;
     private HttpServer server;
