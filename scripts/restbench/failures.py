@@ -63,10 +63,6 @@ class NotAsBegun(EnvironmentProblem):
     """What is measured was changed in the middle of a run: from here on it would be another one."""
 
 
-class NoService(EnvironmentProblem):
-    """A service did not come up, twice: none of the cells that need it can be measured."""
-
-
 class NotOffered(EnvironmentProblem):
     """The service does not have a strategy: a second attempt would not find it either."""
 
@@ -108,3 +104,8 @@ class Interrupted(BaseException):
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED
+
+
+def in_short(reason: str) -> str:
+    """The first line of a failure's text: the rest is the end of a log."""
+    return reason.partition("\n")[0].removesuffix("; its log ends:")

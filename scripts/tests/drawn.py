@@ -9,9 +9,10 @@ from restbench.show.charts.theme import Chart
 
 
 def data_of(chart: Chart | None, panel: int = 0) -> list[dict[str, Any]]:
-    """The records of a panel; those of a single one may stand at the top."""
+    """The records of a panel. They stand at its last layer, or above where layers share them."""
     assert chart
     spec = theme.spec(chart)
-    source = spec["concat"][panel].get("data") or spec["data"]
+    places = [spec["concat"][panel]["layer"][-1], spec["concat"][panel], spec]
+    source = next(each["data"] for each in places if "data" in each)
     found: list[dict[str, Any]] = spec["datasets"][source["name"]]
     return found

@@ -40,15 +40,13 @@ while not (folder / "daemon").read_text().strip():
 temporary = watch.begin()
 (temporary / "of-a-child").write_text("x")
 (folder / "sub").mkdir()
-(folder / "sub" / f".npb.json.{{os.getpid()}}.tmp").write_text("{{")
-(folder / "sub" / "npb.json").write_text("{{}}")
+(folder / "sub" / f".run.json.{{os.getpid()}}.tmp").write_text("{{")
+(folder / "sub" / "run.json").write_text("{{}}")
 for name in ("begun", "never-begun", "measured"):
     (folder / name).mkdir()
     watch.unless(folder / name, *BEGUN)
 (folder / "begun" / "manifest.json").write_text("{{}}")
-cell = folder / "measured" / "raw" / "block-1" / "java-serial"
-cell.mkdir(parents=True)
-(cell / "npb.json").write_text("{{}}")
+(folder / "measured" / "trials.sqlite").write_text("measured")
 (folder / "never-begun" / "payloads").mkdir()
 print(json.dumps({{
     "service": bound.pid,

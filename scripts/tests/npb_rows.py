@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
-from restbench.analyse.npb_results import NpbRow
+from pathlib import Path
+
+from restbench.analyse import estimates
+from restbench.analyse.measures import Row
+from restbench.drive.npb_call import ServedRun
+from restbench.drive.npb_direct import KernelRun
+from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb_work import work_of
-from restbench.experiment.records import Before
-from restbench.store.npb_records import KernelRun, NpbRun, ServedRun
+from restbench.experiment.claim import Part
+from restbench.experiment.claim_file import Claims
+from restbench.experiment.npb import Published, work_of
+from restbench.schedule.npb import Served, reduced
+from restbench.schedule.pace import Planned
+from restbench.store import store
+from restbench.store.trials import Block, Event, Trial
 
 GENERATE_S = 0.5
 CALL_S = 0.25
+SHIPPED = store.experiment_file("npb")
+
+
+def published() -> Published:
+    table = experiment.load(SHIPPED).npb
+    assert table is not None
+    return table.published
+
+
+def claims_on(*levels: str) -> Claims:
+    """The shipped claims, held against these levels alone."""
+    found = claim_file.load(Path(SHIPPED).parent / "claims" / "npb.toml")
+
+    def narrowed(part: Part) -> Part:
+        known = [level for level in part.each.complexity or () if level in levels]
+        each = part.each.model_copy(update={"complexity": known})
+        return part.model_copy(update={"each": each})
+
+    entries = tuple(
+        claim.model_copy(update={"parts": tuple(map(narrowed, claim.parts))})
+        for claim in found.entries
+    )
+    return Claims(found.margin, entries, found.sha256)
 
 
 def kernel_run(level: str, seconds: float) -> KernelRun:
@@ -27,23 +60,12 @@ def kernel_run(level: str, seconds: float) -> KernelRun:
     )
 
 
-def measurement(
-    cell: Cell, block: int, direct: list[float], served: list[float], kept: int = 1
-) -> NpbRun:
+def trial(cell: Cell, block: int, direct: list[float], served: list[float], kept: int = 1) -> Trial:
     """With these times of the kernel, run by run."""
     answers = [kernel_run(cell.complexity, each) for each in served]
-    return NpbRun(
-        cell=cell,
-        block=block,
-        order=block,
-        status="measured",
-        before=Before(foreign_pct=0.0, load1=0.1),
-        kept=kept,
-        direct=tuple(kernel_run(cell.complexity, each) for each in direct),
-        served=tuple(
-            ServedRun(answer=each, client_seconds=each.total_seconds + CALL_S) for each in answers
-        ),
-    )
+    calls = tuple(ServedRun(each, each.total_seconds + CALL_S) for each in answers)
+    runs = [kernel_run(cell.complexity, each) for each in direct]
+    return reduced(Planned("kernels", 1, cell, ""), block, runs, Served(calls), kept)
 
 
 def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -> Cell:
@@ -52,10 +74,23 @@ def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -
     )
 
 
-def row(of: Cell, rounds: list[tuple[float, float, float]]) -> NpbRow:
-    """A cell with (fresh, warm, in the service) of each round."""
-    runs = [
-        measurement(of, block, [fresh, warm], [fresh, served])
-        for block, (fresh, warm, served) in enumerate(rounds, start=1)
+def row_of(of: Cell, trials: list[Trial], events: tuple[Event, ...] = ()) -> Row:
+    """A cell with these trials and what happened to it, every block finished."""
+    numbers = sorted({*(each.block for each in trials), *(each.block or 0 for each in events)})
+    blocks = [Block(number, "now", "later", {}) for number in numbers]
+    found = estimates.measurements(trials, events, blocks, cores=2)
+    return Row(of, None, (), tuple(found.get(of.id, ())))
+
+
+def row(of: Cell, blocks: list[tuple[float, float, float]]) -> Row:
+    """A cell with (fresh, warm, in the service) of each block."""
+    trials = [
+        trial(of, block, [fresh, warm], [fresh, served])
+        for block, (fresh, warm, served) in enumerate(blocks, start=1)
     ]
-    return NpbRow(of, tuple(runs))
+    return row_of(of, trials)
+
+
+def lost(of: Cell, kind: str, why: str, block: int = 1) -> Event:
+    """What a driver says of a cell that has no trial in a block."""
+    return Event("now", kind, why, block, of.id)

@@ -46,7 +46,9 @@ if __name__ == "__main__":
     }
     wanted = os.environ.get("STUB_SERVICES", "java python").split()
     programs.COMMANDS |= {name: stubs[name] for name in wanted}
-    npb_direct.PROGRAMS |= {name: lambda: [sys.executable, str(KERNEL)] for name in wanted}
+    npb_direct.PROGRAMS |= {
+        name: lambda _settings: [sys.executable, str(KERNEL)] for name in wanted
+    }
     if '"hang"' in os.environ.get("STUB_FAULTS", ""):
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:

@@ -158,7 +158,7 @@ def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
     assert chain.startswith("Of 2 cells that were measured twice (A/A) 2 differ from themselves: a")
     assert "passed 0 of 1 checks, not: stall." in chain
     assert "1 of 2 cells have a warning; the largest may bias a number by 5 % (steal)." in chain
-    assert "No number: java-serial-unbound-low-10u." in chain
+    assert "Without a number: java-serial-unbound-low-10u." in chain
 
 
 def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:

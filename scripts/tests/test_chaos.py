@@ -179,7 +179,7 @@ def test_a_process_that_is_left_is_a_violation(ended: Ended) -> None:
         check_nothing_left(ended)
 
 
-@pytest.mark.parametrize("name", ["run/r/.npb.json.12.tmp", "tmp/restbench-12-3-4-5"])
+@pytest.mark.parametrize("name", ["run/r/.run.json.12.tmp", "tmp/restbench-12-3-4-5"])
 def test_a_temporary_file_that_is_left_is_a_violation(ended: Ended, name: str) -> None:
     write_text(ended.place.folder / "run" / "r" / "manifest.json", "{}")
     write_text(ended.place.folder / name, "")

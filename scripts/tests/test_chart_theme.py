@@ -6,6 +6,7 @@ from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
+import vl_convert
 from synthetic_rows import around, row
 
 from restbench.experiment.cell import STRATEGIES
@@ -82,6 +83,14 @@ def test_a_chart_fits_a_phone_and_a_screen(chart: Chart, width_px: int, columns:
     assert sized["columns"] == columns
     drawn = theme._drawn(sized)
     assert float(re.findall(r'width="([\d.]+)"', drawn)[0]) <= width_px + columns
+
+
+def test_the_versions_that_the_audit_reads_are_those_of_the_library() -> None:
+    carried = theme.LIBRARY
+    assert carried["vega"] == vl_convert.get_vega_version()
+    assert carried["vega-embed"] == vl_convert.get_vega_embed_version()
+    assert f'"{carried["vega-lite"]}"' in theme.library()
+    assert carried["vega-lite"].startswith(f"{vl_convert.get_vegalite_versions()[-1]}.")
 
 
 def test_the_library_is_complete_small_and_cannot_end_its_element() -> None:

@@ -113,16 +113,18 @@ def test_an_experiment_file_with_a_wrong_key_names_file_key_and_allowed_values(
     assert "nme: unknown key; allowed here are name, title" in done.stderr
 
 
-@pytest.mark.parametrize("command", [("keep", "mine"), ("compare",), ("dashboard", "a-cell")])
-def test_what_is_not_made_of_an_open_load_run_is_refused(
-    tmp_path: Path, command: tuple[str, ...]
+@pytest.mark.parametrize("command", ["report", "keep", "compare", "dashboard", "extend"])
+@pytest.mark.parametrize(("kind", "commit"), [("npb", "b24c7e3"), ("", "311baf3")])
+def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
+    tmp_path: Path, command: str, kind: str, commit: str
 ) -> None:
     (tmp_path / "manifest.json").write_text("{}")
-    (tmp_path / "experiment.toml").write_text('kind = "open-load"\n')
-    name, *more = command
-    done = restbench(name, str(tmp_path), *(more or [str(tmp_path)]))
+    (tmp_path / "experiment.toml").write_text(f'kind = "{kind}"\n')
+    more = {"keep": ["mine"], "compare": [str(tmp_path)], "dashboard": ["a-cell"]}
+    done = restbench(command, str(tmp_path), *more.get(command, []))
     assert done.returncode == 2
-    assert "a run of kind 'open-load'; only 'report' knows what to make of it" in done.stderr
+    assert "of an earlier form, without trials.sqlite and run.json; the last" in done.stderr
+    assert f"that reads it is {commit}" in done.stderr
 
 
 def test_an_unknown_option_is_exit_code_2() -> None:

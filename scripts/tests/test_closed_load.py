@@ -13,10 +13,10 @@ from fixture_run import cell
 
 from restbench.drive.generator import CORRECT, RECORD
 from restbench.experiment.cell import Cell
+from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
-from restbench.schedule.block_run import BlockRun
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.deployments import Running
 from restbench.schedule.pace import Contest, Planned
 from restbench.store.trials import Event, Trial, TrialFile
 
@@ -78,7 +78,7 @@ def piloted(
 ) -> tuple[Block, ClosedDriver]:
     contests = [Contest("claims", tuple(claimed)), Contest("rest", tuple(rest), compared=False)]
     here = Block(TrialFile(path / "trials.sqlite"), number, contests)
-    driver = ClosedDriver(cast(BlockRun, here))
+    driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
 
@@ -169,8 +169,9 @@ def test_a_trial_counts_the_processes_that_the_service_has_then(
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
     running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
     for _ in range(2):
-        driver.trial(cast(Running, running), Planned("claims", 1, FAST, ""))
+        driver.trial(Planned("claims", 1, FAST, ""))
     assert counted == [(1, 2), (1, 3)]
 
 
@@ -194,3 +195,21 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1
     assert focused[FAST] > 1.8 * alike[FAST]
+
+
+def test_answers_that_came_too_late_make_the_second_attempt_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[MIDDLE])
+    assert driver.paces[MIDDLE].response_s == 1.5
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    empty = Trial(1, 1, MIDDLE.id, 30, 0, 1.0, np.empty(0, np.int64))
+    monkeypatch.setattr(closed_load, "reduced", lambda *_given: empty)
+    late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="")
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    running = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
+        driver.trial(Planned("claims", 1, MIDDLE, ""))
+    assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)

@@ -150,6 +150,8 @@ def test_rule_8_percentiles_are_exact_of_all_samples_of_a_block_then_averaged(
     assert row.value("p50_ms") == (50 + 40) / 2
     samples = [Sample(START + n, n + 1) for n in range(100)]
     assert row_of(tmp_path / "ranks", Made(SERIAL, samples)).value("p50_ms") == 50
+    odd = [*samples, Sample(START + 100, 101)]
+    assert row_of(tmp_path / "odd", Made(SERIAL, odd)).value("p50_ms") == 51, "the nearest rank"
 
 
 def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path) -> None:

@@ -10,58 +10,79 @@ from pathlib import Path
 import pytest
 from stub_bench import Bench
 
-from restbench.analyse.npb_results import results
 from restbench.store import store
+from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
 
 EXPERIMENT = """
-kind = "npb"
+driver = "npb"
+views = ["npb"]
 name = "live-npb"
 title = "Integer sort on both services"
 seed = 3
 claims = "claims/npb.toml"
-published = "published/npb.toml"
 
-[profiles.p]
-service_process = "round"
-java_heap_mib = 256
+[settings.java]
+JAVA_OPTIONS = "-Xmx256m"
+
+[npb]
 run_max_s = 60
 
-[profiles.p.classes]
-S = { rounds = 1, runs = 2, kept = 1 }
+[npb.runs]
+p = { S = { runs = 2, kept = 1 } }
+
+[npb.published]
+source = "Nobody"
+machine = "none"
+rows = {}
+
+[profiles.p]
+minutes = 1
+blocks = 1
+warm_max_s = { java = 0.0, python = 0.0 }
 
 [[cells]]
 name = "Java"
 service = "java"
 strategy = "shared-pool"
-kernel = "IS"
+complexity = "IS-S"
+users = 1
 
 [[cells]]
 name = "Python"
 service = "python"
 strategy = "serial"
-kernel = "IS"
+complexity = "IS-S"
+users = 1
 """
 
 
 def test_integer_sort_verifies_on_both_services_and_without_them(tmp_path: Path) -> None:
-    for folder in ("claims", "published"):
-        shutil.copytree(store.EXPERIMENTS / folder, tmp_path / folder)
+    shutil.copytree(store.EXPERIMENTS / "claims", tmp_path / "claims")
     (tmp_path / "npb.toml").write_text(EXPERIMENT)
     bench = Bench(tmp_path)
     arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
     done = bench.restbench(*arguments, STUB_SERVICES="")
     assert done.returncode == 0, done.stdout + done.stderr
-    found = results(bench.latest)
-    assert [row.cell.service for row in found] == ["java", "python"]
-    for row in found:
-        (measured,) = row.rounds
-        answers = [*measured.direct, *(each.answer for each in measured.served)]
-        assert [each.value for each in answers] == [51] * 4
-        assert all(each.total_seconds > each.kernel_seconds for each in answers)
-        assert all(each.overhead_seconds > 0 for each in measured.served)
+    run = bench.latest
+    trials = run.trials.trials()
+    assert sorted(each.cell.split("-")[0] for each in trials) == ["java", "python"]
+    for each in trials:
+        answers = [json.loads(line) for line in answers_of(run, each.cell)]
+        assert [answer["value"] for answer in answers] == [51] * 2
+        assert all(answer["totalSeconds"] > answer["kernelSeconds"] for answer in answers)
+        assert each.extras["client_s"] > each.extras["service_total_s"] > each.extras["service_s"]
+        assert (each.service_cpu_ms or 0) >= 0
+        assert (each.memory_mib or 0) > 0
+    facts = run.trials.blocks()[0].facts
+    assert set(facts["foreign_pct"]) == set(facts["took_s"]) == {each.cell for each in trials}
     assert bench.left_running() == []
+
+
+def answers_of(run: Run, cell_id: str) -> list[str]:
+    lines = run.program_log(1, cell_id).read_text().splitlines()
+    return [line for line in lines if line.startswith("{")]
 
 
 @pytest.mark.parametrize("language", ["java", "python"])

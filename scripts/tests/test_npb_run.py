@@ -12,45 +12,55 @@ import pytest
 from stub_bench import Bench
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
-from restbench.analyse.npb_results import results
+from restbench.analyse import measures, npb
 from restbench.commands.results import keep_run
-from restbench.store import store
+from restbench.store import exported, store
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
 
 EXPERIMENT = """
-kind = "npb"
+driver = "npb"
+views = ["npb"]
 name = "stubbed-npb"
 title = "Kernels against stubs"
 seed = 3
 claims = "claims/npb.toml"
-published = "published/npb.toml"
 
-[profiles.p]
-service_process = "{process}"
-java_heap_mib = 64
+[settings.java]
+JAVA_OPTIONS = "-Xmx64m"
+
+[npb]
 run_max_s = 10
 
-[profiles.p.classes]
-S = {{ rounds = {rounds}, runs = 3, kept = 2 }}
+[npb.runs]
+p = {{ S = {{ runs = 3, kept = 2 }} }}
 
-[profiles.p.scaling]
-class = "S"
-kernel = ["CG"]
-rounds = 1
+[npb.published]
+source = "Nobody"
+machine = "none"
+
+[npb.published.rows]
+CG-S = [0.042, 1587.0, 0.042, 1627.0]
+
+[profiles.p]
+minutes = 2
+blocks = {blocks}
+warm_max_s = {{ java = 0.0, python = 0.0 }}
 
 [[cells]]
 name = "Java"
 service = "java"
 strategy = {strategies}
-kernel = ["CG", "IS"]
+complexity = ["CG-S", "IS-S"]
+users = 1
 
-[[scaling]]
-name = "Java"
+[[cells]]
+name = "Java on so many cores"
 service = "java"
 strategy = "shared-pool"
-kernel = "CG"
+complexity = "CG-S-on-*"
+users = 1
 """
 
 
@@ -67,12 +77,9 @@ class Ran:
         return self.bench.latest
 
 
-def in_folder(
-    folder: Path, strategies: tuple[str, ...] = ("serial",), rounds: int = 1, process: str = "round"
-) -> Bench:
+def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: int = 1) -> Bench:
     shutil.copytree(store.EXPERIMENTS / "claims", folder / "claims")
-    shutil.copytree(store.EXPERIMENTS / "published", folder / "published")
-    text = EXPERIMENT.format(strategies=json.dumps(strategies), rounds=rounds, process=process)
+    text = EXPERIMENT.format(strategies=json.dumps(strategies), blocks=blocks)
     (folder / "npb.toml").write_text(text)
     return Bench(folder)
 
@@ -85,7 +92,7 @@ def run_kernels(bench: Bench, *options: str, **faults: str) -> Ran:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    return run_kernels(in_folder(tmp_path_factory.mktemp("npb"), rounds=2))
+    return run_kernels(in_folder(tmp_path_factory.mktemp("npb"), blocks=2))
 
 
 def table(run: Run) -> list[dict[str, str]]:
@@ -110,17 +117,20 @@ def test_each_cell_has_its_four_times(ran: Ran) -> None:
 def test_the_claim_is_decided_both_ways(ran: Ran) -> None:
     page = ran.run.npb_markdown.read_text()
     assert "N1" in ran.told
-    assert "2 of 2 parts hold" in page
+    decided = {each.id: each for each in exported.read(ran.run.exported_file).claims}
+    assert "is not in this run" in decided["N1"].why, "the other classes of the claim"
+    assert "time S CG-S 1u service / fresh = 0.500" in page or "0.500 = warm" in page
     assert "0.500 = warm / fresh 0.500" in page
     assert "service / warm 1.000" in page
 
 
 def test_numbers_of_cores_are_looked_at_without_a_service(ran: Ran) -> None:
-    scaled = [row for row in results(ran.run) if row.work.cores]
-    assert scaled[0].work.cores == 1
-    assert all(not each.served and each.direct for row in scaled for each in row.rounds)
-    assert [len(row.rounds[0].cores) for row in scaled] == [row.work.cores for row in scaled]
-    assert ran.run.npb_figure("speed-up").read_text().startswith("<?xml")
+    scaled = [row for row in measures.rows(ran.run) if npb.work(row).cores]
+    assert npb.work(scaled[0]).cores == 1
+    for each in (block.extras for row in scaled for block in row.measured):
+        assert (each["fresh_s"], each["warm_s"]) == (FRESH_S, WARM_S)
+        assert "service_s" not in each
+    assert ran.run.named_figure("npb-speed-up").read_text().startswith("<svg")
 
 
 def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
@@ -133,10 +143,29 @@ def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
     assert [path.read_bytes() for path in made] == first
 
 
-def test_other_commands_say_that_the_run_is_of_another_kind(ran: Ran) -> None:
+def test_the_runs_file_has_the_times_of_cells_and_blocks(ran: Ran) -> None:
+    told = exported.read(ran.run.exported_file)
+    cell = next(each for each in told.cells if each.id == "java-serial-unbound-CG-S-1u")
+    assert cell.extras["fresh_s"].value == pytest.approx(FRESH_S)
+    assert (cell.extras["fresh_s"].low, cell.blocks, cell.trials) == (None, 2, 2)
+    assert cell.throughput_per_s is not None
+    assert {each.block for each in told.blocks if each.cell == cell.id} == {1, 2}
+
+
+def test_two_runs_are_compared_by_the_time_in_the_service(ran: Ran) -> None:
+    done = ran.bench.restbench("compare", str(ran.run.path), str(ran.run.path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "service_s" in done.stdout
+    assert "java-serial-unbound-CG-S-1u" in done.stdout
+    other = ran.bench.restbench("compare", *[str(ran.run.path)] * 2, "--metric", "speed")
+    assert "choose one of throughput_per_s" in other.stderr
+    assert "client_s" in other.stderr
+
+
+def test_no_cell_of_it_has_a_dashboard(ran: Ran) -> None:
     done = ran.bench.restbench("dashboard", str(ran.run.path), "a-cell")
     assert done.returncode == 2
-    assert "a run of kind 'npb'" in done.stderr
+    assert "no long window of 'a-cell'" in done.stderr
 
 
 def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_raw(
@@ -145,7 +174,7 @@ def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_
     run, kept = ran.run, Run(tmp_path / "kept")
     monkeypatch.setattr(store, "RESULTS", tmp_path)
     keep_run(str(run.path), "kept")
-    for file in ("npb_csv", "npb_markdown", "claims_file", "published_file", "machine_file"):
+    for file in ("npb_csv", "npb_markdown", "claims_file", "exported_file", "machine_file"):
         assert getattr(kept, file).read_bytes() == getattr(run, file).read_bytes()
     assert kept.npb_figure("time").read_bytes() == run.npb_figure("time").read_bytes()
     assert not kept.has_raw_data
@@ -180,36 +209,67 @@ def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) 
     found = {row["strategy"]: row for row in table(ran.run)}
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""
-    page = ran.run.npb_markdown.read_text()
-    assert "not measured (part: java S IS-S service / fresh)" in page, "left out by --cells"
+    events = {each.kind: each.text for each in bench.latest.trials.events()}
+    assert set(events) == {"retried", "failed"}
+    assert "stub: out of memory, giving up" in events["failed"]
+    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in ran.run.npb_markdown.read_text()
     assert bench.left_running() == []
 
 
-def test_a_run_that_was_interrupted_goes_on_with_what_lacks(tmp_path: Path) -> None:
-    ran = run_kernels(in_folder(tmp_path, process="cell"))
-    run = ran.run
-    first = run.manifest().plan[0]
-    kept = {each.key: written(run, each.block, each.cell.id) for each in run.manifest().plan[1:]}
-    run.npb_csv.unlink()
-    run.cell(first.block, first.cell.id).npb_record.unlink()
-    assert first.cell in {row.cell for row in results(run) if not row.rounds}
-    interrupted = run.manifest().model_copy(update={"status": "interrupted"})
-    run.manifest_file.write_text(interrupted.model_dump_json())
-    again = run_kernels(ran.bench, "--resume")
+def test_each_trial_has_a_service_process_of_its_own(ran: Ran) -> None:
+    """Another cell's calls would have warmed it: the stub is fresh until it is called."""
+    assert ran.told.count("in the service") >= 4
+    commands = list(ran.run.path.glob("services/*/service.log"))
+    assert commands, "each start is appended to the log of its service"
+
+
+def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
+    tmp_path: Path,
+) -> None:
+    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline", "shared-pool"))
+    text = (tmp_path / "npb.toml").read_text()
+    (tmp_path / "npb.toml").write_text(text.replace("minutes = 2", "minutes = 0.03"))
+    ran = run_kernels(bench)
+    assert ran.code == 0, ran.told
+    verified = [row["verified"] for row in table(ran.run)]
+    assert "yes" in verified
+    assert "not measured" in verified
+    assert "the block had no time for it" in ran.run.npb_markdown.read_text()
+
+
+def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) -> None:
+    bench = in_folder(tmp_path, blocks=2)
+    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
+    started = bench.start(*arguments)
+    assert started.stdout is not None
+    for line in started.stdout:
+        if line.startswith("block 2:"):
+            break
+    started.kill()
+    started.communicate(timeout=60)
+    assert bench.still_running() == []
+    first = [each for each in bench.latest.trials.trials() if each.block == 1]
+    again = run_kernels(bench, "--resume")
     assert again.code == 0, again.told
-    assert again.run.path.resolve() == run.path.resolve()
-    assert f"in flight then and measured anew: raw/block-1/{first.cell.id}" in again.told
-    assert {key: written(run, *key) for key in kept} == kept
-    assert run.cell(first.block, first.cell.id).npb_record.exists()
+    assert (
+        "in flight then and measured anew: block 2" in again.told or "going on with" in again.told
+    )
+    kept = [each for each in bench.latest.trials.trials() if each.block == 1]
+    assert [each.began_ms for each in kept] == [each.began_ms for each in first]
+    assert {row["blocks"] for row in table(again.run)} == {"2"}
 
 
-def written(run: Run, block: int, cell_id: str) -> int:
-    return run.cell(block, cell_id).npb_record.stat().st_mtime_ns
+def test_a_finished_run_is_extended_by_a_block(tmp_path: Path) -> None:
+    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S strategy=serial")
+    done = ran.bench.restbench("extend", str(ran.run.path), "--minutes", "0.1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = table(ran.run)
+    assert int(row["blocks"]) >= 2
 
 
 def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
     bench = in_folder(tmp_path)
     done = bench.restbench("plan", str(tmp_path / "npb.toml"), "--profile", "p")
     assert "java-serial-unbound-IS-S-1u" in done.stdout
-    assert "runs of a kernel" in done.stdout
+    assert "1 block in about 2 min" in done.stdout
     assert not list(tmp_path.glob("*/manifest.json"))

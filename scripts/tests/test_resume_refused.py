@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from stub_bench import Bench
+from test_runner import View
 
 from restbench.commands import ordering
 from restbench.drive.payload import BODY_REST, ROWS
 from restbench.experiment.order import Order
 from restbench.failures import Unreadable
-from restbench.schedule import begin, runner
+from restbench.schedule import begin, resuming, runner
 from restbench.store.store import Run
 
 
@@ -24,7 +25,8 @@ def order(tmp_path: Path) -> Order:
 @pytest.fixture
 def run(tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Killed in its first block."""
-    monkeypatch.setattr(begin, "surroundings", dict)
+    for each in (begin, resuming):
+        monkeypatch.setattr(each, "surroundings", dict)
     killed = Run(tmp_path / "results" / "killed")
     begin.begin(order, killed)
     killed.trials.begin(1, "now", {})
@@ -54,6 +56,6 @@ def test_a_broken_file_is_named_with_a_mend_before_anything_is_taken_away_or_mea
 ) -> None:
     path = spoil(run)
     with pytest.raises(Unreadable, match=f"{path.name}: .*: restore it from a copy, or "):
-        runner.execute(order, run, view=None)  # type: ignore[arg-type]
+        runner.execute(order, run, View())
     assert [each.block for each in run.trials.blocks()] == [1]
     assert run.interruptions() == []

@@ -65,7 +65,8 @@ def killed_run(path: Path, order: Order) -> Run:
 
 
 def known(run: Run, order: Order, claims: str | None = None) -> list[resuming.Unfinished]:
-    return resuming.unfinished(order, claims, store.runs(run.path.parent), lambda _line: None)
+    wanted = replace(order, claims_text=claims)
+    return resuming.unfinished(wanted, store.runs(run.path.parent), lambda _line: None)
 
 
 def test_a_killed_run_of_the_same_order_can_go_on(run: Run, order: Order) -> None:
@@ -109,7 +110,7 @@ def test_a_run_that_cannot_be_read_is_named_and_keeps_no_other_from_going_on(
     broken = killed_run(run.path.with_name("broken"), order)
     broken.manifest_file.write_text("{")
     told: list[str] = []
-    found = resuming.unfinished(order, None, store.runs(run.path.parent), told.append)
+    found = resuming.unfinished(order, store.runs(run.path.parent), told.append)
     assert [each.run.name for each in found] == ["first"]
     assert len(told) == 1
     assert re.match(r"left out: .*broken/manifest\.json: not a whole JSON document", told[0])
@@ -131,20 +132,21 @@ def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
 
 
 def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:
-    resuming.go_on(run, order.plan)
+    told: list[str] = []
+    resuming.go_on(order, run, told.append)
     finish(run, run.manifest(), status="interrupted")
-    resuming.go_on(run, order.plan)
+    resuming.go_on(order, run, told.append)
     killed, interrupted = run.interruptions()
     assert (killed.how, interrupted.how) == ("killed", "interrupted")
     assert (killed.kept, interrupted.kept) == (3, 3)
     assert killed.lost == ("block 2",)
     assert killed.ended <= killed.resumed
-    assert "3 of 6 are measured" in resuming.told(run)
+    assert "3 of 6 are measured" in told[-1]
 
 
 def test_a_run_that_goes_on_is_the_run_that_was_begun(run: Run, order: Order) -> None:
     begun = run.manifest()
-    going_on = resuming.go_on(run, order.plan)
+    going_on = resuming.go_on(order, run, print)
     assert going_on == begun == run.manifest()
     finished = finish(run, going_on, status="complete")
     again = finished.model_copy(update={"run": "x", "started": "y", "finished": "z"})
@@ -163,11 +165,11 @@ def test_the_command_is_the_same_whether_the_run_goes_on_or_not(
 
 
 def test_another_load_average_is_no_other_machine(
-    run: Run, surroundings: dict[str, object]
+    run: Run, order: Order, surroundings: dict[str, object]
 ) -> None:
     surroundings["load_average_before"] = [9.0, 9.0, 9.0]
     surroundings["memory_mib"] = 24_001
-    resuming.require_same_surroundings(run)
+    assert resuming.go_on(order, run, print).status == "running"
 
 
 @pytest.mark.parametrize(
@@ -180,17 +182,19 @@ def test_another_load_average_is_no_other_machine(
     ],
 )
 def test_what_is_not_as_it_was_is_refused_with_its_name(
-    run: Run, surroundings: dict[str, object], name: str, value: object, said: str
+    request: pytest.FixtureRequest, order: Order, name: str, value: object, said: str
 ) -> None:
-    surroundings[name] = value
+    run: Run = request.getfixturevalue("run")
+    request.getfixturevalue("surroundings")[name] = value
     with pytest.raises(EnvironmentProblem, match=said):
-        resuming.require_same_surroundings(run)
+        resuming.go_on(order, run, print)
+    assert run.interruptions() == []
 
 
 def test_a_file_is_called_by_its_name_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "npb.json"
+    path = tmp_path / "run.json"
     write_json(path, {"old": True})
 
     def killed(*_arguments: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from stub_bench import Bench
 
 from restbench.commands import ordering
 from restbench.experiment.order import Order
+from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import begin, block, resuming, runner
 from restbench.schedule.block_run import Progress, Wanted
@@ -113,10 +115,8 @@ def test_when_time_is_up_a_claim_stays_undecided(
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
     monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
-    later = iter([0.0, *[3_000.0] * 100])
-    monkeypatch.setattr(runner.time, "monotonic", lambda: next(later))
-    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
-    assert {each.block for each in manifest.plan} == {1, 2}, "a third would take half an hour"
+    manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=14), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2}, "a third has 4 minutes of 7"
 
 
 def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
@@ -225,3 +225,26 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
     run.trials.finish(2, "2026-11-24T01:39:00+00:00")
     assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
     assert runner.block_seconds(order, run, 5) == 600
+
+
+def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 4, minutes=40)
+    changed = {"windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
+
+
+@pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
+def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_have(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, wanted: bool
+) -> None:
+    """Two blocks of six minutes; two windows take 32 s."""
+    order = order_of(tmp_path, 1, 4, minutes=minutes)
+    changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
+    run.trials.finish(1, "2026-11-24T01:06:00+00:00")
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    assert runner.is_wanted(order, run) == wanted

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,16 +17,6 @@ from stub_bench import PATIENCE_S, Bench
 from restbench.machine import guardian, storage, watch
 
 MIB = 1 << 20
-LIMITED = """
-import resource, sys
-from pathlib import Path
-from restbench.machine import guardian, storage
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-folder = Path(sys.argv[1])
-with (folder / "samples.jtl").open("wb", buffering=0) as jtl:
-    jtl.write(b"x" * int(sys.argv[2]))
-storage.require_written(folder, folder / "samples.jtl")
-"""
 
 
 @contextmanager
@@ -143,16 +132,6 @@ def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> N
     assert "a file stands where a folder is needed" in line
 
 
-@pytest.mark.parametrize(("size", "whole"), [(99_999, True), (200_000, False)])
-def test_a_raw_file_that_met_the_limit_of_its_size_is_not_taken_for_whole(
-    tmp_path: Path, size: int, whole: bool
-) -> None:
-    command = [sys.executable, "-c", LIMITED, str(tmp_path), str(size)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode == 0) == whole, done.stderr
-    assert ("StorageProblem" in done.stderr and "ulimit -f" in done.stderr) == (not whole)
-
-
 @pytest.mark.parametrize(
     ("number", "told"),
     [
@@ -179,7 +158,7 @@ def test_what_is_written_on_trial_is_known_for_half_written_where_the_harness_is
         found.extend(guardian.half_written(tmp_path, os.getpid()))
 
     monkeypatch.setattr(storage, "_write_through", look)
-    storage.require_written(tmp_path)
+    storage.require_room(tmp_path)
     assert len(found) == 1
     assert list(tmp_path.iterdir()) == []
 
@@ -189,7 +168,7 @@ def test_what_processes_that_are_gone_left_half_written_is_swept(tmp_path: Path)
     gone.wait()
     raw = tmp_path / "raw" / "block-1"
     raw.mkdir(parents=True)
-    names = [f".npb.json.{gone.pid}.tmp", f".npb.json.{os.getpid()}.tmp", ".notes.tmp", "a.tmp"]
+    names = [f".run.json.{gone.pid}.tmp", f".run.json.{os.getpid()}.tmp", ".notes.tmp", "a.tmp"]
     for name in names:
         (raw / name).touch()
     watch.sweep(tmp_path)

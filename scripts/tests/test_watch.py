@@ -15,7 +15,6 @@ from stub_bench import Bench
 
 from restbench.commands import ordering, running
 from restbench.machine import watch
-from restbench.schedule import resuming
 from restbench.store import store
 from restbench.store.store import Run
 from restbench.store.writing import write_text
@@ -59,7 +58,7 @@ def test_what_is_meant_to_outlive_the_harness_does(killed: Killed) -> None:
 
 
 def test_half_written_files_of_a_killed_harness_go_and_whole_ones_stay(killed: Killed) -> None:
-    assert [path.name for path in (killed.harness.folder / "sub").iterdir()] == ["npb.json"]
+    assert [path.name for path in (killed.harness.folder / "sub").iterdir()] == ["run.json"]
 
 
 def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
@@ -72,7 +71,7 @@ def test_the_folder_of_a_run_that_had_not_begun_goes_and_that_of_another_stays(
 def test_the_folder_of_a_run_whose_manifest_was_lost_stays_with_what_was_measured(
     killed: Killed,
 ) -> None:
-    assert list((killed.harness.folder / "measured").glob("raw/*/*/npb.json"))
+    assert (killed.harness.folder / "measured" / "trials.sqlite").exists()
 
 
 def test_an_end_in_order_leaves_nothing_when_it_is_over(harness: Harness) -> None:
@@ -148,11 +147,9 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     new, begun = Run(tmp_path / "new"), Run(tmp_path / "begun")
     monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
     monkeypatch.setattr(store, "create_run", lambda _name: new)
-    monkeypatch.setattr(resuming, "require_same_surroundings", lambda _run: None)
     order = ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
-    assert running.run_for(order, None) == new
+    assert running.begun_now(order) == new
     assert given == [new.path]
-    assert running.run_for(order, begun) == begun
     write_text(begun.manifest_file, "{}")
     with running.kept(begun):
         assert given == [new.path]

@@ -13,10 +13,9 @@ from typing import TypeVar
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
-from restbench.drive import quiet
 from restbench.experiment.cell import ServiceName
 from restbench.failures import CellsFailed
-from restbench.machine import machine_lock, placement, watch
+from restbench.machine import machine_cpu, machine_lock, placement, watch
 from tools import growth_stages, growth_users, limit_bench
 from tools.growth_fit import Fit, Series, fit
 from tools.growth_plan import Plan
@@ -52,7 +51,7 @@ class _Work:
 
     def look(self, running: Service) -> None:
         """See what others do while nothing of ours should be at work."""
-        self.foreign_pct.append(quiet.look(running.pids()).foreign_pct)
+        self.foreign_pct.append(machine_cpu.look(running.pids()))
 
     def tried(self, measured: Callable[[], Measured]) -> Measured | CellsFailed:
         """What was measured, or why it could not be: the other parts have their turn."""

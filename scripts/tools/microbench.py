@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from restbench.drive import quiet
 from restbench.experiment.cell import ServiceName
-from restbench.machine import machine, machine_lock, watch
+from restbench.machine import machine, machine_cpu, machine_lock, watch
 from restbench.store import machine_findings, store
 from restbench.store.microbench_records import Microbench, Score
 from restbench.store.writing import write_text
@@ -36,13 +35,13 @@ def measure(plan: Plan, tell: Tell) -> Microbench:
     watch.end_leftovers()
     sizes = shapes(plan.profile)
     scores: list[Score] = []
-    foreign_pct = [quiet.look(()).foreign_pct]
+    foreign_pct = [machine_cpu.look()]
     with tempfile.TemporaryDirectory(prefix="microbench-", dir=watch.begin()) as name:
         folder = Path(name)
         write_bodies(sizes, folder)
         for each in plan.choice.services:
             scores += MEASURES[each](plan, folder, folder / each, tell)
-            foreign_pct.append(quiet.look(()).foreign_pct)
+            foreign_pct.append(machine_cpu.look())
     described = machine.describe()
     return Microbench(
         made=datetime.now().astimezone().isoformat(timespec="seconds"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 
+from restbench.analyse.measurement import number
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import (
@@ -63,7 +64,7 @@ def series(row: Row, metric: str, kind: str = "") -> Series:
     if "wrong-answers" in row.flags and not row.right:
         return Series(lack=f"{row.cell.id} gave a wrong answer", void=True)
     found = {each.block: each.kinds.get(kind) if kind else each for each in row.right}
-    values = {block: getattr(each, metric, None) for block, each in found.items()}
+    values = {block: number(each, metric) for block, each in found.items()}
     known = {block: value for block, value in values.items() if value is not None}
     lacking = f"{metric} of {kind}" if kind else metric
     return Series(known) if known else Series(lack=f"{row.cell.id} has no {lacking}")

@@ -34,13 +34,17 @@ FLAGS = {
     "too-slow": ("not-measured",),
     "not-measured": ("not-measured",),
     "restarted": ("service-restarted",),
+    "retried": ("retried",),
+    "refused": ("refused",),
 }
+#: What of these says nothing against what was measured.
+_NO_REASON = ("restarted", "retried")
 
 
 #: From a cell's trials in a block to what only their driver measures, by name.
 Extras = Callable[[Sequence[Trial]], Mapping[str, float]]
 #: Facts of a block that are known of each of its cells, under the names of a measurement.
-CELL_FACTS = ("count_gap", "off_cores_share")
+CELL_FACTS = ("count_gap", "off_cores_share", "foreign_pct", "steal_pct")
 
 
 def mean_extras(trials: Sequence[Trial]) -> dict[str, float]:
@@ -78,7 +82,7 @@ def measurements(
         measured = _measurement(block, found.get(key, []), said.get(key, []), cores)
         if measured is not None:
             known = facts.get(block, {})
-            told = {name: known.get(name, {}).get(cell) for name in CELL_FACTS}
+            told = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
             more = extras(found.get(key, [])) if block in finished else {}
             by_cell.setdefault(cell, []).append(replace(measured, **told, extras=more))
     return by_cell
@@ -88,7 +92,7 @@ def _measurement(
     block: int, trials: Sequence[Trial], events: Sequence[Event], cores: int
 ) -> Measurement | None:
     flags = tuple(dict.fromkeys(flag for each in events for flag in FLAGS.get(each.kind, ())))
-    reason = next((each.text for each in events if each.kind != "restarted"), None)
+    reason = next((each.text for each in events if each.kind not in _NO_REASON), None)
     if not trials:
         return Measurement(block, flags, reason) if flags else None
     return of_trials(block, trials, cores, flags, reason)

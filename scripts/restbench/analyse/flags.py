@@ -44,16 +44,11 @@ FLAGS: dict[str, str] = {
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
     "wrong-answers": "A product was wrong: the cell is void in that block, but for its counts.",
-    "foreign-load-before": (
-        "Just before the load over 5 % of the machine's CPU time went to others: another "
-        "benchmark, or a machine in use."
-    ),
     "service-restarted": (
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),
-    "retried": (
-        "The first attempt failed: this is the second, on a fresh service; the record tells both."
-    ),
+    "retried": "The first attempt failed: this is the second, on a fresh service.",
+    "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 
 

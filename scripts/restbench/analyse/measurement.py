@@ -89,3 +89,9 @@ class Measurement:
             return None
         own_pct = (self.machine_cpu_pct or 0.0) - (self.foreign_pct or 0.0)
         return 100 * (self.throughput_per_s or 0.0) / own_pct if own_pct > 0 else None
+
+
+def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
+    """A metric by its name, its own or one that only its driver measures; None without one."""
+    known: float | None = getattr(of, metric, None)
+    return of.extras.get(metric) if known is None and isinstance(of, Measurement) else known

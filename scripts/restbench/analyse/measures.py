@@ -8,7 +8,7 @@ from statistics import fmean
 
 from restbench.analyse import estimates, limits, warnings
 from restbench.analyse.flags import explain
-from restbench.analyse.measurement import Measurement
+from restbench.analyse.measurement import Measurement, number
 from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
@@ -31,7 +31,7 @@ class Row:
 
     cell: Cell
     shape: Shape | None
-    """None where the requests are of several sizes: those of `mix`."""
+    """None where the requests are of several sizes, those of `mix`, or no matrices."""
     test_ids: tuple[str, ...]
     measurements: tuple[Measurement, ...]
     mix: tuple[Kind, ...] = ()
@@ -104,12 +104,13 @@ class Row:
 
     def _values(self, metric: str) -> list[float]:
         blocks = self.measured if metric in COUNTS else self.right
-        values = [getattr(each, metric) for each in blocks]
-        return [] if None in values else values
+        values = [number(each, metric) for each in blocks]
+        return [] if None in values else [each for each in values if each is not None]
 
 
 def rows(run: Run) -> list[Row]:
-    """A row for every planned cell, in the order of the experiment's file."""
+    """A row for every planned cell, in the order of the experiment's file; last those that it has
+    on another machine alone."""
     definition = experiment.load(run.experiment_file)
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
     described = run.machine() if run.machine_file.exists() else {}
@@ -120,7 +121,7 @@ def rows(run: Run) -> list[Row]:
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
     return [
         row(definition, cell, planned[cell], tuple(blocks.get(cell.id, ())))
-        for cell in definition.all_cells()
+        for cell in dict.fromkeys((*definition.all_cells(), *planned))
         if cell in planned
     ]
 
@@ -130,4 +131,5 @@ def row(
 ) -> Row:
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
-    return Row(cell, None if mix else definition.shape(cell.complexity), ids, blocks, mix)
+    shape = None if mix or definition.npb else definition.shape(cell.complexity)
+    return Row(cell, shape, ids, blocks, mix)

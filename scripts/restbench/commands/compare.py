@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.commands.choosing import closed_run
 from restbench.commands.options import console
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
 from restbench.judge.compare import METRICS, Compared, Line, compare
 from restbench.judge.verdicts import ratio_text, said
+from restbench.store import store
 
 _RUN = "A run's name, its path, or 'latest'."
 
@@ -22,8 +22,13 @@ def compare_runs(
     first: Annotated[str, typer.Argument(metavar="RUN_A", help=_RUN)],
     second: Annotated[str, typer.Argument(metavar="RUN_B", help=_RUN)],
     metric: Annotated[
-        str, typer.Option(metavar="NAME", help=f"One of {', '.join(METRICS)}.")
-    ] = "throughput_per_s",
+        str,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of {', '.join(METRICS)}, or one of a driver's own; throughput_per_s, or the "
+            "driver's first.",
+        ),
+    ] = "",
     margin: Annotated[
         str, typer.Option(metavar="PERCENT", help="A smaller difference is not called one.")
     ] = "5%",
@@ -32,7 +37,7 @@ def compare_runs(
     ] = False,
 ) -> None:
     """Print the ratio second/first of every cell."""
-    runs = [closed_run(name) for name in (first, second)]
+    runs = [store.open_run(name) for name in (first, second)]
     found = compare(runs[0], runs[1], metric, _margin(margin), any_machine)
     console.print(_table(found, runs[0].name, runs[1].name))
     for note in _notes(found):
@@ -52,7 +57,10 @@ def _margin(text: str) -> float:
 
 
 def _table(found: Compared, first: str, second: str) -> Table:
-    table = Table(title=f"{HEADINGS[found.metric]}: {second} / {first}", title_justify="left")
+    table = Table(
+        title=f"{HEADINGS.get(found.metric, found.metric)}: {second} / {first}",
+        title_justify="left",
+    )
     table.add_column("Cell", overflow="fold")
     for heading in ("First", "Second", "Ratio, 95 %"):
         table.add_column(heading, justify="right")

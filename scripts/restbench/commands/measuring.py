@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from restbench.analyse import exported
-from restbench.commands import npb_bench, results, running
-from restbench.commands.choosing import closed_run, with_raw_data
+from restbench.commands import results, running
+from restbench.commands.choosing import with_raw_data
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
@@ -22,7 +22,6 @@ from restbench.commands.options import (
 )
 from restbench.commands.ordering import order_for
 from restbench.commands.results import Presented
-from restbench.experiment.npb_experiment import is_npb
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration
 from restbench.judge import study
@@ -45,11 +44,7 @@ def show_plan(
 ) -> None:
     """Print the cells, their groups and the time; start nothing."""
     if run:
-        _show_rest(closed_run(run))
-        return
-    path = store.experiment_file(name)
-    if is_npb(path):
-        npb_bench.show_plan(path, profile or DEFAULT_PROFILE, cells)
+        _show_rest(store.open_run(run))
         return
     order = order_for(name, profile or DEFAULT_PROFILE, cells, [], minutes)
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
@@ -90,10 +85,6 @@ def run_experiment(  # noqa: PLR0913 - one option each
     resume: ResumeOption = False,
 ) -> None:
     """Run an experiment and print its tables."""
-    path = store.experiment_file(name)
-    if is_npb(path):
-        npb_bench.run_experiment(path, profile, cells, attach or [], resume=resume)
-        return
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = order_for(name, profile, cells, attach or [], minutes)
@@ -101,7 +92,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
             raise BadConfiguration(
                 f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
             )
-        begun = running.unfinished(order, order.claims_text, resume=resume)
+        begun = running.unfinished(order, resume=resume)
         presented = measured(order, begun)
     end(account, presented)
 
@@ -115,7 +106,7 @@ def extend_run(
     """Go on with a finished run: more blocks for what is undecided."""
     if minutes <= 0:
         raise BadConfiguration(f"--minutes {minutes:g}: give a time above 0")
-    run = with_raw_data(closed_run(name))
+    run = with_raw_data(name)
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = extending.order_of(run, minutes)
@@ -134,11 +125,11 @@ def end(account: Account, presented: Presented) -> None:
 
 def measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with."""
+    console.print(_cost(order))
     with phases.spent_on("checks"):
         for note in environment.check(order):
             console.print(f"note   {note}", soft_wrap=True)
-        run = running.run_for(order, begun)
-    console.print(_cost(order))
+        run = begun or running.begun_now(order)
     with running.kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)

@@ -11,12 +11,11 @@ from rich.table import Table
 
 from restbench.commands.options import console
 from restbench.drive import npb_direct
-from restbench.drive.npb_direct import Program
+from restbench.drive.npb_direct import KernelRun, Program
 from restbench.experiment.cell import STRATEGIES, ServiceName
-from restbench.experiment.npb_work import CLASSES, Work
+from restbench.experiment.npb import CLASSES, Work
 from restbench.failures import BadConfiguration
 from restbench.machine import machine_lock, watch
-from restbench.store.npb_records import KernelRun
 
 RUN_MAX_S = 3600.0
 

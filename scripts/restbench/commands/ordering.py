@@ -54,9 +54,10 @@ def _claims_text(path: Path, loaded: Experiment) -> str | None:
     if loaded.claims is None:
         return None
     file = store.beside(path, loaded.claims)
-    claims = claim_file.load(file)
+    content = file.read_bytes()
+    claims = claim_file.parse(content, str(file))
     claim_file.check_complexities(claims, loaded.levels, str(file))
-    return file.read_text(encoding="utf-8")
+    return content.decode("utf-8")
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:

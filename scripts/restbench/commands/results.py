@@ -8,13 +8,10 @@ from typing import Annotated
 
 import typer
 
-from restbench.analyse import npb_results
 from restbench.analyse.measures import Row, rows
-from restbench.commands import npb_bench
-from restbench.commands.choosing import closed_run, with_raw_data
+from restbench.commands.choosing import with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.drive import dashboards
-from restbench.experiment.npb_experiment import is_npb
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
 from restbench.show import export, keep, pictures, report, tables, terminal
@@ -32,9 +29,7 @@ def build_report(name: RunArgument = "latest") -> None:
     """Make tables, figures and page again."""
     run = store.open_run(name)
     run.require_read()
-    if is_npb(run.experiment_file):
-        npb_bench.build_report(with_raw_data(run))
-    elif run.has_raw_data:
+    if run.has_raw_data:
         _analyse(run)
     else:
         _show(run, exported.read(run.exported_file))
@@ -45,7 +40,7 @@ def build_dashboard(
     cell: Annotated[str, typer.Argument(help="A cell's id, as 'restbench plan' prints it.")],
 ) -> None:
     """Make the JMeter dashboard of one cell."""
-    run = with_raw_data(closed_run(name))
+    run = with_raw_data(name)
     for page in dashboards.write(run, cell):
         console.print(str(page))
 
@@ -55,17 +50,13 @@ def keep_run(
     kept: Annotated[str, typer.Argument(help="Name of the copy's folder in results/.")],
 ) -> None:
     """Copy a run without its raw data, to be kept in git."""
-    kernels = is_npb(store.open_run(name).experiment_file)
-    run = with_raw_data(store.open_run(name) if kernels else closed_run(name))
+    run = with_raw_data(name)
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    if kernels:
-        keep.keep_kernels(run, npb_results.results(run), target)
-    else:
-        export.write(run, rows(run), _note)
-        write_text(LIBRARY, theme.library())
-        keep.keep(run, target, LIBRARY)
+    export.write(run, rows(run), _note)
+    write_text(LIBRARY, theme.library())
+    keep.keep(run, target, LIBRARY)
     console.print(str(target.path), soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""What both kinds of `run` share: a folder for the raw data, and what is said when it ends."""
+"""What `run` and `extend` share: a folder for the raw data, and what is said when it ends."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from restbench.commands.options import console
+from restbench.experiment.order import Order
 from restbench.failures import Interrupted, NotAsBegun, StorageProblem
 from restbench.machine import clock, storage, watch
 from restbench.schedule import resuming
-from restbench.schedule.begin import Ordered
 from restbench.store import run_lock, store
 from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 
-def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run | None:
+def unfinished(order: Order, *, resume: bool) -> Run | None:
     """The run to go on with, if that is asked for and there is one: the newest that was ordered in
     just this way. Where there is none the user is told."""
     if not resume:
         return None
-    known = resuming.unfinished(order, claims_text, store.runs(), _note)
+    known = resuming.unfinished(order, store.runs(), _note)
     found = next((each.run for each in known if not each.differences), None)
     if found is None:
         wanted = f"{order.experiment.name} with profile {order.profile_name}"
@@ -30,16 +30,10 @@ def unfinished(order: Ordered, claims_text: str | None, *, resume: bool) -> Run 
     return found
 
 
-def run_for(order: Ordered, unfinished_run: Run | None) -> Run:
-    """The folder of the run: of one to go on with, or of one that begins now, named by its time.
-    Killed before it has begun the latter leaves no folder; one that goes on is never taken away.
-
-    EnvironmentProblem where what is measured is not as it was.
-    """
+def begun_now(order: Order) -> Run:
+    """The folder of a run that begins now, named by its time. Killed before it has begun it leaves
+    no folder."""
     watch.begin()  # before there is a folder that may have to go again
-    if unfinished_run:
-        resuming.require_same_surroundings(unfinished_run)
-        return unfinished_run
     stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
     begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
     watch.unless(begun.path, *BEGUN)  # at once: whatever is next may end us

@@ -28,8 +28,9 @@ def require_jmeter() -> None:
 
 
 def version() -> str:
-    """JMeter's version, from the name of its jar."""
-    return _jars()[0].stem.rpartition("-")[2]
+    """JMeter's version, from the name of its jar; `none` where it is not installed."""
+    jars = _jars()
+    return jars[0].stem.rpartition("-")[2] if jars else "none"
 
 
 def _jars() -> list[Path]:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import httpx
 
 from restbench.deploy.service import Service
 from restbench.drive import npb_direct
+from restbench.drive.npb_direct import KernelRun
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb_work import Work
+from restbench.experiment.npb import Work, body
 from restbench.failures import EnvironmentProblem, NotOffered
-from restbench.store.npb_records import ServedRun
 
 _TOO_LARGE = httpx.codes.REQUEST_ENTITY_TOO_LARGE
 
 
+@dataclass(frozen=True)
+class ServedRun:
+    """One call of the service."""
+
+    answer: KernelRun
+    client_seconds: float
+    """From before the request is sent until the whole answer is there."""
+
+    @property
+    def overhead_seconds(self) -> float:
+        """What the call cost beside the kernel and its input."""
+        return self.client_seconds - self.answer.total_seconds
+
+
 class Refused(EnvironmentProblem):
     """The class needs more memory than the service may take (error 010); the message is its own."""
-
-
-def body(work: Work) -> bytes:
-    """The request: the input is built for each, as a client gets it who says nothing of it."""
-    asked = {"requestId": 1, "class": work.npb_class, "generate": True}
-    return json.dumps(asked, separators=(",", ":")).encode()
 
 
 def calls(
@@ -39,7 +47,7 @@ def calls(
     request = service.client.build_request(
         "POST",
         url,
-        content=body(work),
+        content=body(work.level),
         headers={"Content-Type": "application/json"},
         timeout=run_max_s,
     )

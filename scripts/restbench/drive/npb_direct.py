@@ -4,24 +4,44 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from restbench.deploy import programs
 from restbench.experiment.cell import ServiceName
-from restbench.experiment.npb_work import Work
+from restbench.experiment.npb import Work
 from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
-from restbench.store.npb_records import KernelRun
 
 #: What both programs end with when they cannot do what was asked for.
 NOT_POSSIBLE = 2
 #: For the start of the process, beside its runs.
 START_S = 60.0
+
+
+class KernelRun(BaseModel):
+    """What a kernel answers for itself, in the service and without it (contract, NpbResult)."""
+
+    model_config = ConfigDict(
+        frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore"
+    )
+    kernel: str
+    npb_class: str = Field(alias="class")
+    verified: bool
+    value: float | tuple[tuple[float, float], ...]
+    reference: float | tuple[tuple[float, float], ...]
+    iterations: int
+    kernel_seconds: float = Field(gt=0)
+    """NPB's timed region, by the kernel's own clock."""
+    total_seconds: float = Field(gt=0)
+    """The same with the generation of its input."""
+    mops: float
+    """Millions of operations per second of the timed region, as NPB counts them."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,8 @@ class Program:
     """As `taskset -c` takes them."""
     generate: bool = True
     """Whether each run builds its own input, as a request does by default."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Variables of its environment, as the service has them."""
 
     @property
     def arguments(self) -> list[str]:
@@ -45,20 +67,20 @@ class Program:
         return [self.work.kernel, self.work.npb_class, *asked]
 
 
-def java_program() -> list[str]:
+def java_program(settings: Mapping[str, str]) -> list[str]:
     """Of the Java service's archive, in the same JVM with the same flags."""
     if not programs.JAR.exists():
         raise EnvironmentProblem(f"{programs.JAR} is missing: run 'make setup'")
-    return [*jvm.command(), "-jar", str(programs.JAR), "npb"]
+    return [*jvm.command(settings), "-jar", str(programs.JAR), "npb"]
 
 
-def python_program() -> list[str]:
+def python_program(settings: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as Java's
     """Of the Python service, in this virtual environment."""
     path = f"PYTHONPATH={programs.PYTHON_SERVICE}"
     return ["env", path, sys.executable, "-m", "restbench_service.direct"]
 
 
-PROGRAMS: dict[ServiceName, Callable[[], list[str]]] = {
+PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
     "java": java_program,
     "python": python_program,
 }
@@ -66,7 +88,7 @@ PROGRAMS: dict[ServiceName, Callable[[], list[str]]] = {
 
 def command(program: Program) -> list[str]:
     """The command line, bound to our own life."""
-    line = [*PROGRAMS[program.service](), *program.arguments]
+    line = [*PROGRAMS[program.service](program.settings), *program.arguments]
     return process.bound_to_us(line, program.cores)
 
 
@@ -77,7 +99,7 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     longer than `run_max_s` a run; BadConfiguration where it cannot do what it was asked for.
     """
     log.unlink(missing_ok=True)
-    started = process.start(command(program), log)
+    started = process.start(command(program), log, dict(program.settings))
     code: int | None = None
     try:
         with suppress(subprocess.TimeoutExpired):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restbench.experiment import mix
+from restbench.experiment import mix, npb
 from restbench.experiment.cell import Kind, Shape
 from restbench.experiment.experiment import Experiment
 from restbench.store.writing import write_text
@@ -72,12 +72,16 @@ def requests_of(experiment: Experiment, complexity: str) -> Requests:
 def files_of(
     experiment: Experiment, complexity: str, folders: Callable[[str], Path]
 ) -> dict[Path, str]:
-    """The text of each file that the JMeter plan reads; `folders` gives a level's folder."""
+    """The text of each file that the JMeter plan reads, or of the request for a kernel; `folders`
+    gives a level's folder."""
+    if experiment.npb:
+        return {folders(complexity) / "body.json": npb.body(complexity).decode()}
     found: dict[Path, str] = {}
-    for name, payload in requests_of(experiment, complexity).payloads.items():
+    requests = requests_of(experiment, complexity)
+    for name, payload in requests.payloads.items():
         found |= payload.files(folders(name))
-    if kinds := experiment.mix(complexity):
-        shares = {kind.name: kind.share for kind in kinds}
+    if requests.mix:
+        shares = {kind.name: kind.share for kind in requests.mix}
         order = mix.order(shares, f"{experiment.seed} {complexity}")
         found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
     return found

@@ -13,7 +13,19 @@ from restbench.experiment.selection import Positive, Strict, Where
 from restbench.machine.placement import Placement
 
 Expectation = Literal["greater", "less", "same", "not greater", "not less"]
-Metric = Literal["throughput_per_s", "mean_ms", "p95_ms", "cpu_ms_per_request"]
+Metric = Literal[
+    "throughput_per_s",
+    "mean_ms",
+    "p95_ms",
+    "cpu_ms_per_request",
+    # Of NAS kernels (schedule.npb):
+    "fresh_s",
+    "warm_s",
+    "warm_total_s",
+    "service_s",
+    "service_total_s",
+    "client_s",
+]
 Margin = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -60,6 +72,8 @@ class Part(Strict):
     """
 
     metric: Metric
+    over: Metric | None = None
+    """Of the denominator, where it is another."""
     kind: str = ""
     """Of a mix the kind of request whose metric is meant, on both sides; a level of this name has
     no other. Empty: all requests."""
@@ -84,6 +98,8 @@ class Part(Strict):
     """The claim's own, where it says more than a difference."""
     study_value: Annotated[float, Field(gt=0)] | None = None
     """The ratio in the study, where it is published as a number."""
+    study_values: dict[str, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
+    """The same by the level of complexity, of a part that has several."""
     pooled: bool = False
     """Whether it is asked of any cell like these: of the geometric mean over all questions of the
     claim that are pooled, with an interval for another cell. A single one can only contradict."""

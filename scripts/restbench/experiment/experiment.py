@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
 
-from restbench.experiment import columns, design
+from restbench.experiment import columns, design, npb
 from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
@@ -25,10 +25,11 @@ from restbench.experiment.cell import (
 )
 from restbench.experiment.design import Design, Level
 from restbench.experiment.mix import Shares, require_known
+from restbench.experiment.npb import Npb, Published, Runs
 from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Many, Positive, Strict, Where
+from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Placement
@@ -49,6 +50,7 @@ class CellGroup(Strict):
     service: ServiceName
     strategy: Annotated[list[str], Many]
     complexity: Annotated[list[str], Many]
+    """In which `*` stands for anything."""
     users: Annotated[list[Positive], Many]
     placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
     front: Annotated[list[Front], Many] = Field(default=["none"])
@@ -66,11 +68,15 @@ class CellGroup(Strict):
                 )
         return self
 
-    def cells(self) -> list[Cell]:
-        """The group's cells in the order of the file."""
-        levels = [
-            [self.service] if factor == "service" else getattr(self, factor) for factor in FACTORS
-        ]
+    def cells(self, defined: Sequence[str] = ()) -> list[Cell]:
+        """The group's cells in the order of the file; `*` in a level of complexity stands for those
+        that are `defined`."""
+        named = [level for each in self.complexity for level in defined if is_any(level, [each])]
+        own: dict[str, list[str]] = {
+            "service": [self.service],
+            "complexity": named or self.complexity,
+        }
+        levels = [own.get(factor, getattr(self, factor)) for factor in FACTORS]
         return [
             Cell(**dict(zip(FACTORS, combination, strict=True)))
             for combination in itertools.product(*levels)
@@ -121,13 +127,13 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load"] = "closed-load"
-    """What sends the load of its trials."""
+    driver: Literal["closed-load", "open-load", "npb"] = "closed-load"
+    """What takes its trials."""
     views: Annotated[
-        list[Literal["study", "limits", "factorial", "builds"]], Field(min_length=1)
+        list[Literal["study", "limits", "factorial", "npb", "builds"]], Field(min_length=1)
     ] = Field(default=["study"])
     """What is made of its trials."""
-    complexities: dict[str, ShapeEntry]
+    complexities: dict[str, ShapeEntry] = Field(default_factory=dict)
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -146,13 +152,19 @@ class Experiment(Strict):
     """What the driver of an open load needs to know."""
     thresholds: Thresholds | None = None
     """Of a comparison of two builds, which every cell is then in."""
+    npb: Npb | None = None
+    """What the driver of NAS kernels needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
-    def _open_loads_are_described(self) -> Self:
-        if (self.driver == "open-load") != (self.open is not None):
-            raise ValueError("driver 'open-load' needs a table [open], and no other driver has one")
-        if "limits" in self.views and self.open is None:
-            raise ValueError("views: 'limits' are those of driver 'open-load'")
+    def _drivers_are_described(self) -> Self:
+        for driver, table, view in (("open-load", "open", "limits"), ("npb", "npb", "npb")):
+            is_described = getattr(self, table) is not None
+            if (self.driver == driver) != is_described:
+                raise ValueError(
+                    f"driver '{driver}' needs a table [{table}], and no other driver has one"
+                )
+            if view in self.views and not is_described:
+                raise ValueError(f"views: '{view}' is that of driver '{driver}'")
         return self
 
     @model_validator(mode="after")
@@ -167,6 +179,11 @@ class Experiment(Strict):
                     f"{'is' if self.thresholds else 'is not'} there (got {group.build})"
                 )
         return self
+
+    @property
+    def sends_load(self) -> bool:
+        """Whether its driver needs the load generator."""
+        return self.npb is None
 
     @field_validator("factorial", mode="before")
     @classmethod
@@ -193,13 +210,25 @@ class Experiment(Strict):
                     f"factorial: complexity: '{cell.complexity}' is not defined; "
                     f"defined are {', '.join(self.levels)}"
                 )
+        defined = self.levels
         for group in self.cells:
             for level in group.complexity:
-                if level not in self.levels:
+                if not any(is_any(each, [level]) for each in defined):
                     raise ValueError(
                         f"cells '{group.name}': complexity: '{level}' is not defined; "
-                        f"defined are {', '.join(self.levels)}"
+                        f"defined are {', '.join(defined)}"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _kernels_can_be_run(self) -> Self:
+        if self.npb is None:
+            return self
+        for name, profile in self.profiles.items():
+            measured = [cell.complexity for cell in self.all_cells() if profile.measures(cell)]
+            self.npb.require_runs(name, measured)
+        if any((cell.users, cell.front) != (1, "none") for cell in self.all_cells()):
+            raise ValueError("cells: driver 'npb' calls one at a time: users = 1, and no front")
         return self
 
     @model_validator(mode="after")
@@ -212,8 +241,8 @@ class Experiment(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: those of one size, then the mixes."""
-        return (*self.complexities, *self.mixes)
+        """Every level of complexity: those of one size, then the mixes, or the kernels."""
+        return (*self.complexities, *self.mixes, *(npb.levels() if self.npb else ()))
 
     def shape(self, complexity: str) -> Shape:
         """The operand sizes of a level of one size."""
@@ -228,7 +257,8 @@ class Experiment(Strict):
 
     def all_cells(self) -> list[Cell]:
         """Every cell once, in the order of the file."""
-        grouped = [cell for group in self.cells for cell in group.cells()]
+        defined = self.levels
+        grouped = [cell for group in self.cells for cell in group.cells(defined)]
         return list(dict.fromkeys([*self.corners(), *grouped]))
 
     def corners(self) -> list[Cell]:
@@ -315,16 +345,19 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "figures": Figure,
         "open": OpenLoad,
         "thresholds": Thresholds,
+        "npb": Npb,
     }
-    parts_of_open: dict[str, type[BaseModel]] = {
+    parts_of_part: dict[str, type[BaseModel]] = {
         "pilot": Pilot,
         "steps": Steps,
         "rates": Rates,
         "objective": Objective,
+        "runs": Runs,
+        "published": Published,
     }
     nested = (
         Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
     )
-    if nested is OpenLoad and len(location) > 2:
-        nested = parts_of_open[str(location[1])]
+    if nested in (OpenLoad, Npb) and len(location) > 2:
+        nested = parts_of_part[str(location[1])]
     return list((Experiment if len(location) == 1 else nested).model_fields)

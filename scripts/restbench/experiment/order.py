@@ -38,3 +38,8 @@ class Order:
     attached: dict[ServiceName, str] = field(default_factory=dict)
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
     """The builds that cells name, but for this checkout."""
+
+    @property
+    def build_folders(self) -> dict[Build, Path]:
+        """Where each of them lies."""
+        return {name: each.path for name, each in self.builds.items()}

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import Protocol
 
 from restbench.experiment.cell import FACTORS, Cell, ServiceGroup
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
-from restbench.experiment.selection import Where
+from restbench.experiment.selection import Where, is_any
 from restbench.failures import BadConfiguration
 
 
-class HasCells(Protocol):
-    """An experiment of any kind."""
-
-    @property
-    def name(self) -> str:
-        """The experiment's name."""
-
-    def all_cells(self) -> list[Cell]:
-        """Every cell once."""
-
-
-def parse_filter(text: str, experiment: HasCells) -> Where:
+def parse_filter(text: str, experiment: Experiment) -> Where:
     """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
     wanted: dict[str, list[str]] = {}
     for term in text.split():
@@ -38,12 +26,13 @@ def parse_filter(text: str, experiment: HasCells) -> Where:
     return Where.model_validate(wanted)
 
 
-def _check_levels(wanted: dict[str, list[str]], experiment: HasCells) -> None:
+def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
     cells = experiment.all_cells()
     for factor, levels in wanted.items():
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
         for level in levels:
-            if level not in known:
+            is_known = factor == "complexity" and any(is_any(each, [level]) for each in known)
+            if not is_known and level not in known:
                 raise BadConfiguration(
                     f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
                     f"it has {', '.join(known)}"

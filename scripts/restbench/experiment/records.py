@@ -44,15 +44,6 @@ class Window(Record):
         return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
 
 
-class Before(Record):
-    """The machine just before a cell's load, when nothing of ours should be at work (rule 12)."""
-
-    foreign_pct: float
-    """CPU time of everything but the service and ourselves, percent of the machine."""
-    load1: float
-    """The load average over the minute before, which our own last cell is part of."""
-
-
 class LongWindow(Record):
     """One long window of one cell: `window.json`. The raw files lie beside it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -25,7 +26,8 @@ class Strict(BaseModel):
 
 
 class Where(Strict):
-    """A selection of cells: a cell matches when each named factor has one of the given levels."""
+    """A selection of cells: a cell matches when each named factor has one of the given levels. In a
+    level of complexity `*` stands for anything."""
 
     service: Annotated[list[ServiceName], Many] | None = None
     strategy: Annotated[list[str], Many] | None = None
@@ -42,4 +44,10 @@ class Where(Strict):
             wanted is None or getattr(cell, factor) in wanted
             for factor in FACTORS
             for wanted in [getattr(self, factor)]
-        )
+            if factor != "complexity"
+        ) and (self.complexity is None or is_any(cell.complexity, self.complexity))
+
+
+def is_any(level: str, patterns: list[str]) -> bool:
+    """Whether a level of complexity is one of these, in which `*` stands for anything."""
+    return any(fnmatchcase(level, each) for each in patterns)

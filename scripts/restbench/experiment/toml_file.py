@@ -26,10 +26,9 @@ def read(path: Path, kind: type[M]) -> M:
         raise BadConfiguration(f"{path}: {key}: {problem['msg']}") from error
 
 
-def kind_of(path: Path) -> str:
-    """What kind of experiment a file says it is; empty for one of closed load, or none at all."""
+def is_old_npb(path: Path) -> bool:
+    """Whether a file says, as only earlier versions did, that it is an NPB experiment."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        return str(told.get("kind") or told.get("driver", "")).removeprefix("closed-load")
+        return tomllib.loads(path.read_text(encoding="utf-8")).get("kind") == "npb"
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
-        return ""
+        return False

@@ -198,9 +198,7 @@ def _how_sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
     """The intervals, or that there are none, and what CPU time says to it."""
     if not groups:
         return "There is nothing to be sure of."
-    absent = dict.fromkeys(name for each in groups for name in each.absent)
-    lacking = f" Not measured in every combination: {_and(absent)}." if absent else ""
-    return f"{_statistics(groups)} {_by_cpu_time(groups, cheapest)}{lacking}"
+    return f"{_statistics(groups)} {_by_cpu_time(groups, cheapest)}"
 
 
 def _statistics(groups: Sequence[Leader]) -> str:

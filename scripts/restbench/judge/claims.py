@@ -24,7 +24,9 @@ WORDS: dict[str, str] = {
     "mean_ms": "mean latency",
     "p95_ms": "p95",
     "cpu_ms_per_request": "CPU time per request",
-    "kernel_s": "time",
+    **dict.fromkeys(
+        ("fresh_s", "warm_s", "warm_total_s", "service_s", "service_total_s", "client_s"), "time"
+    ),
 }
 #: How many parts a sentence names.
 NAMED = 3
@@ -202,23 +204,31 @@ def _asked(parts: Sequence[Part], run: _Run) -> list[Asked]:
 
 def _ask(part: Part, question: Question, rows: Mapping[Cell, Row], margin: float) -> Asked:
     """One question of a part, its two sides found in the rows."""
-    terms = (question.numerator, question.denominator)
-    cells = tuple(dict.fromkeys(cell for term in terms for cell in term.cells))
+    sides = ((question.numerator, part.metric), (question.denominator, part.over or part.metric))
+    cells = tuple(dict.fromkeys(cell for term, _ in sides for cell in term.cells))
 
     def ratio(of: Mapping[Cell, Row]) -> Comparison:
-        first, second = (side(term, part.metric, of, part.kind)[1] for term in terms)
+        first, second = (side(term, metric, of, part.kind)[1] for term, metric in sides)
         return paired(first, second, margin)
 
+    names = [side(term, metric, rows, part.kind)[0] for term, metric in sides]
+    if part.over:
+        names = [f"{names[0]} {in_words(part.metric)}", in_words(part.over)]
     return Asked(
-        " / ".join(side(term, part.metric, rows, part.kind)[0] for term in terms),
+        " / ".join(names),
         part.metric,
         part.expect,
         tuple(cell.id for cell in cells),
         ratio(rows),
-        part.study_value,
+        part.study_value or part.study_values.get(cells[0].complexity),
         unmeasurable(part.metric, part.expect, cells, rows, ratio),
         part.pooled,
     )
+
+
+def in_words(metric: str) -> str:
+    """A time without its unit: `warm total`."""
+    return metric.removesuffix("_s").replace("_", " ")
 
 
 def _pool(asked: Sequence[Asked]) -> Asked:

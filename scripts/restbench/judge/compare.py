@@ -3,7 +3,7 @@ interval, and whether the second run is really worse."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -32,6 +32,10 @@ METRICS: dict[str, bool] = {
     "compute_ms": False,
     "serialize_ms": False,
 }
+#: What is compared where nobody says: the first of these that the runs have.
+DEFAULTS = ("limit_per_s", "service_s", "throughput_per_s")
+#: How those metrics end, of which more is better, that are a driver's own.
+RATES = ("_per_s", "mops")
 #: What of a machine's description may differ between two runs of it, and is then said.
 VERSIONS = (
     "kernel",
@@ -82,17 +86,21 @@ class Compared:
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
 ) -> Compared:
-    """Compare two runs of one machine (of any, where told so); else BadConfiguration.
+    """Compare two runs of one machine (of any, where told so); else BadConfiguration. Without a
+    metric it is the first of DEFAULTS.
 
     The intervals are log-Welch over the blocks of each run: they hold what differs from block to
     block, and not what differs between two days. Holm counts all cells of the table.
     """
-    if metric not in METRICS:
-        raise BadConfiguration(f"--metric {metric}: choose one of {', '.join(METRICS)}")
-    notes = _differences(_machine(first), _machine(second), any_machine)
     rows = [{row.cell: row for row in exported.rows(run)} for run in (first, second)]
+    known = _metrics(rows[0].values())
+    metric = metric or next(name for name in DEFAULTS if name in known)
+    if metric not in known:
+        raise BadConfiguration(f"--metric {metric}: choose one of {', '.join(known)}")
+    notes = _differences(_machine(first), _machine(second), any_machine)
     common = [cell for cell in rows[0] if cell in rows[1]]
-    lines = _lines([(rows[0][cell], rows[1][cell]) for cell in common], metric, margin)
+    pairs = [(rows[0][cell], rows[1][cell]) for cell in common]
+    lines = _lines(pairs, metric, margin)
     if all(line.comparison.estimate is None and line.change != "worse" for line in lines):
         raise BadConfiguration(f"{first.name} and {second.name}: no cell has {metric} in both")
     return Compared(
@@ -102,6 +110,12 @@ def compare(
         tuple(cell.id for cell in rows[1] if cell not in rows[0]),
         (*notes, *_commits(first, second)),
     )
+
+
+def _metrics(rows: Iterable[Row]) -> list[str]:
+    """METRICS, and what the driver of these rows alone measures."""
+    extras = [name for row in rows for each in row.measured for name in each.extras]
+    return list(dict.fromkeys((*METRICS, *extras)))
 
 
 def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list[Line]:
@@ -139,7 +153,8 @@ def _change(one: Row, two: Row, metric: str, found: Comparison, verdict: Verdict
         return "worse"
     if verdict != "contradicted" or found.estimate is None:
         return "none" if verdict == "reproduced" else "unknown"
-    return "better" if (found.estimate > 1) == METRICS[metric] else "worse"
+    more_is_better = METRICS.get(metric, metric.endswith(RATES))
+    return "better" if (found.estimate > 1) == more_is_better else "worse"
 
 
 def _machine(run: Run) -> dict[str, Any]:

@@ -4,10 +4,10 @@ printed (Markdown, terminal, page)."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from restbench.analyse.exported import rows_of
 from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
 from restbench.experiment import claim_file, columns
@@ -17,8 +17,8 @@ from restbench.experiment.records import Proof
 from restbench.experiment.statistics import Interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.machine import machine
 from restbench.store import exported
+from restbench.store.exported import Exported
 from restbench.store.store import Run
 
 #: What a table of the study shows; the rest of the row is in the whole matrix.
@@ -132,14 +132,6 @@ def not_measured(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def machine_line(described: Mapping[str, Any]) -> str:
-    """The machine in one line."""
-    try:
-        return machine.one_line(dict(described))
-    except KeyError:
-        return "machine not recorded"
-
-
 def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     """How many blocks there are, and what that means for intervals."""
     measured = max((len(row.measured) for row in rows), default=0)
@@ -175,6 +167,15 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
         return []
     minutes = _minutes(run)
     return claims.decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
+
+
+def decisions_of(told: Exported) -> list[Decision]:
+    """The same of a run's file."""
+    text = told.experiment.claims_toml
+    if text is None:
+        return []
+    found = claim_file.parse(text.encode(), f"{told.run}/claims.toml")
+    return claims.decide(found, rows_of(told), told.proofs, told.manifest.minutes or None)
 
 
 def _minutes(run: Run) -> float | None:

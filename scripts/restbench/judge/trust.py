@@ -103,7 +103,10 @@ def warned(rows: Sequence[Row]) -> str:
             f"{len(found)} of {len(rows)} cells have a warning; the largest may bias a number by "
             f"{worst.bias_percent:.0f} % ({worst.kind.replace('-', ' ')})."
         )
-    return f"{told} No number: {named(lacking)}." if lacking else told
+    if not lacking:
+        return told
+    cells = lacking[0] if len(lacking) == 1 else f"{len(lacking)} cells"
+    return f"{told} Without a number: {cells}."
 
 
 def named(names: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from restbench import ROOT
 from restbench.machine import jvm, placement, speed, watch
 
-PACKAGES = ("flask", "gunicorn", "numpy", "scipy", "matplotlib")
+PACKAGES = ("flask", "gunicorn", "numpy", "scipy")
 
 
 def describe() -> dict[str, Any]:
@@ -121,6 +121,17 @@ def one_line(machine: dict[str, Any]) -> str:
         f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
         f"{machine['java']}, Python {machine['python']}"
     )
+
+
+def short(machine: Mapping[str, Any]) -> str:
+    """Its processor, cores and memory, as far as they are known."""
+    cores, memory_mib = machine.get("cores_online"), machine.get("memory_mib")
+    known = [
+        machine.get("processor"),
+        f"{cores} cores" if cores else None,
+        f"{memory_mib / 1024:.0f} GiB" if memory_mib else None,
+    ]
+    return ", ".join(filter(None, known)) or "machine not recorded"
 
 
 def _installed_version(package: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,6 @@ from pathlib import Path
 from restbench.failures import StorageProblem
 
 MIB = 1 << 20
-#: So much is left free while a run goes on: records, manifest and report can still be written then.
-#: A load writes at most a few MiB a second, and room is looked at ten times a second.
-RESERVE_BYTES = 16 * MIB
 #: What must be free when a run begins: an hour's trials, its tables and its page. A disk that fills
 #: up all the same ends the run, and keeps what was measured.
 ROOM_BYTES = 32 * MIB
@@ -76,15 +72,16 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
-def free_bytes(folder: Path) -> int:
-    """What may still be written on the disk of a folder."""
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
-
-
 def require_room(folder: Path) -> None:
-    """StorageProblem where a folder's disk has no room for a run."""
-    free = free_bytes(folder)
+    """StorageProblem where a folder cannot be written to, or its disk has no room for a run."""
+    trial = temporary(folder / "trial")
+    with writing(folder):
+        try:
+            _write_through(trial)
+        finally:
+            trial.unlink(missing_ok=True)
+    disk = os.statvfs(folder)
+    free = disk.f_bavail * disk.f_frsize
     if free < ROOM_BYTES:
         raise StorageProblem(
             f"{folder}: {_mib(free)} MiB are free, a run needs {_mib(ROOM_BYTES)} MiB: free some "
@@ -92,46 +89,11 @@ def require_room(folder: Path) -> None:
         )
 
 
-def watch_room(folder: Path) -> None:
-    """StorageProblem where the disk of a folder is about to be full. Costs a system call."""
-    free = free_bytes(folder)
-    if free < RESERVE_BYTES:
-        raise StorageProblem(
-            f"{folder}: the disk is full ({_mib(free)} MiB are free, {_mib(RESERVE_BYTES)} are "
-            "kept for the records): free some space on it"
-        )
-
-
-def require_written(folder: Path, *written: Path) -> None:
-    """StorageProblem where what others wrote into a folder may be cut off: nothing more can be
-    written there now, or a file has reached the size that it may have.
-
-    JMeter does not say that a line of its JTL was lost: it has to be looked at from outside.
-    """
-    watch_room(folder)
-    trial = temporary(folder / "trial")
-    with writing(folder):
-        try:
-            _write_through(trial)
-        finally:
-            trial.unlink(missing_ok=True)
-    limit = _file_limit()
-    for path in written:
-        if limit is not None and path.exists() and path.stat().st_size >= limit:
-            raise StorageProblem(_told(path, errno.EFBIG, _OF_THE_PLACE[errno.EFBIG]))
-
-
 def _write_through(path: Path) -> None:
     with path.open("wb") as output:
         output.write(b"\0" * TRIAL_BYTES)
         output.flush()
         os.fsync(output.fileno())
-
-
-def _file_limit() -> int | None:
-    """The largest size of a file that we and our children may write, bytes; None without limit."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _told(place: Path | str, number: int, mend: str) -> str:

@@ -136,7 +136,7 @@ def remove(path: Path) -> None:
 
 def unless(folder: Path, *patterns: str) -> None:
     """A folder that goes when we end, where nothing in it is called like one of these by then
-    (`manifest.json`, `raw/*/*/npb.json`)."""
+    (`manifest.json`)."""
     _order("unless", folder, *patterns)
 
 

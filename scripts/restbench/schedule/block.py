@@ -1,34 +1,31 @@
-"""One block: fresh services, warm-up, then interleaved trials of every cell (method, rules 1-5)."""
+"""One block: trials of every cell on processes that are fresh for it (method, rules 1-5)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 
-from restbench.drive import generator, monitor
-from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
-from restbench.experiment.plan import service_group
-from restbench.machine import clock, process, speed
+from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import allowed_cores, core_list, place
-from restbench.schedule import preparation
-from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.machine.placement import allowed_cores, place
+from restbench.schedule import npb, under_load
+from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.driver import Driver
 from restbench.schedule.open_load import OpenDriver
 from restbench.schedule.taking import take_round
 from restbench.store.store import Run
 
-#: What sends the load of a kind of experiment, by the name in its file.
-DRIVERS: dict[str, Callable[[BlockRun], Driver]] = {
-    "closed-load": ClosedDriver,
-    "open-load": OpenDriver,
+#: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
+#: up as long as its context lasts.
+DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[Driver]]] = {
+    "closed-load": partial(under_load.opened, ClosedDriver),
+    "open-load": partial(under_load.opened, OpenDriver),
+    "npb": npb.opened,
 }
-#: Requests that never reached the service, or whose answer never came, are in one count alone.
-COUNT_TOLERANCE = 0.001
 
 
 def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
@@ -42,86 +39,9 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     cores = place("unbound", allowed_cores(), run.load_cores())
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
-    with _opened(order, run, wanted, view) as here:
-        here.progress.until = ends
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-        counted = _counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = DRIVERS[order.experiment.driver](here)
-        with spent_on("pilot"):
-            driver.pilot()
+    with DRIVERS[order.experiment.driver](order, run, wanted, view) as driver:
+        driver.here.progress.until = ends
         with spent_on("trials"):
             for planned in driver.rounds(ends - time.monotonic()):
-                take_round(here, driver, planned)
-        _check_counts(here, counted)
-        _check_cores(here)
+                take_round(driver, planned)
     file.finish(wanted.block, clock.now_text())
-
-
-@contextmanager
-def _opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[BlockRun]:
-    cells = dict.fromkeys(cell for each in wanted.contests for cell in each.cells)
-    progress = Progress(wanted.block)
-    view.show(progress)
-    deployments = Deployments(
-        run, wanted.block, order.experiment.settings, order.attached, order.builds
-    )
-    try:
-        with spent_on("service start"):
-            deployments.start(dict.fromkeys(map(service_group, cells)))
-        cores = next((each.cores for each in deployments.up.values()), None)
-        users = max((cell.users for cell in cells), default=1)
-        folder = run.path / "load" / f"block-{wanted.block}"
-        load_cores = core_list(cores.load) if cores and not cores.shared else None
-        with generator.started(max(users, preparation.WARMING_USERS), folder, load_cores) as load:
-            yield BlockRun(order, run, wanted, deployments, load, view, progress)
-    finally:
-        with spent_on("service stop"):
-            deployments.stop()
-
-
-def _counted(here: BlockRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:
-    """How many requests each strategy has answered by its service's own count."""
-    found = {}
-    for cell in here.cells:
-        running = here.running(cell)
-        key = (service_group(cell), cell.strategy)
-        found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
-    return found
-
-
-def _check_counts(
-    here: BlockRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, float | None]]
-) -> None:
-    """Whether services counted what was sent to them: it is two programs' word for one number. One
-    that was started anew meanwhile began to count anew."""
-    gaps: dict[str, float] = {}
-    for (key, strategy), (running, first) in before.items():
-        if first is None or here.deployments.up.get(key) is not running:
-            continue
-        last = monitor.answered_requests(running.service, strategy)
-        if last is None:
-            continue
-        told, sent = last - first, here.sent[key, strategy]
-        if abs(told - sent) > COUNT_TOLERANCE * sent:
-            text = f"{key[0]} {strategy}: {sent} requests were sent, the service counted {told:.0f}"
-            here.view.note(f"count-mismatch  {text}")
-            gaps |= {
-                cell.id: abs(told - sent) / max(told, 1.0)
-                for cell in here.cells
-                if (service_group(cell), cell.strategy) == (key, strategy)
-            }
-    here.file.fact(here.block, "count_gap", gaps)
-
-
-def _check_cores(here: BlockRun) -> None:
-    """Whether services kept to the cores that they were given."""
-    shares = {
-        key: process.off_cores_share(running.service.pids(), running.cores.service)
-        for key, running in here.deployments.up.items()
-    }
-    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
-    here.file.fact(here.block, "off_cores_share", found)

@@ -1,4 +1,5 @@
-"""A block that is being measured: its services, its load generator, and what has become of it."""
+"""A block that is being measured: its services, what has become of it and, under load, its
+generator."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
-from restbench.failures import EnvironmentProblem
+from restbench.failures import EnvironmentProblem, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.pace import Contest
@@ -63,11 +64,8 @@ class BlockRun:
     run: Run
     wanted: Wanted
     deployments: Deployments
-    load: Generator
     view: View
     progress: Progress
-    sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
-    """How many requests each strategy of each service was sent, for the service's own count."""
     lost: dict[Cell, str] = field(default_factory=dict)
     """The cells that have no further trials in this block, with the reason."""
 
@@ -87,26 +85,12 @@ class BlockRun:
         every = dict.fromkeys(cell for each in self.wanted.contests for cell in each.cells)
         return [cell for cell in every if cell not in self.lost]
 
-    def requests(self, cell: Cell) -> Requests:
-        """What a cell sends."""
-        return requests_of(self.order.experiment, cell.complexity)
-
     def running(self, cell: Cell) -> Running:
         """The service that answers a cell's requests; EnvironmentProblem where it is not up."""
         running = self.deployments.of(cell)
         if running is None:
             raise EnvironmentProblem(self.deployments.lacks(cell) or "its service is not up")
         return running
-
-    def announce(self, cell: Cell) -> None:
-        """Tell the load generator what a cell's trials send where."""
-        base = self.running(cell).service.base_url
-        url = f"{base}/matrix/{cell.strategy}?kernel={cell.kernel}"
-        self.load.cell(cell.id, url, self.run.payload(cell.complexity))
-
-    def count(self, cell: Cell, requests: int) -> None:
-        """So many requests were sent to a cell's strategy."""
-        self.sent[service_group(cell), cell.strategy] += requests
 
     def lose(self, cell: Cell, kind: str, why: str) -> None:
         """No further trial of a cell in this block; the others go on."""
@@ -123,3 +107,46 @@ class BlockRun:
         """Show what it is at."""
         self.progress.cell = what
         self.view.show(self.progress)
+
+
+@dataclass
+class LoadRun(BlockRun):
+    """A block whose services answer a load generator."""
+
+    load: Generator = field(kw_only=True)
+    sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
+    """How many requests each strategy of each service was sent, for the service's own count."""
+
+    def requests(self, cell: Cell) -> Requests:
+        """What a cell sends."""
+        return requests_of(self.order.experiment, cell.complexity)
+
+    def announce(self, cell: Cell) -> None:
+        """Tell the load generator what a cell's trials send where."""
+        base = self.running(cell).service.base_url
+        url = f"{base}/matrix/{cell.strategy}?kernel={cell.kernel}"
+        self.load.cell(cell.id, url, self.run.payload(cell.complexity))
+
+    def count(self, cell: Cell, requests: int) -> None:
+        """So many requests were sent to a cell's strategy."""
+        self.sent[service_group(cell), cell.strategy] += requests
+
+    def renew_if_dead(self, cell: Cell) -> str | None:
+        """None where a cell's service serves, or a fresh one does in its place; else why there is
+        none."""
+        running = self.deployments.of(cell)
+        if running is None:
+            return self.deployments.lacks(cell)
+        if running.service.serves():
+            return None
+        ending = running.service.ending()
+        if running.service.attached:
+            return ending
+        self.note("restarted", ending, cell)
+        self.view.note(f"restarted  at {cell.id}: {in_short(ending)}; a fresh one goes on")
+        if not self.deployments.renew(cell):
+            return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
+        for each in self.cells:
+            if service_group(each) == service_group(cell):
+                self.announce(each)
+        return None

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from restbench.analyse.measures import FEWEST_BLOCKS
-from restbench.drive.generator import CORRECT
+from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.deployments import Running
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     QUICK_S,
     Contest,
@@ -43,7 +42,7 @@ NOT_MEASURED = "not-measured"
 class ClosedDriver:
     """Closed loads in one block (driver.Driver)."""
 
-    here: BlockRun
+    here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
     blocks_of: dict[str, int] = field(default_factory=dict)
     """In how many blocks each cell has trials so far, by its id."""
@@ -99,29 +98,30 @@ class ClosedDriver:
         here.progress.planned = sum(map(len, plan))
         yield from plan
 
-    def trial(self, running: Running, planned: Planned) -> Trial:
+    def trial(self, planned: Planned) -> Trial:
         """Let a cell's users send for as long as its pace says."""
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
-        pids = running.service.pids()
+        pids = here.running(cell).service.pids()
         before = helpers_ms(pids)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
         if not found.completions and not found.wrong:
-            raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
+            # Answers that came later tell how long the second attempt has to be.
+            if response_s := response_time_s(sent, cell.users):
+                self.paces[cell] = replace(pace, response_s=response_s)
+            raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         return found
 
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
+        """On the service as it is, or on a fresh one (driver.Driver)."""
+        return self.here.renew_if_dead(cell)
+
     def _response_s(self, cell: Cell) -> float | None:
-        """Of a short load, its last answers waited for: users over throughput (Little's law). The
-        mean of the first responses would be half of it where one request waits for another, as all
-        users begin at once. None, and the cell is lost, where no answer was right."""
+        """Of a short load; None, and the cell is lost, where no answer was right."""
         sent = short_load(self.here, cell, cell.users, PILOT_S)
-        if sent is None:
-            return None
-        correct = sent.records[sent.records["outcome"] == CORRECT]
-        whole_us = float((correct["start_us"] + correct["elapsed_us"]).max())
-        return cell.users * whole_us / 1e6 / int(correct.size)
+        return None if sent is None else response_time_s(sent, cell.users)
 
     def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
         paces, lost = self.paces, self.here.lost
@@ -180,3 +180,14 @@ class ClosedDriver:
             self.here.lost[cell] = text
         else:
             self.here.lose(cell, NOT_MEASURED, text)
+
+
+def response_time_s(sent: Sent, users: int) -> float | None:
+    """Users over throughput (Little's law), from a load whose last answers were waited for. The
+    mean of the first responses would be half of it where one request waits for another, as all
+    users begin at once. None where no answer was right."""
+    correct = sent.records[sent.records["outcome"] == CORRECT]
+    if not correct.size:
+        return None
+    whole_us = float((correct["start_us"] + correct["elapsed_us"]).max())
+    return users * whole_us / 1e6 / int(correct.size)

@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
-
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor
-from restbench.experiment.cell import ServiceName
-from restbench.experiment.records import PlannedCell
+from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores, place
 from restbench.store import store
 
 
-class Needs(Protocol):
-    """What an order of any kind of run says of the services that it needs."""
-
-    @property
-    def plan(self) -> Sequence[PlannedCell]:
-        """What is to be measured."""
-
-    @property
-    def attached(self) -> Mapping[ServiceName, str]:
-        """The services that others run, with their addresses."""
-
-
-def check(order: Needs) -> list[str]:
-    """Look at everything a run under load needs before anything is started; returns notes for the
-    user. From here on this process has the machine for itself.
+def check(order: Order) -> list[str]:
+    """Look at everything a run needs before anything is started; returns notes for the user. From
+    here on this process has the machine for itself.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
     machine_lock.take()
-    load.require_jmeter()
-    if missing := monitor.missing_tools():
-        raise EnvironmentProblem(
-            f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as root)"
-        )
-    notes = require(order)
-    if place("unbound", allowed_cores()).shared:
-        notes.append(
-            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
-            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
-        )
-    return notes
-
-
-def require(order: Needs) -> list[str]:
-    """The same for a run without a load: what it needs to start services and to write."""
-    machine_lock.take()
+    if order.experiment.sends_load:
+        load.require_jmeter()
+        if missing := monitor.missing_tools():
+            raise EnvironmentProblem(
+                f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as "
+                "root)"
+            )
     store.require_room()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
@@ -62,11 +36,18 @@ def require(order: Needs) -> list[str]:
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)
+    if order.experiment.sends_load and place("unbound", allowed_cores()).shared:
+        notes.append(
+            f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "
+            "them with the service. Its own share of the CPU is in the column load_cpu_pct."
+        )
     return notes
 
 
-def _check_attached(order: Needs) -> None:
+def _check_attached(order: Order) -> None:
     """What others run must be there, be what it is said to be, and be used as it is."""
+    if order.attached and not order.experiment.sends_load:
+        raise BadConfiguration("--attach: an NPB run compares a service with its own program")
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:

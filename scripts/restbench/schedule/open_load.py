@@ -17,8 +17,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.walk import Search, Tried
 from restbench.failures import EnvironmentProblem
 from restbench.machine import process
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.deployments import Running
+from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import Planned
 from restbench.schedule.preparation import short_load
 from restbench.schedule.reduction import helpers_ms, of_arrivals, reduced
@@ -46,11 +45,11 @@ class _Walk:
 class OpenDriver:
     """Open loads in one block (driver.Driver)."""
 
-    def __init__(self, here: BlockRun) -> None:
+    def __init__(self, here: LoadRun) -> None:
         """The block's experiment has a table [open]."""
         if here.order.experiment.open is None:
             raise TypeError("an open load without its table")  # the experiment's file has one
-        self._here = here
+        self.here = here
         self._load: OpenLoad = here.order.experiment.open
         self._walks: dict[Cell, _Walk] = {}
         seed = f"{here.order.experiment.seed} {here.block}"
@@ -59,9 +58,9 @@ class OpenDriver:
     def pilot(self) -> None:
         """Where each cell's walk starts: near the limit of earlier blocks, at random so that the
         rates of two blocks are not the same; in the first at a share of what a closed load gets."""
-        known = limits.known_limits(self._here.file.trials(), self._load)
-        for cell in self._here.cells:
-            self._here.at(cell.id)
+        known = limits.known_limits(self.here.file.trials(), self._load)
+        for cell in self.here.cells:
+            self.here.at(cell.id)
             if limit_per_s := known.get(cell.id):
                 part = self._shuffler.random() - 0.5
                 start_per_s = limit_per_s * (1 + self._load.rates.resolution) ** part
@@ -81,15 +80,15 @@ class OpenDriver:
                 rate = self._walks[cell].rate_per_s
                 if rate and time.monotonic() + self._load.phases(rate).seconds > ends:
                     del self._walks[cell]
-                    self._here.view.note(f"      {cell.id}  no time for {rate:g}/s")
+                    self.here.view.note(f"      {cell.id}  no time for {rate:g}/s")
                     continue
                 yield [Planned(CONTEST, number, cell, "")]
 
-    def trial(self, running: Running, planned: Planned) -> Trial:
+    def trial(self, planned: Planned) -> Trial:
         """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
         it, or gave no right answer: that is not what a limit is."""
-        here, cell, going_on = self._here, planned.cell, self._walks[planned.cell]
-        rate = going_on.rate_per_s
+        here, cell, going_on = self.here, planned.cell, self._walks[planned.cell]
+        running, rate = here.running(cell), going_on.rate_per_s
         if rate is None:
             raise EnvironmentProblem(f"{cell.id}: its walk is over")
         phases = self._load.phases(rate)
@@ -126,18 +125,22 @@ class OpenDriver:
         here.view.note(f"      {cell.id}  {told}")
         return trial
 
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
+        """On the service as it is, or on a fresh one (driver.Driver)."""
+        return self.here.renew_if_dead(cell)
+
     def _going_on(self) -> list[Cell]:
         return [
             cell
             for cell, each in self._walks.items()
-            if cell not in self._here.lost and each.rate_per_s is not None
+            if cell not in self.here.lost and each.rate_per_s is not None
         ]
 
     def _closed_per_s(self, cell: Cell) -> float | None:
         """Correct responses per second of a short closed load; None, and the cell is lost, where
         there was none."""
         pilot = self._load.pilot
-        sent = short_load(self._here, cell, min(pilot.users, cell.users), pilot.seconds)
+        sent = short_load(self.here, cell, min(pilot.users, cell.users), pilot.seconds)
         if sent is None:
             return None
         ends_us = sent.records["start_us"] + sent.records["elapsed_us"]

@@ -13,8 +13,7 @@ from restbench.experiment.records import Proof, proof_key
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
-from restbench.schedule.block_run import BlockRun
-from restbench.schedule.taking import renew_if_dead
+from restbench.schedule.block_run import LoadRun
 
 #: Of a warm service the compilers take no more of its CPU time: a method now and then (method,
 #: rule 3). On cores that a load keeps busy they get a share and no more: what takes a core four
@@ -27,7 +26,7 @@ WARMING_S = 0.5
 LONGEST_REQUEST_S = 30.0
 
 
-def look(here: BlockRun) -> None:
+def look(here: LoadRun) -> None:
     """One request of each kind of cell: what is not offered, answers wrong or takes too long has no
     trials."""
     seen: dict[tuple[object, ...], float | Exception] = {}
@@ -48,7 +47,7 @@ def look(here: BlockRun) -> None:
             here.announce(cell)
 
 
-def _one_request(here: BlockRun, cell: Cell) -> float | Exception:
+def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
     """How long it takes; what is wrong with it."""
     running = here.running(cell)
     begun = time.monotonic()
@@ -60,13 +59,13 @@ def _one_request(here: BlockRun, cell: Cell) -> float | Exception:
             if answer.content != payload.answer("look"):
                 return WrongAnswers(f"{name}: a wrong product before the first trial")
     except httpx.HTTPError as error:
-        lack = renew_if_dead(here, cell)
+        lack = here.renew_if_dead(cell)
         told = lack or f"no answer to one request: {error or type(error).__name__}"
         return EnvironmentProblem(told)
     return time.monotonic() - begun
 
 
-def prove(here: BlockRun) -> None:
+def prove(here: LoadRun) -> None:
     """Each strategy of each service, once a run."""
     known = {proof_key(each) for each in here.run.proofs()}
     for cell in here.cells:
@@ -87,7 +86,7 @@ def prove(here: BlockRun) -> None:
         here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
 
 
-def _proof(here: BlockRun, cell: Cell) -> Proof | str:
+def _proof(here: LoadRun, cell: Cell) -> Proof | str:
     """How the service ended, where it does so during both of two attempts."""
     ending = ""
     for _attempt in range(2):
@@ -96,12 +95,12 @@ def _proof(here: BlockRun, cell: Cell) -> Proof | str:
         if running.service.serves():
             return found
         ending = f"while a few requests were watched {running.service.ending()}"
-        if lack := renew_if_dead(here, cell):
+        if lack := here.renew_if_dead(cell):
             return lack
     return ending
 
 
-def warm(here: BlockRun) -> None:
+def warm(here: LoadRun) -> None:
     """Short loads on every strategy in turn, the smallest size of each, until a service's compilers
     are quiet in a whole turn or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
@@ -129,7 +128,7 @@ def warm(here: BlockRun) -> None:
     here.view.note(f"block {here.block}: warm after {time.monotonic() - begun:.0f} s")
 
 
-def _compilers_share(here: BlockRun, cell: Cell, users: int) -> float:
+def _compilers_share(here: LoadRun, cell: Cell, users: int) -> float:
     """Of the service's CPU time under a short load, what its compilers took; 0 where the cell is
     lost of it."""
     running = here.deployments.of(cell)
@@ -141,11 +140,11 @@ def _compilers_share(here: BlockRun, cell: Cell, users: int) -> float:
     return (jvm.compilers_cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
 
 
-def _work(here: BlockRun, cell: Cell) -> int:
+def _work(here: LoadRun, cell: Cell) -> int:
     return min(each.shape.products for each in here.requests(cell).payloads.values())
 
 
-def short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent | None:
+def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:
     """A closed load that is not measured, its last answers waited for; None, and the cell is lost,
     where no answer was right twice, the second time on a fresh service."""
     error = "its service is gone"
@@ -158,7 +157,7 @@ def short_load(here: BlockRun, cell: Cell, users: int, seconds: float) -> Sent |
         if (sent.records["outcome"] == CORRECT).any():
             return sent
         error = sent.first_error or "no answer to a short load"
-        if lack := renew_if_dead(here, cell):
+        if lack := here.renew_if_dead(cell):
             error = lack
             break
     here.lose(cell, "failed", error)

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Literal
 
 from restbench.experiment.cell import Build
-from restbench.experiment.records import Interruption, Manifest, PlannedCell
+from restbench.experiment.order import Order
+from restbench.experiment.records import Interruption, Manifest
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.machine import clock, machine
 from restbench.schedule import sources
-from restbench.schedule.begin import Ordered, sha256, surroundings
-from restbench.store.npb_records import NpbRun
-from restbench.store.store import Run, point_latest_to, read_model
-from restbench.store.writing import remove, write_model, write_text
+from restbench.schedule.begin import bodies, sha256, surroundings
+from restbench.store.store import Run, point_latest_to
+from restbench.store.writing import write_model, write_text
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,7 @@ class Unfinished:
     """In what it was ordered otherwise; none for one that can go on."""
 
 
-def unfinished(
-    order: Ordered, claims_text: str | None, runs: Sequence[Run], tell: Callable[[str], None]
-) -> list[Unfinished]:
+def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> list[Unfinished]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
     One that cannot be read is told, and left out: nobody can know what was ordered.
@@ -40,7 +38,7 @@ def unfinished(
     found = []
     for run in runs:
         try:
-            each = _unfinished(order, claims_text, run) if run.can_go_on else None
+            each = _unfinished(order, run) if run.can_go_on else None
         except Unreadable as error:
             tell(f"left out: {error}")
         else:
@@ -48,23 +46,21 @@ def unfinished(
     return sorted(found, key=lambda each: each.manifest.started, reverse=True)
 
 
-def _unfinished(order: Ordered, claims_text: str | None, run: Run) -> Unfinished | None:
+def _unfinished(order: Order, run: Run) -> Unfinished | None:
     manifest = run.manifest()
     same = (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name)
     if not same or run.is_over:
         return None
-    return Unfinished(run, manifest, _differences(order, claims_text, run, manifest))
+    return Unfinished(run, manifest, _differences(order, run, manifest))
 
 
-def _differences(
-    order: Ordered, claims_text: str | None, run: Run, manifest: Manifest
-) -> tuple[str, ...]:
+def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
     # Of a complete one only the blocks that the stop rule asked for are in the plan.
     plan = tuple(order.plan)
     planned = plan[: len(manifest.plan)] if manifest.status == "complete" else plan
     differs = {
         "the experiment's file": _text(run.experiment_file) != order.experiment_text,
-        "the claims' file": manifest.claims_sha256 != sha256(claims_text),
+        "the claims' file": manifest.claims_sha256 != sha256(order.claims_text),
         "the cells": manifest.plan != planned,
         "what is attached": manifest.attached != dict(order.attached),
     }
@@ -91,7 +87,7 @@ def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> No
         )
 
 
-def require_same_surroundings(run: Run) -> None:
+def _require_same_surroundings(run: Run) -> None:
     """EnvironmentProblem where the machine, a tool or what is measured is not as it was: half of
     the numbers would be of one thing, half of another."""
     then = run.machine()
@@ -104,7 +100,7 @@ def require_same_surroundings(run: Run) -> None:
         )
 
 
-def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
+def _require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
     """Unreadable where what is sent does not lie in the run as it was written: every cell that is
     left would fail, or measure something else."""
     for path, text in sent.items():
@@ -115,53 +111,36 @@ def require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
             )
 
 
-def go_on(run: Run, plan: Sequence[PlannedCell], halves: Sequence[Path] = ()) -> Manifest:
-    """Keep what is measured, take away what was in flight and the given folders of what was
-    measured by halves, and note the interruption. A block in flight is measured anew.
+def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
+    """Keep what is measured, and note the interruption. A block in flight is measured anew.
 
     Returns the manifest: it goes on with the whole plan, of which a complete run has only the
     blocks that it needed, and without the last file of its presentation, which would pass for one
-    of the finished run. Unreadable, before anything is taken away, where a record cannot be read.
+    of the finished run. Before anything is changed: EnvironmentProblem where the machine or what is
+    measured is another, Unreadable where a file of the run is not as it was written.
     """
+    _require_same_surroundings(run)
+    _require_bodies(run, bodies(order, run))
     manifest = run.manifest()
-    _require_readable(run, manifest)
-    lost = sorted({*run.unrecorded(), *halves})
-    blocks = [each.block for each in run.trials.blocks() if not each.finished]
-    noted = _interruption(run, manifest, lost, blocks)
-    for folder in lost:
-        remove(folder)
+    run.proofs()
+    noted = _interruption(run, manifest)
+    note(_told(order, run, noted))
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    for last in run.presented_last:
-        last.unlink(missing_ok=True)
-    again = {"status": "running", "finished": None, "plan": tuple(plan)}
+    run.report.unlink(missing_ok=True)
+    again = {"status": "running", "finished": None, "plan": order.plan}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
     point_latest_to(run)
     return going_on
 
 
-def _require_readable(run: Run, manifest: Manifest) -> None:
-    """Records are written whole: one that cannot be read was damaged later, and what is left of the
-    measurement is for its owner to judge."""
-    run.proofs()
-    for planned in manifest.plan:
-        folder = run.cell(planned.block, planned.cell.id)
-        known: dict[Path, type[NpbRun]] = {
-            folder.npb_record: NpbRun,
-        }
-        for path, kind in known.items():
-            if path.exists():
-                read_model(path, kind)
-
-
-def told(run: Run) -> str:
-    """What the last interruption came to, in a line."""
-    last = run.interruptions()[-1]
-    anew = f"; in flight then and measured anew: {', '.join(last.lost)}" if last.lost else ""
+def _told(order: Order, run: Run, noted: Interruption) -> str:
+    """What the interruption came to, in a line."""
+    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
     return (
-        f"going on with {run.name}, {last.how} at {last.ended}: {last.kept} of "
-        f"{len(run.manifest().plan)} are measured{anew}"
+        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
+        f"{len(order.plan)} are measured{anew}"
     )
 
 
@@ -172,22 +151,16 @@ _HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
 }
 
 
-def _interruption(
-    run: Run, manifest: Manifest, lost: Sequence[Path], blocks: Sequence[int]
-) -> Interruption:
+def _interruption(run: Run, manifest: Manifest) -> Interruption:
     commit, dirty = machine.git_commit()
+    blocks = run.trials.blocks()
+    finished = {each.block for each in blocks if each.finished}
     return Interruption(
         how=_HOW[manifest.status],
         ended=manifest.finished or _last_written(run),
         resumed=clock.now_text(),
-        kept=sum(
-            run.has_record(each) and run.cell(each.block, each.cell.id).path not in lost
-            for each in manifest.plan
-        ),
-        lost=(
-            *(folder.relative_to(run.path).as_posix() for folder in lost),
-            *(f"block {block}" for block in blocks),
-        ),
+        kept=sum(each.block in finished for each in manifest.plan),
+        lost=tuple(f"block {each.block}" for each in blocks if not each.finished),
         git_commit=commit,
         git_dirty=dirty,
     )

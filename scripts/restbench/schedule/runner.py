@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import attempts, block, resuming, windows
-from restbench.schedule.begin import begin, bodies, finish, interrupted
+from restbench.schedule import block, resuming, windows
+from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
 from restbench.store import calibration
@@ -25,20 +22,20 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     What is started is stopped, however this ends.
     """
     manifest = _open(order, run, view)
-    began = time.monotonic()
     try:
         contests = contests_of(order)
         for number in range(1, order.profile.most_blocks + 1):
             if number in finished_blocks(run):
                 continue
-            if number > order.profile.blocks and not is_wanted(order, run, began):
+            if number > order.profile.blocks and not is_wanted(order, run):
                 break
-            resuming.require_as_begun(run, {name: each.path for name, each in order.builds.items()})
+            resuming.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
-            _tell_verdicts(run, view.note)
+            for each in _decisions(run):
+                view.note(f"  {each.id:14} {each.headline}")
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
@@ -54,20 +51,17 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     except StorageProblem:
         raise
     except EnvironmentProblem as error:
-        view.note(f"block {wanted.block}: once more: {attempts.in_short(str(error))}")
+        view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
         block.measure(order, run, wanted, view)
 
 
 def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
     if not run.manifest_file.exists():
-        begun = begin(order, run, order.claims_text)
+        begun = begin(order, run)
         calibration.adopt(run, view.note)
         return begun
-    resuming.require_bodies(run, bodies(order, run))
-    manifest = resuming.go_on(run, order.plan)
-    view.note(resuming.told(run))
-    return manifest
+    return resuming.go_on(order, run, view.note)
 
 
 def contests_of(order: Order) -> tuple[Contest, ...]:
@@ -95,36 +89,32 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     profile = order.profile
     if number > profile.blocks:
         return profile.block_s
-    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
-    left_s = 60 * profile.minutes - _windows_s(order) - taken_s
-    planned_s = left_s / (profile.blocks - number + 1)
+    planned_s = _left_s(order, run) / (profile.blocks - number + 1)
     return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
 
 
 #: However long those before have taken, a block has so much of what it was to have.
 LEAST_BLOCK_PART = 0.5
-#: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
-_WINDOW_BESIDE = 0.6
 
 
-def _windows_s(order: Order) -> float:
-    """What the long windows after the blocks take."""
-    cells = dict.fromkeys(each.cell for each in order.plan)
-    count = sum(order.profile.has_window(cell) for cell in cells)
-    return (1 + _WINDOW_BESIDE) * order.profile.window_s * count
+def _left_s(order: Order, run: Run) -> float:
+    """Of the run's time, without its finished blocks' and what its long windows still take."""
+    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
+    return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
-def is_wanted(order: Order, run: Run, began: float) -> bool:
-    """Whether a block beyond the planned ones is measured: there is time for it, and a claim that
-    more blocks could decide is not decided (rule 6). Looked at only at a block's end."""
-    ends_s = time.monotonic() - began + order.profile.block_s + _windows_s(order)
-    return ends_s <= 60 * order.profile.minutes and bool(undecided(run))
+def is_wanted(order: Order, run: Run) -> bool:
+    """Whether a block beyond the planned ones is measured: there is time for one like the last, and
+    a claim that more blocks could decide is not decided (rule 6). Looked at only at a block's end.
+    """
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    has_time = max(order.profile.block_s, *last_s) <= _left_s(order, run)
+    return has_time and bool(undecided(run))
 
 
 def undecided(run: Run) -> list[Decision]:
     """The claims that more blocks could decide."""
-    decisions = study.decisions(run, measures.rows(run))
-    return [each for each in decisions if each.verdict == "too-imprecise"]
+    return [each for each in _decisions(run) if each.verdict == "too-imprecise"]
 
 
 def needed_cells(run: Run) -> frozenset[str]:
@@ -139,9 +129,8 @@ def needed_cells(run: Run) -> frozenset[str]:
     return frozenset(found)
 
 
-def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
-    for each in study.decisions(run, measures.rows(run)):
-        note(f"  {each.id:14} {each.headline}")
+def _decisions(run: Run) -> list[Decision]:
+    return study.decisions(run, measures.rows(run))
 
 
 def _measured_plan(order: Order, run: Run) -> dict[str, object]:

@@ -17,7 +17,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import builds, effects, factorial_view, limits
+from restbench.show import builds, effects, factorial_view, limits, npb
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -30,10 +30,15 @@ def of(run: Exported) -> AnswerEntry:
     special = [
         _builds(run, definition, rows),
         _limits(run, definition.open),
+        _kernels(run, definition),
         _choosing(rows),
         _factorial(definition, rows),
     ]
-    sure = general.sure if definition.open is None else limits.sure(limits.of(run))
+    sure = general.sure
+    if definition.open is not None:
+        sure = limits.sure(limits.of(run))
+    if definition.npb is not None:
+        sure = npb.sure(npb.findings(run))
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
         places=general.places,
@@ -65,6 +70,10 @@ def _limit(each: Limit) -> str:
         f" [{readable(each.interval.low)}, {readable(each.interval.high)}]" if each.interval else ""
     )
     return f"{each.cell.service} {each.cell.strategy} {readable(each.limit_per_s)}{ends}"
+
+
+def _kernels(run: Exported, definition: Experiment) -> str:
+    return "" if definition.npb is None else npb.sentence(npb.findings(run))
 
 
 def _choosing(rows: Sequence[Row]) -> str:

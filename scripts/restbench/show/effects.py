@@ -1,26 +1,17 @@
-"""What a factorial design has found: a sentence, tables in Markdown, two figures as SVG."""
+"""What a factorial design has found: a sentence, and the parts that are no effect."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 
 import numpy as np
-import scipy  # its parts are loaded when they are first used
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import StrMethodFormatter
 
 from restbench.analyse.factorial import Effect, Factorial
 from restbench.experiment.columns import readable
-from restbench.show import drawing
 
 #: From this share on the sentence says what the variation *is*.
 MOST_OF_IT_PCT = 50.0
 _NAMED_FROM_PCT, _NAMED_AT_MOST = 1.0, 5
-_DRAWN_AT_MOST, _SIGNS_SHOWN_UP_TO = 20, 16
-_LINE_IN, _NAME_CHARACTERS, _LEFT = 0.15, 28, 0.31
-_LOG_FROM_RATIO = 10.0
 
 
 def sentence(found: Factorial) -> str:

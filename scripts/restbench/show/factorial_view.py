@@ -1,4 +1,4 @@
-"""What a factorial design explains of a run: a sentence, a table, two figures."""
+"""What a factorial design explains of a run: block by block."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from restbench.analyse.comparison import series
 from restbench.analyse.factorial import Factorial
 from restbench.analyse.measures import Row
 from restbench.experiment.experiment import Experiment
-from restbench.show import effects
-
-EFFECTS, RESIDUALS = "factorial-effects", "factorial-residuals"
 
 
 def of(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
@@ -25,9 +22,3 @@ def of(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
         for cell in definition.corners()
     ]
     return factorial.analyse(definition.factorial, values)
-
-
-def figures(found: Factorial) -> dict[str, str]:
-    """SVG by name; no residuals of one block."""
-    residuals = effects.residuals_svg(found)
-    return {EFFECTS: effects.effects_svg(found)} | ({RESIDUALS: residuals} if residuals else {})

@@ -50,13 +50,19 @@ class Findings:
         measured every corner."""
         return factorial_view.of(self.definition, self.rows)
 
+    @property
+    def first(self) -> Figure | None:
+        """The picture of the first screen: the overview, or what the experiment is about."""
+        return next((self._figure(chart) for chart in self.charts.values()), None)
+
     def figures(self, names: str) -> list[Figure]:
-        """The charts whose name begins so."""
-        return [
-            Figure(chart, file.href if (file := self.link(self.folder.named_figure(name))) else "")
-            for name, chart in self.charts.items()
-            if name.startswith(names)
-        ]
+        """The charts whose name begins so, but for the first."""
+        following = list(self.charts.values())[1:]
+        return [self._figure(each) for each in following if each.name.startswith(names)]
+
+    def _figure(self, chart: Chart) -> Figure:
+        file = self.link(self.folder.named_figure(chart.name))
+        return Figure(chart, file.href if file else "")
 
     def link(self, path: Path, text: str = "") -> Link | None:
         """To a file, from where the page lies; None where there is no such file."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
-from restbench.analyse.npb_results import NpbRow
-from restbench.show import npb_figure, npb_report, pictures, report, tables
+from restbench.show import pictures, report, tables
 from restbench.show.findings import Findings
 from restbench.store import exported
 from restbench.store.store import Run
@@ -25,13 +23,6 @@ def keep(run: Run, kept: Run, library: Path) -> None:
     pictures.write(found)
     tables.write(found)
     report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
-
-
-def keep_kernels(run: Run, rows: Sequence[NpbRow], kept: Run) -> None:
-    """The same of an NPB run, which has tables and figures of its own, and no page."""
-    _keep_identity(run, kept)
-    npb_figure.write(kept, rows)  # first: the page shows what has been drawn
-    npb_report.write(kept, npb_report.findings(run, rows))
 
 
 def _keep_identity(run: Run, kept: Run) -> None:

@@ -5,27 +5,20 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from matplotlib.ticker import MaxNLocator
 from rich.table import Table
 
 from restbench.analyse import exported, flags, limits
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment import experiment
-from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.columns import readable
-from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad
 from restbench.failures import BadConfiguration
 from restbench.judge import study
-from restbench.show.chart import Chart, Line, Panel, Point
 from restbench.store.exported import Exported, StepEntry
 
-METRIC = "latency_ms"
-TICKS = 6
 HEADINGS = {
     "technique": "Technique",
     "complexity": "Complexity",
@@ -132,46 +125,6 @@ def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
         told = summary(each, load)
         table.add_row(*(readable(told[name]) for name in shown))
     return table
-
-
-def chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
-    """A panel a complexity, a line a technique, a point a step; None where there is no point."""
-    panels: dict[str, list[Line]] = {}
-    for each in found:
-        if points := _points(each, objective.percentile):
-            colour = list(STRATEGIES[each.cell.service]).index(each.cell.strategy)
-            line = Line(study.technique(each.cell), colour, points)
-            panels.setdefault(each.cell.complexity, []).append(line)
-    if not panels:
-        return None
-    ticks = {name: _ticks(lines) for name, lines in panels.items()}
-    return Chart(
-        title="Latency from the intended moment, against the rate at which requests arrive",
-        caption=f"Open load; the percentile of the objective ({objective}) over all arrivals of "
-        "each step. Hollow: the objective was not met. Do not compare the height of points beyond "
-        "the limit: it depends on how long the window was.",
-        x_label="Requests offered per second",
-        x_ticks=max(ticks.values()),
-        log_y=True,
-        panels=tuple(
-            Panel(METRIC, name, tuple(lines), ticks[name]) for name, lines in panels.items()
-        ),
-    )
-
-
-def _ticks(lines: Sequence[Line]) -> tuple[int, ...]:
-    highest = max(point.x for line in lines for point in line.points)
-    return tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, highest))
-
-
-def _points(limit: Limit, percent: int) -> tuple[Point, ...]:
-    """A step whose percentile falls on requests without an answer has no point."""
-    steps = [step for walk in limit.walks for step in walk.steps]
-    return tuple(
-        Point(round(each.rate_per_s), reached_ms, None, not each.met, limit.cell.id)
-        for each in sorted(steps, key=lambda each: each.rate_per_s)
-        if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
-    )
 
 
 def _factors(limit: Limit) -> dict[str, object]:

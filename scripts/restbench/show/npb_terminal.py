@@ -1,4 +1,4 @@
-"""What an NPB run has found, for a terminal of 100 columns."""
+"""What is shown of NAS kernels in a terminal of 100 columns."""
 
 from __future__ import annotations
 
@@ -8,30 +8,27 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from restbench.analyse.npb_results import NpbRow, failures, meanings
+from restbench.analyse import npb
+from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
-from restbench.experiment.npb_published import Published
-from restbench.judge import npb
-from restbench.show import terminal
-from restbench.show.npb_report import RATIOS_SHOWN, Findings, by_technique, number
+from restbench.experiment.npb import Published
+from restbench.show.npb import Kernels, by_technique, explanation, number
+
+_RATIOS = ("service/fresh", "service/warm")
 
 
-def show(found: Findings) -> RenderableType:
-    """The tables for the terminal; the claims last, where they are seen first."""
+def show(found: Kernels) -> RenderableType:
+    """A table a technique, and why they differ."""
     parts: list[RenderableType] = []
     for cell, rows in by_technique(found.served).items():
         parts += [_table(cell, rows, found.published), ""]
-    parts += [Text(f"FAILED  {each}", style="yellow") for each in failures(found.rows)]
-    parts += [Text(f"{flag}: {text}") for flag, text in meanings(found.rows).items()]
-    parts += ["", *terminal.claims(found.decisions)]
-    parts += [Text(each.replace("**", "")) for each in npb.explanation(found.rows)]
-    return Group(*parts)
+    return Group(*parts, *map(Text, explanation(found.served)))
 
 
-def _table(cell: Cell, rows: Sequence[NpbRow], published: Published) -> Table:
+def _table(cell: Cell, rows: Sequence[Row], published: Published) -> Table:
     title = (
-        f"{cell.service} {cell.strategy}: seconds, medians over rounds; study on its own machine"
+        f"{cell.service} {cell.strategy}: seconds, medians over blocks; study on its own machine"
     )
     table = Table(title=title, title_justify="left", title_style="bold")
     table.add_column("", no_wrap=True)
@@ -39,13 +36,13 @@ def _table(cell: Cell, rows: Sequence[NpbRow], published: Published) -> Table:
     for heading in (*headings, "Study"):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        known = published.row(row.work.level)
+        known, verified = published.row(row.cell.complexity), npb.verified(row)
         numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
-        ratios = (npb.ratio(row, each).estimate for each in RATIOS_SHOWN[:2])
+        ratios = (npb.ratio(row, each).estimate for each in _RATIOS)
         table.add_row(
-            row.work.level,
-            *(number(row.median(name)) for name in numbers),
-            "ok" if row.verified == "yes" else row.verified,
+            row.cell.complexity,
+            *(number(npb.median(row, name)) for name in numbers),
+            "ok" if verified == "yes" else verified,
             *map(readable, ratios),
             readable(known.ratio) if known else "",
         )

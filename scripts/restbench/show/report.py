@@ -8,7 +8,7 @@ import json
 import jinja2
 from markupsafe import Markup
 
-from restbench.judge import study
+from restbench.machine import machine
 from restbench.show import markdown
 from restbench.show.charts import theme
 from restbench.show.document import Bullets, Field, Figure, Part, Section, Text
@@ -62,7 +62,7 @@ def html(found: Findings, library: str | None = None) -> str:
         title=found.run.experiment.title,
         subtitle=_subtitle(found),
         answer=answer_of(found),
-        overview=next(iter(found.figures("overview")), None),
+        first=found.first,
         sections=following,
         library=None if library else Markup(theme.library()),  # noqa: S704 - has no end tag
         library_address=library,
@@ -91,7 +91,7 @@ def _subtitle(found: Findings) -> str:
     run = found.run
     measured = sum(bool(row.measured) for row in found.rows)
     return (
-        f"{study.machine_line(run.described)} · {run.manifest.started[:10]} · profile "
+        f"{machine.short(run.described)} · {run.manifest.started[:10]} · profile "
         f"{run.experiment.profile}, {run.manifest.minutes:.0f} minutes · {measured} of "
         f"{len(found.rows)} cells measured"
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
 from restbench.judge import regret
-from restbench.show import limits, regret_table, report
+from restbench.show import limits, npb, regret_table, report
 from restbench.show.findings import Findings
 from restbench.store.writing import write_json, write_text
 
@@ -25,6 +25,8 @@ def write(found: Findings) -> None:
         write_text(folder.regret_csv, regret_table.as_csv(chosen))
     if (effects := found.effects) is not None:
         write_json(folder.factorial_json, effects.to_json())
+    if found.definition.npb is not None:
+        write_text(folder.npb_csv, npb.as_csv(npb.findings(found.run)))
     if (load := found.definition.open) is not None:
         summary, steps = limits.tables(limits.of(found.run), load)
         write_text(folder.open_load_csv, summary)

@@ -17,7 +17,7 @@ from restbench.experiment.columns import readable
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import builds, limits
+from restbench.show import builds, limits, npb, npb_terminal
 from restbench.show.findings import Findings
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -58,7 +58,9 @@ def render(found: Findings) -> RenderableType:
     return Group(*parts)
 
 
-def _table(found: Findings) -> Table:
+def _table(found: Findings) -> RenderableType:
+    if found.definition.npb is not None:
+        return npb_terminal.show(npb.findings(found.run))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:

@@ -68,7 +68,8 @@ class CellEntry(Record):
     test_ids: tuple[str, ...] = ()
     """Of the study's tests that it answers."""
     shape: Shape | None = None
-    """Of its operands; absent where its requests are of several sizes, those of `mix`."""
+    """Of its operands; absent where its requests are of several sizes, those of `mix`, or no
+    matrices."""
     mix: tuple[Kind, ...] = ()
     throughput_per_s: Estimate | None = None
     """Correct responses."""

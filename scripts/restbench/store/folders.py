@@ -8,8 +8,8 @@ from pathlib import Path
 from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
-#: What a run that began has one of: its manifest, or the record of a measurement.
-BEGUN = ("manifest.json", "trials.sqlite", "raw/*/*/npb.json")
+#: What a run that began has one of: its manifest, or its trials.
+BEGUN = ("manifest.json", "trials.sqlite")
 
 
 @dataclass(frozen=True)
@@ -27,16 +27,6 @@ class CellFolder:
     def samples(self) -> Path:
         """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
         return self.path / "samples.jtl"
-
-    @property
-    def npb_record(self) -> Path:
-        """`npb.json`: an NpbRun; written last, as `window.json` is."""
-        return self.path / "npb.json"
-
-    @property
-    def direct_log(self) -> Path:
-        """What a kernel without HTTP printed: its answers, a line each, and its log."""
-        return self.path / "direct.log"
 
     @property
     def sar_binary(self) -> Path:
@@ -131,7 +121,6 @@ class RunFolder:
             self.manifest_file,
             self.experiment_file,
             self.claims_file,
-            self.published_file,
             self.machine_file,
             self.calibration_file,
             self.microbench_file,
@@ -196,9 +185,9 @@ class RunFolder:
         levels = [each for each in group if each != "checkout"]
         return self.path / "services" / "-".join([f"block-{block}", *levels])
 
-    def cell(self, block: int, cell_id: str) -> CellFolder:
-        """The raw files of one measurement."""
-        return CellFolder(self.path / "raw" / f"block-{block}" / cell_id)
+    def program_log(self, block: int, cell_id: str) -> Path:
+        """What a kernel without HTTP printed: its answers, a line each, and its log."""
+        return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"
 
     @property
     def windows(self) -> Path:
@@ -210,11 +199,6 @@ class RunFolder:
         return CellFolder(self.windows / cell_id)
 
     @property
-    def presented_last(self) -> tuple[Path, ...]:
-        """Of each kind of run the file that is made last, when all others are there."""
-        return (self.report, self.npb_csv)
-
-    @property
     def open_load_csv(self) -> Path:
         """Each cell's highest rate: a row a cell."""
         return self.path / "tables" / "open-load.csv"
@@ -224,15 +208,6 @@ class RunFolder:
         """A row a step."""
         return self.path / "tables" / "open-load-steps.csv"
 
-    def npb_body(self, level: str) -> Path:
-        """The request that a kernel's class is asked for with."""
-        return self.payload(level) / "body.json"
-
-    @property
-    def published_file(self) -> Path:
-        """`published.toml`: the study's own table, as it was before the first cell."""
-        return self.path / "published.toml"
-
     @property
     def npb_markdown(self) -> Path:
         """The claim, the four times of each kernel, and what makes them differ."""
@@ -240,9 +215,5 @@ class RunFolder:
 
     @property
     def npb_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """The times of each NAS kernel: a row a cell."""
         return self.path / "tables" / "npb.csv"
-
-    def npb_figure(self, name: str) -> Path:
-        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
-        return self.figures / f"npb-{name}.svg"

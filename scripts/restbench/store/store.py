@@ -14,18 +14,16 @@ from restbench.experiment.records import (
     Calibration,
     Interruption,
     Manifest,
-    PlannedCell,
     Proof,
     Spent,
     proof_key,
 )
-from restbench.experiment.toml_file import kind_of
+from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
 from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
-from restbench.store.npb_records import NpbRun
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
@@ -36,8 +34,8 @@ MICROBENCHES = RESULTS / "microbench"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
-#: Reads runs whose every measurement is a folder with a `cell.json`.
-LAST_OF_OLD_FORM = "311baf3"
+#: Reads runs whose every measurement is a folder with a record; by whether it is one of NPB.
+LAST_OF_OLD_FORM = {False: "311baf3", True: "b24c7e3"}
 
 
 def serve_folder() -> Path:
@@ -48,7 +46,6 @@ def serve_folder() -> Path:
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
     Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
-    NpbRun: "remove its folder; --resume measures it again",
     Calibration: "remove it, and make another with 'restbench calibrate'",
     Microbench: "remove it, and make another with 'make microbench'",
 }
@@ -75,19 +72,19 @@ class Run(RunFolder):
 
     @property
     def is_of_old_form(self) -> bool:
-        """Whether an earlier version made it, of closed load: its measurements are folders with a
-        record each, or, of a kept copy, nowhere. One that has just begun has its payloads."""
+        """Whether an earlier version made it: its measurements are folders with a record each, or,
+        of a kept copy, nowhere. One that has just begun has its payloads."""
         if self.trials.exists() or self.exported_file.exists():
             return False
-        has_records = any(self.path.glob("raw/block-*/*/cell.json"))
-        return not kind_of(self.experiment_file) and (has_records or not self.can_go_on)
+        records = [*self.path.glob("raw/block-*/*/cell.json"), *self.path.glob("raw/*/*/npb.json")]
+        return bool(records) or not self.can_go_on
 
     def require_read(self) -> None:
         """BadConfiguration, with the version that reads it, where it is of the old form."""
         if self.is_of_old_form:
             raise BadConfiguration(
                 f"{self.path}: of an earlier form, without trials.sqlite and run.json; the last "
-                f"commit that reads it is {LAST_OF_OLD_FORM}"
+                f"commit that reads it is {LAST_OF_OLD_FORM[is_old_npb(self.experiment_file)]}"
             )
 
     def manifest(self) -> Manifest:
@@ -98,27 +95,10 @@ class Run(RunFolder):
         """What is known of the machine; Unreadable where the file is missing or broken."""
         return forms.read_object(self.machine_file, _MEND)
 
-    def has_record(self, planned: PlannedCell) -> bool:
-        """Whether a measurement, or its block, is finished."""
-        cell = self.cell(planned.block, planned.cell.id)
-        if cell.npb_record.exists():
-            return True
-        return any(each.finished and each.block == planned.block for each in self.trials.blocks())
-
-    def unrecorded(self) -> list[Path]:
-        """The folders of measurements that were begun and never finished."""
-        return sorted(
-            folder
-            for folder in self.path.glob("raw/block-*/*/")
-            if not any((folder / name).exists() for name in ("window.json", "npb.json"))
-        )
-
     @property
     def is_over(self) -> bool:
-        """Whether everything is measured and presented: the page, or the last table, is written
-        last."""
-        presented = any(each.exists() for each in self.presented_last)
-        return presented and self.manifest().status == "complete"
+        """Whether everything is measured and presented: the page is written last."""
+        return self.report.exists() and self.manifest().status == "complete"
 
     @property
     def can_go_on(self) -> bool:
@@ -183,7 +163,6 @@ def require_room(results: Path = RESULTS) -> None:
     """StorageProblem where the folder of all runs cannot be written to, or has no room for one."""
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)
-    storage.require_written(results)
     storage.require_room(results)
 
 
@@ -216,10 +195,12 @@ def point_latest_to(run: Run) -> None:
 
 
 def open_run(name: str, results: Path = RESULTS) -> Run:
-    """An existing run by its name, its path or `latest`."""
+    """An existing run by its name, its path or `latest`; BadConfiguration where there is none, or
+    it is of an earlier form."""
     for candidate in (results / name, Path(name)):
         run = Run(candidate.resolve())
         if run.manifest_file.exists():
+            run.require_read()
             return run
     known = [
         f"{each.name} (of an earlier form)" if each.is_of_old_form else each.name

@@ -130,7 +130,7 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> Chart | Non
         f"Each is shown in at most {_MOST_STEPS} steps."
     )
     return Chart(
-        name="windows",
+        name="series",
         title="The long windows over time",
         caption=caption,
         description=f"{caption} {len(panels)} panels: {'; '.join(panels)}.",

@@ -126,10 +126,9 @@ def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
     """What lies behind the marks: each line's margin, and where nothing differs."""
     found = []
     if any(entry.margin for entry in panel.entries):
-        ends = [alt.AggregatedFieldDef(op="max", field=end, as_=end) for end in ("from", "to")]
-        bands = base.transform_aggregate(ends, ["label"])
-        bands = bands.mark_rect(fill=theme.FAINT, opacity=0.6)
-        found.append(bands.encode(x="from:Q", x2="to:Q"))
+        ends = base.transform_aggregate(least="max(least)", most="max(most)", groupby=["label"])
+        bands = ends.mark_rect(fill=theme.FAINT, opacity=0.6)
+        found.append(bands.encode(x="least:Q", x2="most:Q"))
     if panel.reference is not None:
         at = theme.base([{"at": panel.reference}], can_hide=False).mark_rule(strokeWidth=1)
         found.append(at.encode(x="at:Q"))
@@ -165,5 +164,5 @@ def _record(entry: Entry, series: Mapping[str, int]) -> dict[str, Any]:
         "cell": entry.cell,
         "note": entry.note or "none",
         **({"low": ends[0], "high": ends[1]} if ends else {}),
-        **({"from": margin[0], "to": margin[1]} if margin else {}),
+        **({"least": margin[0], "most": margin[1]} if margin else {}),
     }

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restbench.analyse.comparison import Comparison
 from restbench.experiment.cell import users_text
 from restbench.judge import verdicts
-from restbench.judge.claims import Decision, PartDecision
+from restbench.judge.claims import WORDS
 from restbench.judge.regret import TOLERANCE, Share
 from restbench.observe.decisions import STRATEGY as CHOOSING
 from restbench.show.charts import forest
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
+from restbench.store.quoted import ClaimEntry, PartEntry
 
 #: The number of a verdict's colour and shape.
 STYLES = {
@@ -31,14 +31,14 @@ _OVER = {
 }
 
 
-def claims(decisions: Sequence[Decision]) -> Chart | None:
+def claims(entries: Sequence[ClaimEntry]) -> Chart | None:
     """The ratio of each part of the claims that were decided; None where none was."""
     parts = [
-        (each, part)
-        for each in decisions
-        if each.verdict in verdicts.DECIDED
-        for part in each.parts
-        if part.comparison.estimate is not None
+        _part(claim, part)
+        for claim in entries
+        if claim.verdict in verdicts.DECIDED
+        for part in claim.parts
+        if part.decides and part.ratio is not None
     ]
     if not parts:
         return None
@@ -47,35 +47,25 @@ def claims(decisions: Sequence[Decision]) -> Chart | None:
         "The claims that were decided",
         "Each ratio with its 95 % interval; the band is the margin within which a difference does "
         "not count. A line a claim, a mark a ratio that decides it. Hollow: no interval.",
-        [
-            Panel(
-                "",
-                "Ratio",
-                tuple(_part(*each) for each in parts),
-                has_values=False,
-            )
-        ],
+        [Panel("", "Ratio", tuple(parts), has_values=False)],
         STYLES,
     )
 
 
-def _part(claim: Decision, part: PartDecision) -> Entry:
-    ratio = part.comparison.ratio
+def _part(claim: ClaimEntry, part: PartEntry) -> Entry:
+    has_interval = part.low is not None and part.high is not None
     return Entry(
         label=f"{claim.id}: {claim.text}",
-        name=part.label,
-        value=part.comparison.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
-        series=verdicts.said(part.verdict),
-        is_sure=ratio is not None,
-        cell=part.cells[0] if part.cells else "",
-        note=part.why,
-        margin=_margin(part.comparison),
+        name=f"{WORDS[part.metric]} {part.label}",
+        value=part.ratio,
+        interval=(part.low or 0.0, part.high or 0.0) if has_interval else None,
+        series=part.verdict.replace("-", " "),
+        is_sure=has_interval,
+        cell=claim.cells[0] if claim.cells else "",
+        note=f"expected: {part.expect}"
+        + (f"; the study has {part.study_value:g}" if part.study_value else ""),
+        margin=(1 / (1 + part.margin), 1 + part.margin),
     )
-
-
-def _margin(found: Comparison) -> tuple[float, float]:
-    return 1 / (1 + found.margin), 1 + found.margin
 
 
 def regret(shares: Sequence[Share]) -> list[Chart]:
@@ -117,6 +107,6 @@ def _share(share: Share) -> Entry:
         series=verdicts.said(share.verdict),
         is_sure=not share.warned,
         cell=share.cell.id,
-        margin=_margin(share.comparison),
+        margin=(1 - TOLERANCE, 1 / (1 - TOLERANCE)),
         note=f"against {share.other.strategy}" if share.other else share.comparison.lack or "",
     )

@@ -103,7 +103,6 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     boxes = boxes.encode(
         fill=alt.Fill("fill:N").scale(None),
         stroke=alt.Stroke("edge:N").scale(None),
-        strokeDash=alt.condition("datum.is_shown", alt.value([1, 0]), alt.value([3, 2])),
         tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
     )
     words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
-from restbench.analyse.limits import Limit
+from restbench.analyse.limits import Limit, latency_ms
+from restbench.experiment.objective import Objective
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import study
 from restbench.show.charts import forest, lines, theme
@@ -15,9 +17,11 @@ from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 
 LIMITS, STEPS = "open-load-limits", "open-load"
+#: Values by kernel and class (a panel), technique (a line) and number of cores.
+Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
 
 
-def limits(found: Sequence[Limit], objective: str) -> Chart | None:
+def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
     panels: dict[str, list[Entry]] = {}
     for each in found:
@@ -25,9 +29,7 @@ def limits(found: Sequence[Limit], objective: str) -> Chart | None:
             panels.setdefault(each.cell.complexity, []).append(_limit(each))
     if not panels:
         return None
-    styles = {
-        entry.series: theme.STYLES[each.cell.strategy] for each in found for entry in [_limit(each)]
-    }
+    styles = {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found}
     return forest.chart(
         LIMITS,
         "The highest rate that meets the objective",
@@ -54,11 +56,11 @@ def _limit(each: Limit) -> Entry:
     )
 
 
-def steps(found: Sequence[Limit], objective: str) -> Chart | None:
+def steps(found: Sequence[Limit], objective: Objective) -> Chart | None:
     """A panel a complexity, a line a technique, a point a step; None where there is no point."""
     panels: dict[str, list[Line]] = {}
     for each in found:
-        if points := _steps(each):
+        if points := _steps(each, objective.percentile):
             line = Line(study.technique(each.cell), theme.STYLES[each.cell.strategy], points)
             panels.setdefault(each.cell.complexity, []).append(line)
     if not panels:
@@ -75,33 +77,26 @@ def steps(found: Sequence[Limit], objective: str) -> Chart | None:
     )
 
 
-def _steps(limit: Limit) -> tuple[Point, ...]:
+def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
     """A step whose percentile falls on requests without an answer has no point."""
     every = [step for walk in limit.walks for step in walk.steps]
+    name = study.technique(limit.cell)
     return tuple(
         Point(
             x=round(each.rate_per_s),
-            y=each.latency_ms,
-            doubtful=bool(each.reasons),
+            y=reached_ms,
+            doubtful=not each.met,
             cell=limit.cell.id,
-            name=f"{study.technique(limit.cell)}, {each.rate_per_s:g}/s",
+            name=f"{name}, {each.rate_per_s:g}/s",
             note="; ".join(each.reasons),
         )
         for each in sorted(every, key=lambda each: each.rate_per_s)
-        if each.latency_ms is not None and math.isfinite(each.latency_ms)
+        if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
     )
 
 
-def kernels(
-    name: str,
-    title: str,
-    y_label: str,
-    samples: Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]],
-    *,
-    is_log: bool,
-) -> Chart | None:
-    """The geometric mean over rounds with its interval. `samples` are values by kernel and class
-    (a panel), technique (a line) and number of cores; None where there is none."""
+def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bool) -> Chart | None:
+    """The geometric mean over rounds with its interval; None where there is none."""
     techniques = list(dict.fromkeys(each for panel in samples.values() for each in panel))
     panels = [
         Panel(

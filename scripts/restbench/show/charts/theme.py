@@ -25,6 +25,8 @@ View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 _FILES = resources.files(__package__)
 #: Every colour of the light scheme with its counterpart in the dark one.
 _THEME: dict[str, Any] = json.loads(_FILES.joinpath("theme.json").read_text(encoding="utf-8"))
+#: What `library` is made of, with versions.
+LIBRARY: dict[str, str] = _THEME["library"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
 #: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink; a shape a
 #: colour: colour is never the only cue.
@@ -40,10 +42,11 @@ DARK: dict[str, str] = {
 }
 #: A condition on a record: the reader has not hidden its series.
 IS_SHOWN = "indexof(hidden, datum.series) < 0"
-_VEGA_LITE = "6.4"
+_VEGA_LITE = LIBRARY["vega-lite"].rpartition(".")[0]
 _SVG_WIDTH_PX, _PANEL_LEAST_PX = 700, 60
 #: Where a narrower panel has other labels, what axes take changes once more.
 _PASSES = 2
+_CLIP = re.compile(r"\bclip\d+\b")
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
 
 
@@ -135,8 +138,10 @@ def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
 
 
 def _drawn(described: dict[str, Any]) -> str:
-    """As SVG, numbers in hundredths of a pixel."""
+    """As SVG: numbers in hundredths of a pixel, names of clips counted from 0 in every document."""
     text: str = vl_convert.vegalite_to_svg(described, vl_version=_VEGA_LITE)
+    clips = {name: f"clip-{n}" for n, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
+    text = _CLIP.sub(lambda name: clips[name[0]], text)
     return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
 
 

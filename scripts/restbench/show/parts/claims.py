@@ -66,7 +66,11 @@ def of(found: Findings) -> list[Section | None]:
         Section(
             "claims",
             title if known else none,
-            (Text(_intro(found)), *(_claim(each, found) for each in known)),
+            (
+                Text(_intro(found)),
+                *found.figures("claims"),
+                *(_claim(each, found) for each in known),
+            ),
         ),
         section(
             "undecided",

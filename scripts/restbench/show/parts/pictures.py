@@ -6,7 +6,7 @@ from __future__ import annotations
 from restbench.judge import regret
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import factorial, limits
+from restbench.show.parts import factorial, limits, npb
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -21,6 +21,7 @@ def of(found: Findings) -> list[Section | None]:
     """What was measured, by kind of experiment; those that a run has nothing for are left out."""
     return [
         _choosing(found),
+        npb.of(found),
         limits.of(found),
         factorial.of(found),
         _figures(found),

@@ -1,0 +1,87 @@
+"""Rows of NAS kernels (`schedule.npb`): what their numbers are, and ratios of two of one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median as median_of
+
+from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.measures import Row
+from restbench.experiment.npb import Work, work_of
+
+#: The extras of a block by name: their heading, and what they are.
+COLUMNS: dict[str, tuple[str, str]] = {
+    "fresh_s": ("Fresh s", "the kernel's own time in a process that has just begun"),
+    "warm_s": ("Warm s", "the same in that process, after as many runs as the service had calls"),
+    "service_s": ("In service s", "the kernel's own time in the warm service"),
+    "client_s": (
+        "At client s",
+        "the response time of the call, with the generation of the input",
+    ),
+    "warm_total_s": (
+        "Warm total s",
+        "the process' time with the generation of the input, to hold the client's against",
+    ),
+    "service_total_s": (
+        "Service total s",
+        "the service's own time with the generation of the input",
+    ),
+    "overhead_ms": (
+        "Call ms",
+        "what the call cost beyond the kernel and its input: client less service total",
+    ),
+    "mops": ("Mop/s", "millions of operations per second in the service, as NPB counts them"),
+    "fresh_mops": ("Fresh Mop/s", "the same in the fresh process"),
+}
+#: What is shown of each cell, as numerator and denominator.
+RATIOS: dict[str, tuple[str, str]] = {
+    "service/fresh": ("service_s", "fresh_s"),
+    "service/warm": ("service_s", "warm_s"),
+    "client/warm": ("client_s", "warm_total_s"),
+    "warm/fresh": ("warm_s", "fresh_s"),
+}
+
+
+def work(row: Row) -> Work:
+    """What its cell computes."""
+    return work_of(row.cell.complexity)
+
+
+def ranked(rows: Iterable[Row]) -> list[Row]:
+    """By service, technique, kernel and class."""
+    return sorted(rows, key=lambda row: (row.cell.service, row.cell.strategy, work(row).rank))
+
+
+def median(row: Row, column: str) -> float | None:
+    """Of a column over the blocks; None where there is none."""
+    values = list(series(row, column).values.values())
+    return median_of(values) if values else None
+
+
+def ratio(row: Row, name: str) -> Comparison:
+    """One of RATIOS, paired over the blocks."""
+    numerator, denominator = RATIOS[name]
+    return paired(series(row, numerator), series(row, denominator))
+
+
+def verified(row: Row) -> str:
+    """What is to be said of its answers: one that was not verified is told before all else."""
+    if "wrong-answers" in row.flags:
+        return "NO"
+    return "yes" if row.measured else _lack(row.flags)
+
+
+def _lack(flags: Sequence[str]) -> str:
+    """Why there is no trial, of a cell or block that has none."""
+    known = ("wrong-answers", "refused", "not-offered", "failed")
+    return next((each for each in known if each in flags), "not measured")
+
+
+def failures(rows: Sequence[Row]) -> list[str]:
+    """Each block without a result, with the first line of the reason."""
+    return [
+        f"{row.cell.id}, block {each.block}: {_lack(each.flags)}: {each.reason.splitlines()[0]}"
+        for row in rows
+        for each in row.measurements
+        if each.reason
+    ]

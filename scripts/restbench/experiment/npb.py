@@ -1,0 +1,145 @@
+"""NAS kernels as levels of complexity, and the table [npb] of an experiment that measures them.
+
+`CG-A` is CG with its input of class A, `CG-A-on-2` the same on two cores, without the service.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from restbench.experiment.selection import Positive, Strict
+from restbench.machine.placement import allowed_cores, place
+
+#: The classes of each kernel, from small to large. W30, of MG only, is class W of NPB 3.0 (64
+#: points an axis, 40 iterations), the one that the study has measured.
+CLASSES: dict[str, tuple[str, ...]] = {
+    "IS": ("S", "W", "A", "B", "C"),
+    "CG": ("S", "W", "A", "B", "C"),
+    "MG": ("S", "W", "W30", "A", "B", "C"),
+    "FT": ("S", "W", "A", "B", "C"),
+}
+#: Every number of cores up to here is looked at; from here on the powers of two, and all.
+EVERY_CORE_UP_TO = 8
+Above0 = Annotated[float, Field(gt=0)]
+_LEVEL = re.compile(r"([A-Z]+)-([A-Z0-9]+?)(?:-on-(\d+))?")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kernel with its class. `cores` is given where the number of cores is what is looked at:
+    such a cell runs without the service."""
+
+    kernel: str
+    npb_class: str
+    cores: int | None = None
+
+    @property
+    def level(self) -> str:
+        """Its name as a level of a cell's complexity."""
+        on = "" if self.cores is None else f"-on-{self.cores}"
+        return f"{self.kernel}-{self.npb_class}{on}"
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Where it stands in a table: NPB's order of kernels, then classes by size."""
+        classes = CLASSES[self.kernel]
+        return list(CLASSES).index(self.kernel), classes.index(self.npb_class), self.cores or 0
+
+
+def work_of(level: str) -> Work:
+    """The work of a level; ValueError where it is none."""
+    found = _LEVEL.fullmatch(level)
+    if found is None or found[2] not in CLASSES.get(found[1], ()):
+        raise ValueError(f"'{level}' is no kernel with its class, such as CG-A")
+    return Work(found[1], found[2], int(found[3]) if found[3] else None)
+
+
+def body(level: str) -> bytes:
+    """The request: the input is built for each, as a client gets it who says nothing of it."""
+    asked = {"requestId": 1, "class": work_of(level).npb_class, "generate": True}
+    return json.dumps(asked, separators=(",", ":")).encode()
+
+
+def levels() -> tuple[str, ...]:
+    """Every level there is, on as many cores as there are for a service here."""
+    here = core_counts(len(place("unbound", allowed_cores()).service))
+    works = [Work(kernel, each) for kernel, classes in CLASSES.items() for each in classes]
+    scaled = [Work(each.kernel, each.npb_class, cores) for each in works for cores in here]
+    return tuple(each.level for each in (*works, *scaled))
+
+
+def core_counts(cores: int) -> tuple[int, ...]:
+    """The numbers of cores to look at on a machine that has so many."""
+    few = range(1, min(cores, EVERY_CORE_UP_TO) + 1)
+    more = [EVERY_CORE_UP_TO << n for n in range(1, cores.bit_length())]
+    return tuple(sorted({*few, *(each for each in more if each < cores), cores}))
+
+
+class Runs(Strict):
+    """How often a kernel is run, in a process without HTTP and in the service."""
+
+    runs: Annotated[int, Field(ge=2)]
+    kept: Positive
+    """The last of them: those that count as warm."""
+
+    @model_validator(mode="after")
+    def _first_is_not_warm(self) -> Self:
+        if self.kept >= self.runs:
+            raise ValueError("need kept < runs: the first run is the fresh one")
+        return self
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """A kernel's class as it was published."""
+
+    normal_s: float
+    normal_mops: float
+    service_s: float
+    service_mops: float
+
+    @property
+    def ratio(self) -> float:
+        """In the web service over normal execution."""
+        return self.service_s / self.normal_s
+
+
+class Published(Strict):
+    """The study's own table, to stand next to what is measured here."""
+
+    source: str
+    machine: str
+    rows: dict[str, tuple[Above0, Above0, Above0, Above0]]
+
+    @field_validator("rows")
+    @classmethod
+    def _are_kernels(cls, rows: dict[str, object]) -> dict[str, object]:
+        for level in rows:
+            work_of(level)
+        return rows
+
+    def row(self, level: str) -> PublishedRow | None:
+        """What was published of a kernel's class; None where nothing was."""
+        return PublishedRow(*self.rows[level]) if level in self.rows else None
+
+
+class Npb(Strict):
+    """The table [npb]."""
+
+    run_max_s: Above0
+    """One run of a kernel that takes longer has failed."""
+    runs: dict[str, dict[str, Runs]]
+    """By profile and class."""
+    published: Published
+
+    def require_runs(self, profile: str, levels_measured: Iterable[str]) -> None:
+        """ValueError where a profile measures a class that it has no number of runs for."""
+        for level in levels_measured:
+            if work_of(level).npb_class not in self.runs.get(profile, {}):
+                raise ValueError(f"npb.runs.{profile}: lacks the class of '{level}'")

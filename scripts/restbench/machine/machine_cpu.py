@@ -1,0 +1,63 @@
+"""What the whole machine's CPU time went to between two moments, as the kernel counts it."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from restbench.machine import process
+
+LOOK_S = 0.5
+STAT = Path("/proc/stat")
+#: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
+_NOT_BUSY = (3, 4, 7)
+_STEAL = 7
+#: Guests' time is told within user's and nice's already.
+_COUNTED = 8
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Percent of the machine's CPU time."""
+
+    foreign_pct: float
+    """What went to none of the processes that are known."""
+    steal_pct: float
+    """What the hypervisor took away."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """CPU time so far, in clock ticks: of all cores, busy or not, and of processes of ours."""
+
+    total: int
+    busy: int
+    steal: int
+    ours: float
+
+    def since(self, first: Used) -> Shares:
+        """What became of the time since `first`, which knew the same processes, or fewer that had
+        begun."""
+        total = max(1, self.total - first.total)
+        foreign = max(0.0, self.busy - first.busy - (self.ours - first.ours))
+        return Shares(100 * foreign / total, 100 * (self.steal - first.steal) / total)
+
+
+def look(pids: tuple[int, ...] = (), seconds: float = LOOK_S) -> float:
+    """Watch the machine for a moment: the foreign share, where `pids` are ours. The kernel counts
+    in steps of 10 ms a core: half a second on two cores tells 1 %."""
+    first = used(pids)
+    time.sleep(seconds)
+    return used(pids).since(first).foreign_pct
+
+
+def used(pids: tuple[int, ...] = ()) -> Used:
+    """By now; ours are `pids` and this process."""
+    line = STAT.read_text().partition("\n")[0]
+    ticks = [int(each) for each in line.split()[1:]][:_COUNTED]
+    idle = sum(ticks[position] for position in _NOT_BUSY)
+    ours_ms = process.cpu_ms((*pids, os.getpid()))
+    ours = ours_ms * process.CLOCK_TICKS_PER_S / 1000
+    return Used(sum(ticks), sum(ticks) - idle, ticks[_STEAL], ours)

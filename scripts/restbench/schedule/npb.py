@@ -1,0 +1,241 @@
+"""The driver of NAS kernels: a trial is a kernel's time in a fresh process without HTTP, in that
+process warm, and in a service that has been called as often.
+
+Each trial has a service process of its own, which no other cell has warmed: what is held against
+each other is equally warm. A cell that looks at the number of cores has no service.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+import httpx
+import numpy as np
+
+from restbench.drive import npb_call, npb_direct
+from restbench.drive.npb_call import Refused, ServedRun
+from restbench.drive.npb_direct import KernelRun, Program
+from restbench.experiment.cell import OPTIONAL, Cell
+from restbench.experiment.npb import Npb, Runs, Work, work_of
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.failures import (
+    BadConfiguration,
+    EnvironmentProblem,
+    NotOffered,
+    WrongAnswers,
+    in_short,
+)
+from restbench.machine import clock, machine_cpu, process
+from restbench.machine.clock import ClockWatch
+from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.deployments import Deployments
+from restbench.schedule.pace import Planned
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+#: How a round's trial is called in the plan.
+CONTEST = "kernels"
+
+
+@dataclass(frozen=True)
+class Served:
+    """The calls of a service, and what it took for the last of them."""
+
+    calls: tuple[ServedRun, ...] = ()
+    cpu_ms: float | None = None
+    memory_mib: float | None = None
+
+
+@contextmanager
+def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDriver]:
+    """The driver of a block; no service is left running behind it."""
+    table = order.experiment.npb
+    if table is None:
+        raise TypeError("kernels without their table")  # the experiment's file has one
+    deployments = Deployments(run, wanted.block, order.experiment.settings)
+    try:
+        here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+        yield NpbDriver(here, table)
+    finally:
+        deployments.stop()
+
+
+@dataclass
+class NpbDriver:
+    """Kernels in one block (driver.Driver)."""
+
+    here: BlockRun
+    table: Npb
+    retried: set[Cell] = field(default_factory=set)
+    took_s: dict[str, float] = field(default_factory=dict)
+    """How long a cell's trial took, by its id; so for `foreign_pct` and `steal_pct`."""
+    foreign_pct: dict[str, float] = field(default_factory=dict)
+    """While its service started and was called, of the machine's CPU time what went to others."""
+    steal_pct: dict[str, float] = field(default_factory=dict)
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """Every cell once, in random order; those that had no time in the blocks before come first.
+        One that would not end in time has no trial in this block."""
+        here, ends = self.here, time.monotonic() + seconds
+        tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
+        known_s: dict[str, float] = {}
+        for each in here.file.blocks():
+            known_s |= each.facts.get("took_s", {})
+        cells = here.cells
+        random.Random(f"{here.order.experiment.seed} {here.block}").shuffle(cells)  # noqa: S311
+        here.progress.planned = len(cells)
+        for cell in sorted(cells, key=lambda each: tried.get(each.id, 0)):
+            left_s, needed_s = ends - time.monotonic(), known_s.get(cell.id, 0.0)
+            if needed_s < left_s:
+                yield [Planned(CONTEST, 1, cell, "")]
+            elif cell.id not in tried:
+                here.lose(cell, "not-measured", "the block had no time for it")
+        for name in ("took_s", "foreign_pct", "steal_pct"):
+            here.file.fact(here.block, name, getattr(self, name))
+
+    def trial(self, planned: Planned) -> Trial | None:
+        """Measure a cell. Odd blocks begin with the service, even ones with the process without
+        HTTP, so that what drifts within a trial goes to neither."""
+        here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
+        wanted = self.table.runs[here.order.profile_name][work.npb_class]
+        watched, began = ClockWatch(), time.monotonic()
+        try:
+            served = self._served(cell, work, wanted) if here.block % 2 else Served()
+            direct = npb_direct.run(
+                self._program(cell, work, wanted.runs), self._log(cell), self.table.run_max_s
+            )
+            if not here.block % 2:
+                served = self._served(cell, work, wanted)
+        except (Refused, NotOffered, WrongAnswers, BadConfiguration) as error:
+            here.lose(cell, _kind(error, cell), str(error))
+            return None
+        watched.check()
+        self.took_s[cell.id] = round(time.monotonic() - began, 3)
+        found = reduced(planned, here.block, direct, served, wanted.kept)
+        here.view.note(f"      {cell.id}  {_in_a_line(found)}")
+        return found
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """Once, on processes as fresh as the first (driver.Driver)."""
+        if cell in self.retried:
+            return why
+        self.retried.add(cell)
+        self.here.note("retried", why, cell)
+        self.here.view.note(f"{cell.id}: once more on a fresh service: {in_short(why)}")
+        return None
+
+    def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
+        if work.cores is not None:
+            return Served()
+        deployments, used = self.here.deployments, machine_cpu.used()
+        try:
+            deployments.start([service_group(cell)])
+            if why := deployments.lacks(cell):
+                raise (NotOffered if deployments.of(cell) else EnvironmentProblem)(why)
+            service = self.here.running(cell).service
+            calls = npb_call.calls(service, cell, work, wanted.runs, self.table.run_max_s)
+            first = tuple(islice(calls, wanted.runs - wanted.kept))
+            cold_ms = process.cpu_ms(service.pids())
+            kept = tuple(calls)
+            pids = service.pids()
+            busy = machine_cpu.used(pids).since(used)
+            self.foreign_pct[cell.id], self.steal_pct[cell.id] = busy.foreign_pct, busy.steal_pct
+            memory_mib = sum(map(process.resident_mib, pids))
+            return Served((*first, *kept), process.cpu_ms(pids) - cold_ms, memory_mib)
+        except httpx.HTTPError as error:
+            told = f"{cell.id}: no answer: {error or type(error).__name__}"
+            running = deployments.of(cell)
+            log = running.service.log if running else None
+            raise EnvironmentProblem(
+                f"{told}; its log ends:\n{process.tail(log)}" if log else told
+            ) from error
+        finally:
+            deployments.stop()
+
+    def _program(self, cell: Cell, work: Work, runs: int) -> Program:
+        """On the service's cores; where their number is looked at, on the first few of them."""
+        cores = place(cell.placement, allowed_cores(), self.here.run.load_cores()).service
+        return Program(
+            cell.service,
+            cell.strategy,
+            work,
+            runs,
+            core_list(cores[: work.cores]),
+            settings=self.here.order.experiment.settings.get(cell.service, {}),
+        )
+
+    def _log(self, cell: Cell) -> Path:
+        return self.here.run.program_log(self.here.block, cell.id)
+
+
+def reduced(
+    planned: Planned, block: int, direct: Sequence[KernelRun], served: Served, kept: int
+) -> Trial:
+    """A trial of the last `kept` calls of the service; without one, of the last runs of the
+    process, with their inputs. Its extras are the times that the study compares."""
+    calls = served.calls[-kept:]
+    kept_s = [each.client_seconds for each in calls] or _of(direct, kept, "total_seconds")
+    seconds = sum(kept_s)
+    return Trial(
+        block=block,
+        round=planned.round,
+        cell=planned.cell.id,
+        users=planned.cell.users,
+        began_ms=round(1000 * (clock.now().timestamp() - seconds)),
+        seconds=seconds,
+        elapsed_us=np.sort(np.rint(1e6 * np.asarray(kept_s)).astype(np.int64)),
+        service_cpu_ms=served.cpu_ms,
+        memory_mib=served.memory_mib,
+        extras=extras_of(direct, calls, kept),
+    )
+
+
+def extras_of(
+    direct: Sequence[KernelRun], calls: Sequence[ServedRun], kept: int
+) -> dict[str, float]:
+    """What `show.npb.COLUMNS` explains: medians over the last runs of the process, never of its
+    first, which is the fresh one, and over the calls."""
+    found = {
+        "fresh_s": direct[0].kernel_seconds,
+        "fresh_mops": direct[0].mops,
+        "warm_s": median(_of(direct, kept, "kernel_seconds")),
+        "warm_total_s": median(_of(direct, kept, "total_seconds")),
+    }
+    if calls:
+        found |= {
+            "service_s": median(each.answer.kernel_seconds for each in calls),
+            "service_total_s": median(each.answer.total_seconds for each in calls),
+            "client_s": median(each.client_seconds for each in calls),
+            "overhead_ms": median(1000 * each.overhead_seconds for each in calls),
+            "mops": median(each.answer.mops for each in calls),
+        }
+    return found
+
+
+def _of(direct: Sequence[KernelRun], kept: int, name: str) -> list[float]:
+    return [getattr(each, name) for each in direct[1:][-kept:]]
+
+
+def _kind(error: Exception, cell: Cell) -> str:
+    """Of the event that says why a cell has no trial."""
+    if isinstance(error, WrongAnswers):
+        return "wrong"
+    if isinstance(error, Refused):
+        return "refused"
+    is_absent = isinstance(error, NotOffered) and (cell.service, cell.strategy) in OPTIONAL
+    return "not-offered" if is_absent else "failed"
+
+
+def _in_a_line(found: Trial) -> str:
+    told = f"fresh {found.extras['fresh_s']:.4g} s, warm {found.extras['warm_s']:.4g} s"
+    served_s = found.extras.get("service_s")
+    return told if served_s is None else f"{told}, in the service {served_s:.4g} s"

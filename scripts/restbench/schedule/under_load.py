@@ -1,0 +1,118 @@
+"""A block under load: its services and its load generator, what comes before the first trial, and
+what is checked after the last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from restbench.drive import generator, monitor
+from restbench.experiment.cell import ServiceGroup
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.machine import process
+from restbench.machine.phases import spent_on
+from restbench.machine.placement import core_list
+from restbench.schedule import preparation
+from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule.deployments import Deployments, Running
+from restbench.schedule.driver import Driver
+from restbench.store.store import Run
+
+#: Requests that never reached the service, or whose answer never came, are in one count alone.
+COUNT_TOLERANCE = 0.001
+
+
+class LoadDriver(Driver, Protocol):
+    """A driver whose services are up, proven and warm."""
+
+    def pilot(self) -> None:
+        """Find out what must be known of each cell before its first trial."""
+
+
+@contextmanager
+def opened(
+    kind: Callable[[LoadRun], LoadDriver], order: Order, run: Run, wanted: Wanted, view: View
+) -> Iterator[Driver]:
+    """The driver of a block, ready for its first trial; checks after its last."""
+    with _started(order, run, wanted, view) as here:
+        with spent_on("proofs"):
+            preparation.look(here)
+            preparation.prove(here)
+        counted = _counted(here)
+        with spent_on("warm-up"):
+            preparation.warm(here)
+        driver = kind(here)
+        with spent_on("pilot"):
+            driver.pilot()
+        yield driver
+        _check_counts(here, counted)
+        _check_cores(here)
+
+
+@contextmanager
+def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[LoadRun]:
+    cells = dict.fromkeys(cell for each in wanted.contests for cell in each.cells)
+    progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
+    view.show(progress)
+    deployments = Deployments(
+        run, wanted.block, order.experiment.settings, order.attached, order.builds
+    )
+    try:
+        with spent_on("service start"):
+            deployments.start(dict.fromkeys(map(service_group, cells)))
+        cores = next((each.cores for each in deployments.up.values()), None)
+        users = max((cell.users for cell in cells), default=1)
+        folder = run.path / "load" / f"block-{wanted.block}"
+        load_cores = core_list(cores.load) if cores and not cores.shared else None
+        with generator.started(max(users, preparation.WARMING_USERS), folder, load_cores) as load:
+            yield LoadRun(order, run, wanted, deployments, view, progress, load=load)
+    finally:
+        with spent_on("service stop"):
+            deployments.stop()
+
+
+def _counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:
+    """How many requests each strategy has answered by its service's own count."""
+    found = {}
+    for cell in here.cells:
+        running = here.running(cell)
+        key = (service_group(cell), cell.strategy)
+        found[key] = (running, monitor.answered_requests(running.service, cell.strategy))
+    return found
+
+
+def _check_counts(
+    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, float | None]]
+) -> None:
+    """Whether services counted what was sent to them: it is two programs' word for one number. One
+    that was started anew meanwhile began to count anew."""
+    gaps: dict[str, float] = {}
+    for (key, strategy), (running, first) in before.items():
+        if first is None or here.deployments.up.get(key) is not running:
+            continue
+        last = monitor.answered_requests(running.service, strategy)
+        if last is None:
+            continue
+        told, sent = last - first, here.sent[key, strategy]
+        if abs(told - sent) > COUNT_TOLERANCE * sent:
+            text = f"{key[0]} {strategy}: {sent} requests were sent, the service counted {told:.0f}"
+            here.view.note(f"count-mismatch  {text}")
+            gaps |= {
+                cell.id: abs(told - sent) / max(told, 1.0)
+                for cell in here.cells
+                if (service_group(cell), cell.strategy) == (key, strategy)
+            }
+    here.file.fact(here.block, "count_gap", gaps)
+
+
+def _check_cores(here: LoadRun) -> None:
+    """Whether services kept to the cores that they were given."""
+    shares = {
+        key: process.off_cores_share(running.service.pids(), running.cores.service)
+        for key, running in here.deployments.up.items()
+    }
+    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
+    here.file.fact(here.block, "off_cores_share", found)
