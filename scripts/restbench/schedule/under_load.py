@@ -3,8 +3,9 @@ what is checked after the last."""
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -62,7 +63,7 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
     )
     try:
         with spent_on("service start"):
-            deployments.start(dict.fromkeys(map(service_group, cells)))
+            deployments.start(_in_random_order(map(service_group, cells), order, wanted.block))
         cores = next((each.cores for each in deployments.up.values()), None)
         users = max((cell.users for cell in cells), default=1)
         folder = run.path / "load" / f"block-{wanted.block}"
@@ -72,6 +73,15 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
     finally:
         with spent_on("service stop"):
             deployments.stop()
+
+
+def _in_random_order(
+    groups: Iterable[ServiceGroup], order: Order, block: int
+) -> list[ServiceGroup]:
+    """Each once. What starts first has some seconds more before its trials, so that must vary."""
+    found = list(dict.fromkeys(groups))
+    random.Random(f"{order.experiment.seed} {block} start").shuffle(found)  # noqa: S311 - an order
+    return found
 
 
 def _counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:

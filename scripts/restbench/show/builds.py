@@ -65,17 +65,26 @@ def of(definition: Experiment, rows: Sequence[Row], manifest: Manifest) -> Compa
 
 
 def terminal(found: Comparison) -> Table:
-    """A line for each ratio."""
-    table = Table(title="B / A, paired by block", title_justify="left", title_style="bold")
-    table.add_column("Cell", overflow="fold")
-    for heading in found.HEAD[1:-1]:
-        table.add_column(heading, justify="right")
-    table.add_column(found.HEAD[-1])
-    for line in found.lines:
-        *values, verdict = map(Text, line)
-        verdict.stylize(_STYLES.get(line[-1], ""))
-        table.add_row(*values, verdict)
+    """A line for each ratio, without the thresholds: a line of 100 columns has no room for them."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Cell", no_wrap=True)
+    for heading in ("", "A", "B", "B / A, 95 %"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("Verdict")
+    for pair in found.pairs:
+        for held in pair.held:
+            _, metric, first, second, ratio, _, verdict = _line(pair, held)
+            told = Text(verdict, style=_STYLES.get(verdict, ""))
+            name = _short(pair) if held is pair.held[0] else ""
+            table.add_row(name, metric, first, second, Text(ratio), told)
     return table
+
+
+def _short(pair: Pair) -> str:
+    """`java serial low 10u`, and what else is unusual but the build."""
+    cell = pair.second.cell
+    levels = [each for each in (cell.placement, *cell.unusual) if each not in ("unbound", "B")]
+    return " ".join([cell.service, cell.strategy, cell.complexity, f"{cell.users}u", *levels])
 
 
 def _line(pair: Pair, held: Held) -> tuple[str, ...]:
