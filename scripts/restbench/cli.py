@@ -31,6 +31,7 @@ Examples:
   restbench report latest                     its tables and figures again
   restbench extend latest --minutes 30        more blocks for what is undecided
   restbench compare RUN_A latest              is the second run worse?
+  restbench ab HEAD~ HEAD                     is the newer build worse?
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
   restbench dashboard latest java-serial-unbound-low-10u
 
@@ -59,6 +60,7 @@ COMMANDS = {
     "extend": ("measuring", "extend_run"),
     "report": ("results", "build_report"),
     "compare": ("compare", "compare_runs"),
+    "ab": ("ab", "compare_builds"),
     "dashboard": ("results", "build_dashboard"),
     "keep": ("results", "keep_run"),
     "npb": ("npb", "run_kernel"),
@@ -66,6 +68,7 @@ COMMANDS = {
     "calibrate": ("calibrate", "calibrate_machine"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
+    "command": ("services", "show_command"),
 }
 
 

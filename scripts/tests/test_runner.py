@@ -59,7 +59,7 @@ def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda _run: None)
+    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture

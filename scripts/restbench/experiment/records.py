@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Build, Cell
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 
 class Record(BaseModel):
@@ -52,6 +52,12 @@ class Proof(Record):
     """None where the process cannot be looked at (an attached service)."""
     claim: str
     evidence: str
+    build: Build = "checkout"
+
+
+def proof_key(of: Proof | Cell) -> tuple[str, ...]:
+    """What is proven once a run."""
+    return of.service, of.strategy, of.placement, of.build
 
 
 class PlannedCell(Record):
@@ -68,6 +74,20 @@ class PlannedCell(Record):
         return self.block, self.cell.id
 
 
+class BuiltCommit(Record):
+    """A commit whose services are compared with another's."""
+
+    asked: str
+    """As the command line named it; `.` is the working tree as it was."""
+    git_commit: str
+    git_dirty: bool
+
+    def __str__(self) -> str:
+        """For people: `HEAD~ (1a2b3c4)`."""
+        changed = " with local changes" if self.git_dirty else ""
+        return f"{self.asked} ({self.git_commit[:7]}{changed})"
+
+
 class Manifest(Record):
     """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
 
@@ -81,7 +101,8 @@ class Manifest(Record):
     finished: str | None = None
     status: Literal["running", "complete", "interrupted"]
     git_commit: str
-    git_dirty: bool
+    git_dirty: bool | None
+    """None where the commit is not known."""
     command: str
     plan: tuple[PlannedCell, ...]
     """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
@@ -91,6 +112,8 @@ class Manifest(Record):
     """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
     attached: dict[str, str] = Field(default_factory=dict)
     """The services that others ran, with their addresses."""
+    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
+    """The commits that are compared, where `restbench ab` made the run."""
 
     def identity(self) -> dict[str, Any]:
         """What is the same for every run of one order by one checkout, interrupted or not: all but
@@ -113,7 +136,7 @@ class Interruption(Record):
     """Those in flight, which are measured anew, by their folders' names in the run."""
     git_commit: str
     """Of the harness that goes on."""
-    git_dirty: bool
+    git_dirty: bool | None
 
 
 class Spent(Record):

@@ -118,9 +118,9 @@ class ClosedDriver:
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         return found
 
-    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""
-        return self.here.renewed(cell)
+        return self.here.renew_if_dead(cell)
 
     def _response_s(self, cell: Cell) -> float | None:
         """Of a short load; None, and the cell is lost, where no answer was right."""

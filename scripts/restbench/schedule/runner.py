@@ -31,7 +31,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                 continue
             if number > order.profile.blocks and not is_wanted(order, run):
                 break
-            resuming.require_as_begun(run)
+            resuming.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds, needed_cells(run))

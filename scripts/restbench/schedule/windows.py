@@ -59,7 +59,7 @@ def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
 
 
 def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str], None]) -> None:
-    deployments = Deployments(run, 0, order.experiment.settings, order.attached)
+    deployments = Deployments(run, 0, order.experiment.settings, order.attached, order.builds)
     users = max(cell.users for cell in cells)
     try:
         deployments.start([service_group(cells[0])])
