@@ -16,7 +16,7 @@ from restbench.deploy.service import Service
 from restbench.drive import monitor
 from restbench.experiment.records import Window
 from restbench.observe import sysstat
-from restbench.store.cell_folder import CellFolder
+from restbench.store.folders import CellFolder
 
 
 @pytest.fixture

@@ -84,14 +84,14 @@ def test_rule_10_a_cells_warning_is_the_mean_over_its_blocks_not_any_of_them() -
 
 def test_rule_10_what_has_no_size_is_a_note_with_its_number_of_blocks() -> None:
     cell = row("java serial low 10", [100.0] * 3, ["retried"])
-    first = replace(cell.measurements[0], flags=("retried", "resumed"))
+    first = replace(cell.measurements[0], flags=("retried", "service-restarted"))
     noted = replace(cell, measurements=(first, *cell.measurements[1:]))
     assert [(each.kind, each.text) for each in noted.notes] == [
         ("retried", FLAGS["retried"]),
-        ("resumed", f"{FLAGS['resumed']} (in 1 of 3 blocks)"),
+        ("service-restarted", f"{FLAGS['service-restarted']} (in 1 of 3 blocks)"),
     ]
     assert noted.warnings == ()
-    assert noted.record()["flags"] == "retried resumed"
+    assert noted.record()["flags"] == "retried service-restarted"
 
 
 def test_rule_10_every_warning_and_note_is_one_sentence() -> None:

@@ -22,7 +22,9 @@ from restbench.experiment.statistics import (
 )
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
-#: Beyond this response time a trial holds too few responses of a user for a mean of its own.
+#: Response times are told where what is kept of a trial holds so many of a user, and up to so long
+#: a response time; else users over throughput tell them (method, rules 3 and 4).
+RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
 #: What an event says of its cell in its block, as a flag of the measurement.
 FLAGS = {
@@ -118,6 +120,7 @@ def of_trials(
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    told_us = elapsed_us if _holds_response_times(trials, response_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
@@ -127,11 +130,11 @@ def of_trials(
         window=_window(trials),
         trials=len(trials),
         seconds=seconds,
-        mean_ms=_mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None,
-        p50_ms=percentile_ms(elapsed_us, 50),
-        p90_ms=percentile_ms(elapsed_us, 90),
-        p95_ms=percentile_ms(elapsed_us, 95),
-        p99_ms=percentile_ms(elapsed_us, 99),
+        mean_ms=_mean_ms(told_us),
+        p50_ms=percentile_ms(told_us, 50),
+        p90_ms=percentile_ms(told_us, 90),
+        p95_ms=percentile_ms(told_us, 95),
+        p99_ms=percentile_ms(told_us, 99),
         samples=completions,
         errors=errors,
         wrong_answers=wrong,
@@ -155,6 +158,14 @@ def of_trials(
         within_block_se=within_block_error(trials),
     )
     return completed(found, users)
+
+
+def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
+    """An open load's users are connections: how many wait says nothing of a response time."""
+    if "rate_per_s" in trials[0].extras:
+        return True
+    kept_s = sum(each.seconds for each in trials) / len(trials)
+    return RESPONSES_FOR_A_MEAN * response_s <= kept_s and response_s <= LONGEST_FOR_A_MEAN_S
 
 
 def completed(found: Measurement, users: int) -> Measurement:

@@ -81,6 +81,15 @@ class Measurement:
     extras: Mapping[str, float] = field(default_factory=dict)
     """What only its driver measures, by name."""
 
+    @property
+    def predicted_per_s(self) -> float | None:
+        """The throughput if service and load generator had all cores to themselves: by their CPU
+        times, X = cores / (c_service + c_generator) (method, rule 4)."""
+        if None in (self.throughput_per_s, self.machine_cpu_pct, self.foreign_pct):
+            return None
+        own_pct = (self.machine_cpu_pct or 0.0) - (self.foreign_pct or 0.0)
+        return 100 * (self.throughput_per_s or 0.0) / own_pct if own_pct > 0 else None
+
 
 def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:
     """A metric by its name, its own or one that only its driver measures; None without one."""

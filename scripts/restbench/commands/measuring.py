@@ -27,7 +27,7 @@ from restbench.failures import BadConfiguration
 from restbench.judge import study
 from restbench.machine import clock, phases
 from restbench.machine.phases import Account
-from restbench.schedule import environment, extending, outcome, runner, volume
+from restbench.schedule import environment, extending, outcome, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import spending, store
 from restbench.store.store import Run
@@ -122,7 +122,7 @@ def _measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with."""
     console.print(_cost(order))
     with phases.spent_on("checks"):
-        for note in environment.check(order, volume.of_trials(order)):
+        for note in environment.check(order):
             console.print(f"note   {note}", soft_wrap=True)
         run = begun or running.begun_now(order)
     with running.kept(run), spending.noted(run) as note_time:

@@ -12,7 +12,7 @@ ServiceName = Literal["java", "python"]
 Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
 
-#: The techniques each service offers (design.md, "Strategies") with the study's key, if it has one.
+#: The techniques each service offers (its README, "Strategies") with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     "java": {
         "serial": "S",

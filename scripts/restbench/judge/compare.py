@@ -43,7 +43,9 @@ VERSIONS = (
     "governor",
     "scheduler_autogroup",
     "java",
+    "java_flags",
     "python",
+    "blas_kernel",
     "jmeter",
     "sysstat",
     "packages",
@@ -174,8 +176,16 @@ def _differences(
     versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
     return [
         *(f"another machine: {each}" for each in other),
-        *(f"another {name}: {first.get(name)} and {second.get(name)}" for name in versions),
+        *(f"another {name}: {_differing(first.get(name), second.get(name))}" for name in versions),
     ]
+
+
+def _differing(one: Any, two: Any) -> str:
+    """Both; of tables only what differs."""
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
+        names = sorted(name for name in {**one, **two} if one.get(name) != two.get(name))
+        return "; ".join(f"{name} {one.get(name)} and {two.get(name)}" for name in names)
+    return f"{one} and {two}"
 
 
 def _commits(first: Run, second: Run) -> list[str]:

@@ -137,7 +137,10 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     measured = max((len(row.measured) for row in rows), default=0)
     of_planned = f" of {planned} planned" if measured < planned else ""
     if measured > 1:
-        return f"{measured}{of_planned}; ± is the 95 % t interval over them"
+        return (
+            f"{measured}{of_planned}; ± is the 95 % t interval over them. They are of one run: "
+            "other hours may differ by more"
+        )
     if measured == 0:
         return f"none{of_planned}: nothing was measured"
     return (

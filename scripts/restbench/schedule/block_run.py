@@ -28,6 +28,8 @@ class Wanted:
     block: int
     contests: Sequence[Contest]
     seconds: float
+    needed: frozenset[str] = frozenset()
+    """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
 
 
 @dataclass

@@ -31,7 +31,7 @@ def order_of(run: Run, minutes: float) -> Order:
         profile = profile.lasting(total_minutes)
     more = max(1, int(minutes / block_minutes))
     longer = {
-        "minutes": minutes,
+        "minutes": total_minutes,
         "block_minutes": block_minutes,
         "blocks": len(took_s) + 1,
         "blocks_max": len(took_s) + more,

@@ -10,7 +10,7 @@ Matrix = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Operands:
+class MatrixRequest:
     """A right request: left is rows x inner, right is inner x columns.
 
     No element of left has an absolute value above `left_at_most`, and so for right; None where
@@ -35,7 +35,7 @@ class Operands:
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class MatrixProduct:
     """The answer: rows x columns."""
 
     request_id: str | int

@@ -11,17 +11,17 @@ from .workloads.npb.workload import NpbWorkload
 from .workloads.workload import Workload
 
 
-class Service(NamedTuple):
+class CodedWorkload(NamedTuple):
     """What is offered under the first part of a path."""
 
     workload: Workload[Any, Any]
     codec: Codec[Any, Any]
 
 
-def services(most_product_elements: int, cached_bytes: int) -> dict[str, Service]:
+def coded_workloads(most_product_elements: int, cached_bytes: int) -> dict[str, CodedWorkload]:
     """By the workload's name. `cached_bytes` are for the inputs that each process keeps."""
     offered = [
-        Service(MatrixWorkload(), MatrixJson(most_product_elements)),
-        *(Service(NpbWorkload(name, cached_bytes), NpbJson(name)) for name in KERNELS),
+        CodedWorkload(MatrixWorkload(), MatrixJson(most_product_elements)),
+        *(CodedWorkload(NpbWorkload(name, cached_bytes), NpbJson(name)) for name in KERNELS),
     ]
     return {each.workload.name: each for each in offered}

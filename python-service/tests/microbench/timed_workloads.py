@@ -8,20 +8,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from restbench_service.catalogue import Service, services
+from restbench_service.coded_workloads import CodedWorkload, coded_workloads
 from restbench_service.execution.job import Job
 from restbench_service.settings import Settings
-from restbench_service.workloads.workload import CpuBound, Loop
+from restbench_service.workloads.workload import ParallelLoop, Workload
 
 INNER, COLUMNS = 50, 20
 """Of the second operand of the study's rows sweep and its larger levels."""
 NOTHING = b""
 
 
-def matrix() -> Service:
+def matrix() -> CodedWorkload:
     """The matrix workload and its codec, as the service has them by default."""
     settings = Settings()
-    return services(settings.most_product_elements, cached_bytes=0)["matrix"]
+    return coded_workloads(settings.most_product_elements, cached_bytes=0)["matrix"]
 
 
 @lru_cache(maxsize=1)
@@ -31,26 +31,15 @@ def decoded(body: Path, kernel: str) -> Any:
 
 
 @dataclass(frozen=True)
-class _Timed(CpuBound):
+class _Timed(Workload[Any, Any]):
     """What the two have in common."""
-
-    takes_single_units = True
-    holds_memory = False
 
     def encode(self, output: Any) -> bytes:  # noqa: ARG002 - unread
         """See Codec."""
         return NOTHING
 
-    def request_id(self, body: bytes) -> None:
+    def identify(self, body: bytes) -> None:
         """See Codec."""
-
-    def working_bytes(self, value: Any) -> int:  # noqa: ARG002 - as the matrix workload
-        """See Workload."""
-        return 0
-
-    def subject(self, value: Any) -> str:  # noqa: ARG002
-        """See Workload."""
-        return "the request"
 
 
 def job(timed: "ComputeOnly | NothingToDo") -> Job:
@@ -78,7 +67,7 @@ class ComputeOnly(_Timed):
         """See Codec."""
         return decoded(self.body, self.kernel)
 
-    def compute(self, value: Any, loop: Loop) -> Any:
+    def compute(self, value: Any, loop: ParallelLoop) -> Any:
         """See Workload."""
         return matrix().workload.compute(value, loop)
 
@@ -102,7 +91,7 @@ class NothingToDo(_Timed):
         """See Codec."""
         return self.rows * COLUMNS
 
-    def compute(self, value: int, loop: Loop) -> int:
+    def compute(self, value: int, loop: ParallelLoop) -> int:
         """See Workload."""
         loop.for_each(value, COLUMNS, do_nothing)
         return value

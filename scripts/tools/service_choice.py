@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+import typer
 
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.failures import BadConfiguration
 
 #: What every service offers, and every other strategy is held against.
 IN_ORDER = "serial"
+
+OnlyServiceOption = Annotated[
+    str, typer.Option("--service", metavar="NAME", help="Only java, or only python.")
+]
+OnlyStrategiesOption = Annotated[
+    str,
+    typer.Option("--strategies", metavar="NAMES", help="Only these beside serial, with commas."),
+]
 
 
 @dataclass(frozen=True)
