@@ -91,7 +91,7 @@ def test_a_screen_reader_finds_nothing_serious(page: Page, view: tuple[int, str]
 
 def test_sentence_picture_and_reasons_are_on_the_first_screen(page: Page) -> None:
     wait_until_drawn(page)
-    for part in (".answer", "#overview .plot", ".reasons"):
+    for part in (".answer", "#chart-overview .plot", ".reasons"):
         box = page.locator(part).bounding_box()
         assert box is not None
         assert box["y"] + box["height"] <= 900, part
@@ -128,7 +128,7 @@ def test_a_link_to_a_cell_opens_it_and_what_folds_it_away(page: Page) -> None:
 
 def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page: Page) -> None:
     wait_until_drawn(page)
-    mark = page.locator("#figure-15 .plot svg .mark-symbol path").first
+    mark = page.locator("#chart-figure-15 .plot svg .mark-symbol path").first
     mark.hover()
     tip = page.locator("#vg-tooltip-element")
     tip.wait_for()
@@ -156,8 +156,8 @@ def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page:
 
 def test_a_figure_changes_between_linear_and_logarithmic_by_keyboard(page: Page) -> None:
     wait_until_drawn(page)
-    button = page.locator("#figure-15 button.log")
-    ticks = "() => document.querySelector('#figure-15 .plot svg').textContent"
+    button = page.locator("#chart-figure-15 button.log")
+    ticks = "() => document.querySelector('#chart-figure-15 .plot svg').textContent"
     first = page.evaluate(ticks)
     assert button.get_attribute("aria-pressed") == "false"
     button.focus()
@@ -168,8 +168,8 @@ def test_a_figure_changes_between_linear_and_logarithmic_by_keyboard(page: Page)
 
 def test_a_technique_is_hidden_and_shown(page: Page) -> None:
     wait_until_drawn(page)
-    button = page.locator("#figure-24 button.series", has_text="process-per-request")
-    marks = "document.querySelectorAll('#figure-24 .plot svg .mark-symbol path').length"
+    button = page.locator("#chart-figure-24 button.series", has_text="process-per-request")
+    marks = "document.querySelectorAll('#chart-figure-24 .plot svg .mark-symbol path').length"
     both = page.evaluate(marks)
     button.click()
     page.wait_for_function(f"{marks} < {both}")

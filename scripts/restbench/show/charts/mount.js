@@ -73,7 +73,9 @@ window.drawChart = (place, spec) => {
       mode: "vega-lite", actions: false, renderer: "svg", ast: true, tooltip: { theme: scheme.matches ? "dark" : "light" },
     });
     shown.view.addEventListener("click", (_, item) => { if (item?.datum?.cell) location.hash = `cell-${item.datum.cell}`; });
-    return plot.querySelector("svg").width.baseVal.value;
+    const svg = plot.querySelector("svg");
+    svg.setAttribute("aria-hidden", "true");  // the plot is the image, with a text of its own
+    return svg.width.baseVal.value;
   }
   // What axes and gaps take is known once they are drawn.
   const draw = () => last = last.then(async () => {
