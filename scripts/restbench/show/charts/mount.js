@@ -73,6 +73,8 @@ window.drawChart = (place, spec) => {
       mode: "vega-lite", actions: false, renderer: "svg", ast: true, tooltip: { theme: scheme.matches ? "dark" : "light" },
     });
     shown.view.addEventListener("click", (_, item) => { if (item?.datum?.cell) location.hash = `cell-${item.datum.cell}`; });
+    // The plot is one image with one description: what it is drawn of is none of its own.
+    for (const mark of plot.querySelectorAll("svg [role]")) mark.removeAttribute("role");
     return plot.querySelector("svg").width.baseVal.value;
   }
   // What axes and gaps take is known once they are drawn.
