@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fixture_run import FIXTURES
 
 from restbench import ROOT
 
@@ -77,7 +78,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
         (
-            ("report", "reference"),
+            ("report", str(FIXTURES / "old-run")),
             "of an earlier form, without trials.sqlite and run.json; the last",
         ),
         (
