@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fixture_run import FIXTURES
 
 from restbench import ROOT
 
@@ -85,7 +86,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
         (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
         (
-            ("report", "reference"),
+            ("report", str(FIXTURES / "old-run")),
             "of an earlier form, without trials.sqlite and run.json; the last",
         ),
         (

@@ -37,6 +37,9 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     },
 }
 
+#: The web framework that a service runs in where nobody chooses another.
+DEFAULT_FRAMEWORKS: dict[str, str] = {"java": "tomcat", "python": "flask"}
+
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads")})
 

@@ -66,6 +66,16 @@ class Line:
     """Of "the second run is as the first"."""
     change: Change
 
+    @property
+    def words(self) -> str:
+        """The verdict for people: an answer that has become wrong is `worse`, however fast."""
+        if lack := self.comparison.lack:
+            return f"worse: {lack}" if self.change == "worse" else lack
+        if self.change in ("better", "worse"):
+            return self.change
+        same = self.verdict == "reproduced"
+        return "the same" if same else verdicts.said(self.verdict, self.comparison)
+
 
 @dataclass(frozen=True)
 class Compared:
