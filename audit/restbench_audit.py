@@ -35,8 +35,8 @@ PYTHON_LOCKS = {
 }
 JAVA_POM = ROOT / "java-service" / "pom.xml"
 JMETER = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
-#: What the report's page carries, with its version in a README.
-PAGE = ROOT / "scripts" / "restbench" / "show" / "templates" / "vendor"
+#: Names the libraries that a page with charts carries, with their versions.
+PAGE = ROOT / "scripts" / "restbench" / "show" / "charts" / "theme.json"
 OUTPUT = ROOT / "audit" / "target"
 PARTS = ("java-service", *PYTHON_LOCKS, "load-generator", "page")
 #: https://google.github.io/osv.dev/post-v1-querybatch/: at most 1000 queries in a request.
@@ -129,12 +129,8 @@ def write_sboms() -> None:
     for part, lock in PYTHON_LOCKS.items():
         module("cyclonedx_py", "requirements", str(lock), "-o", str(sbom(part)))
     _write("load-generator", _jars())
-    readme = (PAGE / "README.md").read_text(encoding="utf-8")
-    version = re.search(r"^\| Version \| (\S+) \|$", readme, re.MULTILINE)
-    if version is None:
-        raise ToolFailed(f"{PAGE / 'README.md'} names no version")
-    purl = PackageURL("npm", None, "echarts", version[1])
-    _write("page", [_component(PAGE / "echarts.min.js", purl)])
+    carried = json.loads(PAGE.read_text(encoding="utf-8"))["library"]
+    _write("page", [_library(PackageURL("npm", None, *each)) for each in carried.items()])
 
 
 def _jars() -> list[Component]:
@@ -162,14 +158,19 @@ def jar_component(jar: Path, kept: Mapping[str, Path]) -> Component:
 
 def _component(file: Path, purl: PackageURL) -> Component:
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    found = _library(purl, f"{purl}#{file.name}")
+    found.hashes = [HashType(alg=HashAlgorithm.SHA_256, content=digest)]
+    return found
+
+
+def _library(purl: PackageURL, ref: str | None = None) -> Component:
     return Component(
         type=ComponentType.LIBRARY,
         group=purl.namespace,
         name=purl.name,
         version=purl.version,
         purl=purl,
-        bom_ref=f"{purl}#{file.name}",
-        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)],
+        bom_ref=ref or str(purl),
     )
 
 

@@ -1,7 +1,9 @@
 """Dashboards of many runs, made in one JVM by JMeter's own generator."""
 
 import json
+import re
 import subprocess
+from datetime import datetime
 from pathlib import Path
 
 from conftest import PLANS
@@ -11,11 +13,13 @@ HEADER = (
     'bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,"serverTiming"\n'
 )
 
+BEGIN_MS = 1_800_000_000_000
+
 
 def write_jtl(path: Path, elapsed_ms: list[int], failures: int = 0) -> Path:
     """A JTL with one sample every 100 ms; the first `failures` of them failed."""
     rows = (
-        f"{1_800_000_000_000 + 100 * n},{elapsed},cell,200,OK,user 1-1,text,"
+        f"{BEGIN_MS + 100 * n},{elapsed},cell,200,OK,user 1-1,text,"
         f"{str(n >= failures).lower()},,268,500,1,1,http://127.0.0.1:1/matrix/serial,{elapsed},0,0,\n"
         for n, elapsed in enumerate(elapsed_ms)
     )
@@ -47,6 +51,15 @@ def test_makes_one_dashboard_a_file_each_with_its_own_numbers(tmp_path: Path) ->
     for folder in (slow, fast):
         assert folder.name in (folder / "index.html").read_text(encoding="utf-8")
         assert (folder / "content" / "js" / "graph.js").exists()
+
+
+def test_tells_begin_and_end_as_times_of_day(tmp_path: Path) -> None:
+    make_dashboards((write_jtl(tmp_path / "samples.jtl", [10] * 45), tmp_path / "cell"))
+    page = (tmp_path / "cell" / "index.html").read_text(encoding="utf-8")
+    times = re.findall(r"<td>(?:Start|End) Time</td>\s*<td>\"([^\"]*)\"</td>", page)
+    shown = [datetime.strptime(each.rpartition(" ")[0], "%Y-%m-%d %H:%M:%S") for each in times]
+    begin, end = (datetime.fromtimestamp(at // 1000) for at in (BEGIN_MS, BEGIN_MS + 44 * 100 + 10))
+    assert shown == [begin, end]
 
 
 def test_draws_a_point_a_second(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import error
 from playwright.sync_api import Page
+from shown_run import findings
 
 from restbench.experiment.records import Calibration, CalibrationCheck
-from restbench.show import figures, report, tables
+from restbench.show import pictures, report, tables
 from restbench.store.store import EXPERIMENTS, Run
 from restbench.store.writing import write_model
 
@@ -24,7 +25,18 @@ TOO_FAINT = """() => {
   const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
     .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, n) => sum + v * [0.2126, 0.7152, 0.0722][n], 0);
+  // A tile of a chart that the whole of a text lies on.
+  const tileOf = (text) => {
+    const [a, paths] = [text.getBoundingClientRect(), text.closest("svg").querySelectorAll("path")];
+    return [...paths].findLast((path) => {
+      const b = path.getBoundingClientRect();
+      return path.getAttribute("fill")?.startsWith("#") && b.left <= a.left && b.right >= a.right
+        && b.top <= a.top + 2 && b.bottom >= a.bottom - 2;
+    });
+  };
   const behind = (e) => {
+    const tile = e.closest("svg") && tileOf(e);
+    if (tile) return parse(getComputedStyle(tile).fill);
     for (; e; e = e.parentElement) {
       const rgb = parse(getComputedStyle(e).backgroundColor);
       if (rgb[3] !== 0) return rgb;
@@ -40,14 +52,14 @@ TOO_FAINT = """() => {
   }).filter(([, ratio]) => ratio < 4.5).map(([text, ratio]) => `${text}: ${ratio.toFixed(2)}`);
 }"""
 
-#: The names of charts without a path in a colour of the data, or without a size.
+#: The names of figures without a chart that has marks and a size.
 NOT_DRAWN = """() => {
-  const colours = ["--series", "--stages", "--bad", "--ink"].flatMap((one) => css(one).split(" "));
-  const inked = (path) => ["stroke", "fill"].some((a) => colours.includes(path.getAttribute(a)));
-  const drawn = (plot) => plot.querySelector("svg")?.getBoundingClientRect().height > 50
-    && [...plot.querySelectorAll("svg path")].some(inked);
-  return [...document.querySelectorAll(".plot")].filter((plot) => !drawn(plot))
-    .map((plot) => plot.getAttribute("aria-label"));
+  const drawn = (figure) => {
+    const svg = figure.querySelector(".plot svg");
+    return svg?.getBoundingClientRect().height > 50 && svg.querySelectorAll("path").length > 2;
+  };
+  return [...document.querySelectorAll("figure.chart")].filter((each) => !drawn(each))
+    .map((each) => each.id);
 }"""
 
 CHECK = CalibrationCheck(
@@ -87,19 +99,27 @@ def varied_run(path: Path) -> Run:
     )
     write_model(run.calibration_file, calibration)
     shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
-    figures.write(run)
-    tables.write(run)
-    report.write(run)
+    return run
+
+
+def shown(run: Run) -> Run:
+    """With its page and all that this links to."""
+    found = findings(run)
+    pictures.write(found)
+    tables.write(found)
+    report.write(found)
     return run
 
 
 def wait_until_drawn(page: Page) -> None:
-    """The library draws with the next frame; on a busy machine that may take a while."""
+    """A chart is drawn when it comes near the window: each is brought there."""
+    for figure in page.locator("figure.chart").all():
+        figure.scroll_into_view_if_needed()
+        figure.locator(".plot svg").wait_for()
     page.wait_for_function(f"({NOT_DRAWN})().length === 0")
+    page.evaluate("scrollTo(0, 0)")
 
 
 def open_everything(page: Page) -> None:
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    cells = page.locator("details.cell:has(.charts)").count()
-    page.wait_for_function(f"document.querySelectorAll('.charts > .figures').length === {cells}")
     wait_until_drawn(page)

@@ -96,7 +96,7 @@ def test_the_doctor_loads_nothing_that_analyses_or_draws() -> None:
         "import sys; from typer.testing import CliRunner; from restbench.machine import doctor; "
         "from restbench.cli import app; doctor.WATCH_S = 0; "
         "done = CliRunner().invoke(app, ['doctor']); assert done.exit_code == 0, done.output; "
-        "print(*{'scipy', 'matplotlib', 'numpy'} & set(sys.modules))"
+        "print(*{'scipy', 'altair', 'vl_convert', 'numpy'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

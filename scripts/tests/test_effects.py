@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import pytest
+from drawn import data_of
 from test_factorial import JAIN_18, PROCESSORS, SEVEN_FACTORS, STUDY, values
 
 from restbench.analyse.factorial import Factorial, analyse
 from restbench.experiment.design import Design
 from restbench.show import effects
+from restbench.show.charts import factorial, theme
 
 FACTORS = {"instances": [1, 2], "pool_threads": [20, 60]}
 
@@ -125,12 +125,30 @@ def test_a_section_says_what_was_left_out_and_what_to_doubt() -> None:
     ids=["additive", "large", "multiplicative", "one run", "constant", "one run multiplied"],
 )
 def test_the_figures_are_svg_and_the_same_each_time(found: Factorial) -> None:
-    drawn = [effects.effects_svg(found), effects.residuals_svg(found)]
-    assert drawn == [effects.effects_svg(found), effects.residuals_svg(found)]
-    assert (drawn[1] is None) == (found.degrees_of_freedom == 0)
-    for each in drawn:
-        root = ElementTree.fromstring(each or "<svg/>")  # noqa: S314 - our own document
-        assert root.tag.endswith("svg")
+    drawn = [theme.svg(each) for each in factorial.charts(found)]
+    assert drawn == [theme.svg(each) for each in factorial.charts(found)]
+    assert len(drawn) == (1 if found.degrees_of_freedom == 0 else 2)
+
+
+def test_effects_have_shares_sizes_and_are_filled_where_they_are_distinguishable() -> None:
+    found = of(JAIN_18, model="additive", response="mean_ms")
+    chart, residuals = factorial.charts(found)
+    shares = {each["label"]: each["value"] for each in data_of(chart)}
+    assert shares["instances"] == pytest.approx(79, abs=0.5)
+    assert "between runs of one cell" in shares
+    first = data_of(chart, 1)[0]
+    assert (first["label"], first["value"]) == ("instances", pytest.approx(21.5))
+    assert first["low"] < 21.5 < first["high"]
+    assert first["fill"] == theme.PALETTE[0]
+    assert [each["title"] for each in theme.spec(chart)["concat"]] == ["Share", "Size"]
+    assert len(data_of(residuals)) == 12
+
+
+def test_one_run_a_cell_has_lenths_margin_and_no_interval() -> None:
+    (chart,) = factorial.charts(of([(9e3,), (1e4,), (2e4,), (2e4,)]))
+    sizes = data_of(chart, 1)
+    assert all("low" not in each and each["fill"] == theme.PAPER for each in sizes)
+    assert all(each["least"] == -each["most"] for each in sizes)
 
 
 def test_the_largest_of_many_effects_are_drawn() -> None:
@@ -138,5 +156,4 @@ def test_the_largest_of_many_effects_are_drawn() -> None:
         [(100.0 + n * n % 17, 101.0 + n % 5) for n in range(32)],
         factors={f"factor-{letter}": ["low", "high"] for letter in "abcde"},
     )
-    assert "The 20 largest of 31 effects." in effects.effects_svg(many)
-    assert "| Cell |" not in effects.section(many)
+    assert "The 20 largest of 31 effects." in factorial.charts(many)[0].caption

@@ -34,7 +34,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def written(run: Run) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(export.write(run, measures.rows(run), print).read_text())
+    export.write(run, measures.rows(run), print)
+    document: dict[str, Any] = json.loads(run.exported_file.read_text())
     return document
 
 
@@ -99,14 +100,14 @@ def test_a_run_of_130_cells_and_eight_blocks_is_below_a_mebibyte(run: Run, tmp_p
     mixed = next(row for row in rows if row.mix)
     eight = [replace(mixed.measurements[0], block=block) for block in range(1, 9)]
     many = [replace(mixed, measurements=tuple(eight))] * 130
-    path = export.write(run, many, print)
-    assert len(exported.read(path).blocks) == 130 * 8
-    assert path.stat().st_size < 2**20
+    assert len(export.write(run, many, print).blocks) == 130 * 8
+    assert run.exported_file.stat().st_size < 2**20
 
 
 def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
-    keep.keep(run, measures.rows(run), kept, print)
+    export.write(run, measures.rows(run), print)
+    keep.keep(run, kept, tmp_path / "assets" / "charts.js")
     assert not kept.trials.exists()
     found = compare(kept, run, "throughput_per_s", 0.05)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
@@ -120,11 +121,11 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
 
 def test_what_was_kept_under_a_name_before_goes(run: Run, tmp_path: Path) -> None:
     kept = Run(tmp_path / "kept")
-    keep.keep(run, measures.rows(run), kept, print)
-    stray = kept.path / "tables" / "regret.md"
-    stray.parent.mkdir(exist_ok=True)
+    export.write(run, measures.rows(run), print)
+    keep.keep(run, kept, tmp_path / "charts.js")
+    stray = kept.path / "tables" / "regret.csv"
     stray.write_text("of another run")
-    keep.keep(run, measures.rows(run), kept, print)
+    keep.keep(run, kept, tmp_path / "charts.js")
     assert not stray.exists()
 
 

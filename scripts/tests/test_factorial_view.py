@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from shown_run import findings, page_of, part_of
 from trial_run import EXPERIMENT, build
 from typer.testing import CliRunner
 
@@ -13,7 +14,7 @@ from restbench import cli
 from restbench.analyse import measures
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, CellsFailed
-from restbench.show import factorial_view, report
+from restbench.show import factorial_view, tables
 from restbench.store.store import EXPERIMENTS, Run
 
 DESIGN = """
@@ -54,7 +55,7 @@ def test_the_corners_are_the_cells_and_the_plan_tells_the_design(tmp_path: Path)
 
 
 def test_a_technique_that_halves_throughput_explains_nearly_all_of_it(run: Run) -> None:
-    found = factorial_view.of(run, measures.rows(run))
+    found = factorial_view.of(experiment.load(run.experiment_file), measures.rows(run))
     assert found is not None
     effects = {each.name: each for each in found.effects}
     assert effects["strategy"].share_pct == pytest.approx(100 * 3.0 / 3.2, abs=0.1)
@@ -65,27 +66,21 @@ def test_a_technique_that_halves_throughput_explains_nearly_all_of_it(run: Run) 
 
 
 def test_tables_figures_and_page_say_so(run: Run) -> None:
-    rows = measures.rows(run)
-    found = factorial_view.of(run, rows)
-    assert found is not None
-    factorial_view.write(run, found)
-    text = run.factorial_markdown.read_text()
-    assert "94 % of the variation is `strategy`" in text
-    effects = json.loads(run.factorial_markdown.with_suffix(".json").read_text())["effects"]
+    tables.write(findings(run))
+    effects = json.loads(run.factorial_json.read_text())["effects"]
     assert {each["name"] for each in effects} == {"strategy", "users", "strategy × users"}
-    for name in (factorial_view.EFFECTS, factorial_view.RESIDUALS):
-        assert run.named_figure(name).read_text().startswith("<?xml")
-    page = report.write(run, rows).read_text()
-    part = page.partition('id="factorial"')[2].partition("</section>")[0]
-    assert part.count("<svg") == 2 and "<?xml" not in part
+    page = page_of(run)
+    assert "94 % of the variation is strategy" in part_of(page, "answer")
+    part = part_of(page, "factorial")
     assert "strategy × users" in part
+    assert " 93." in part, "its share"
 
 
 def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
     lacking = build(tmp_path / "run", {"java serial low 10": [100.0]}, experiment=FILE)
     with pytest.raises(CellsFailed, match="no block has all 4 cells"):
-        factorial_view.of(lacking, measures.rows(lacking))
-    assert 'id="factorial"' not in report.write(lacking, measures.rows(lacking)).read_text()
+        factorial_view.of(experiment.load(lacking.experiment_file), measures.rows(lacking))
+    assert "no block has all 4 cells" in part_of(page_of(lacking), "factorial")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drawn import data_of
 
 from restbench.analyse import limits, measures
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
@@ -21,6 +22,7 @@ from restbench.schedule import outcome
 from restbench.schedule.reduction import of_arrivals
 from restbench.show import export
 from restbench.show import limits as shown
+from restbench.show.charts import rates, theme
 from restbench.store import exported, store
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -112,7 +114,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def told_of(run: Run) -> Exported:
-    return exported.read(export.write(run, measures.rows(run), print))
+    export.write(run, measures.rows(run), print)
+    return exported.read(run.exported_file)
 
 
 def found_in(run: Run) -> dict[str, limits.Limit]:
@@ -236,20 +239,28 @@ def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
 
 def test_the_figure_has_a_point_a_step_hollow_where_the_objective_is_not_met(run: Run) -> None:
     told = told_of(run)
-    chart = shown.chart(shown.of(told), OBJECTIVE)
-    assert chart is not None
-    ((line,),) = (panel.lines for panel in chart.panels)
-    assert [(point.x, point.y, point.doubtful) for point in line.points][:3] == [
-        (200, 40.0, False),
-        (210, 40.0, False),
-        (220, 130.0, True),
-    ]
-    shown.write(run, told, shown.of(told))
-    assert "from the intended moment" in run.open_load_figure.read_text()
+    chart = rates.steps(shown.of(told), OBJECTIVE)
+    assert chart
+    assert chart.name == "open-load"
+    points = [(each["x"], each["y"], each["fill"]) for each in data_of(chart)]
+    colour = theme.PALETTE[theme.STYLES[CELL.strategy]]
+    assert points[:3] == [(200, 40.0, colour), (210, 40.0, colour), (220, 130.0, theme.PAPER)]
+    assert "from the intended moment" in theme.svg(chart)
+
+
+def test_each_limit_has_its_interval_over_blocks(run: Run) -> None:
+    (entry,) = data_of(rates.limits(shown.of(told_of(run)), OBJECTIVE))
+    expected = found_in(run)[CELL.id].interval
+    assert expected
+    assert (entry["value"], entry["low"], entry["high"]) == pytest.approx(
+        (expected.estimate, expected.low, expected.high), rel=1e-6
+    )
 
 
 def test_without_a_step_there_is_no_figure() -> None:
-    assert shown.chart(limits.limits([CELL], [], {}), OBJECTIVE) is None
+    found = limits.limits([CELL], [], {})
+    assert rates.steps(found, OBJECTIVE) is None
+    assert rates.limits(found, OBJECTIVE) is None
 
 
 def test_the_runs_file_has_the_limits_of_cells_and_blocks_and_every_step(run: Run) -> None:

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from fixture_run import Made, build, cell, steady_load
+from shown_run import page_of, part_of
 
-from restbench.analyse import measures
 from restbench.experiment.cell import Shape
 from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable, WrongAnswers
 from restbench.machine import machine
-from restbench.show import markdown, report
 from restbench.show.microbench_text import beats_serial, made_of
 from restbench.store import machine_findings
 from restbench.store.microbench_records import BreakEven, Microbench, Score
@@ -145,19 +144,16 @@ def test_the_report_quotes_the_microbenchmark_of_its_machine(a_run: Run, tmp_pat
     )
     keep(ours, tmp_path / "kept")
     machine_findings.adopt(Microbench, a_run, a_run.microbench_file, tmp_path / "kept", unheard)
-    page = report.write(a_run).read_text()
-    table = markdown.document(a_run, measures.rows(a_run))
-    for text in (page, table):
-        assert "From which size on does a technique pay?" in text
-        assert "process-per-request" in text
-        assert "made 2026-11-20T10:00:00+00:00 by commit 0123456789ab" in text
+    page = page_of(a_run)
+    part = part_of(page, "break-even")
+    assert "From which size on does a technique pay?" in part
+    assert "process-per-request" in part
+    assert "made 2026-11-20T10:00:00+00:00 by commit 0123456789ab" in part
     assert 'href="microbench.json"' in page
 
 
-def test_without_one_the_report_says_what_makes_it(a_run: Run) -> None:
-    page = report.write(a_run).read_text()
-    assert "There is no microbenchmark of this machine. <code>make microbench</code>" in page
-    assert "From which size on" not in markdown.document(a_run, measures.rows(a_run))
+def test_without_one_nothing_is_said_of_sizes(a_run: Run) -> None:
+    assert "From which size on" not in page_of(a_run)
 
 
 def test_a_busy_machine_is_told_beside_its_numbers() -> None:

@@ -130,7 +130,7 @@ def test_numbers_of_cores_are_looked_at_without_a_service(ran: Ran) -> None:
     for each in (block.extras for row in scaled for block in row.measured):
         assert (each["fresh_s"], each["warm_s"]) == (FRESH_S, WARM_S)
         assert "service_s" not in each
-    assert ran.run.npb_figure("speed-up").read_text().startswith("<?xml")
+    assert ran.run.named_figure("npb-speed-up").read_text().startswith("<svg")
 
 
 def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:

@@ -12,7 +12,6 @@ from stub_bench import Bench
 from restbench.analyse import measures
 from restbench.analyse.limits import Limit
 from restbench.show import export, limits
-from restbench.store import exported
 from restbench.store.store import Run
 
 pytestmark = pytest.mark.live
@@ -101,7 +100,7 @@ def run_walks(bench: Bench, faults: dict[str, str]) -> tuple[int, str, Run]:
 
 
 def found_in(run: Run) -> dict[str, Limit]:
-    told = exported.read(export.write(run, measures.rows(run), print))
+    told = export.write(run, measures.rows(run), print)
     return {each.cell.strategy: each for each in limits.of(told)}
 
 
@@ -139,7 +138,7 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
 
 def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Ran) -> None:
     run = queue.run
-    tables = (run.open_load_markdown, run.open_load_csv, run.open_load_steps_csv)
+    tables = (run.report_markdown, run.open_load_csv, run.open_load_steps_csv, run.report)
     first = [path.read_text() for path in tables]
     row = next(csv.DictReader(run.open_load_csv.read_text().splitlines()))
     assert row["failed_per_s"] == str(found_in(run)["serial"].failed_per_s)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from drawn import data_of
 from synthetic_rows import row
 
 from restbench.analyse.measurement import KindMeasurement
@@ -15,8 +15,8 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Kind, Shape
 from restbench.judge import regret
 from restbench.judge.regret import Share
-from restbench.show import regret_figure, regret_report
-from restbench.store.store import Run
+from restbench.show import regret_table
+from restbench.show.charts import judged, theme
 
 BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
 MIX = (
@@ -87,7 +87,7 @@ def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not()
 
 def _failed(flag: str) -> object:
     (failed,) = row("java serial low 10", [None], [flag, "failed"]).measurements
-    return replace(failed, window=None)
+    return replace(failed, seconds=None)
 
 
 def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:
@@ -166,54 +166,39 @@ def test_small_requests_are_held_against_themselves_alone(low_ms: float, verdict
 
 def test_the_csv_has_every_comparison_and_says_which_is_with_the_best() -> None:
     found = regret.choosing(MIXED)
-    lines = list(csv.DictReader(regret_report.as_csv(found).splitlines()))
-    assert tuple(lines[0]) == regret_report.COLUMNS
+    lines = list(csv.DictReader(regret_table.as_csv(found).splitlines()))
+    assert tuple(lines[0]) == regret_table.COLUMNS
     best = [line for line in lines if line["best_fixed"] == "yes"]
     assert len(best) == 3
     assert len(lines) == 3 + 2 * 3
     assert (best[0]["against"], float(best[0]["share"])) == ("serial", pytest.approx(1.5, rel=0.01))
 
 
-def test_the_page_of_tables_has_every_cell_and_how_to_read_them(tmp_path: Path) -> None:
-    told = regret_report.document("t", regret.choosing([*MIXED[:3], *chosen(0.9)]))
-    assert "| java | mix: low | 10 | p95 |" in told
-    assert "contradicted" in told
-    assert regret_report.HOW_TO_READ in told
-    run = Run(tmp_path)
-    written = regret_figure.write(run, regret.choosing([*MIXED[:3], *chosen(0.9)]).regrets)
-    assert [each.name for each in written] == ["regret-throughput.svg", "regret-p95.svg"]
-
-
 def test_a_point_of_the_figure_is_a_cells_share() -> None:
-    charts = regret_figure.charts(regret.choosing(chosen(0.9)).regrets)
-    (panel,) = charts["regret-throughput"].panels
-    (point,) = panel.lines[0].points
-    assert point.y == pytest.approx(0.9, abs=0.002)
-    assert point.cell == "java-adaptive-unbound-low-10u"
+    throughput, *_ = judged.regret(regret.choosing(chosen(0.9)).regrets)
+    assert throughput.name == "regret-throughput"
+    (point,) = data_of(throughput)
+    assert point["value"] == pytest.approx(0.9, abs=0.002)
+    assert point["low"] < 0.9 < point["high"]
+    assert (point["least"], point["most"]) == (0.97, pytest.approx(1 / 0.97))
+    assert point["cell"] == "java-adaptive-unbound-low-10u"
+    assert point["label"] == "low, 10 users"
 
 
-def test_numbers_of_users_stand_beside_each_other_at_their_complexity() -> None:
-    rows = [
-        row(f"java {strategy} {place}", near(factor))
-        for place in ("low 10", "low 30", "medium 10")
-        for strategy, factor in (("adaptive", 0.9), ("serial", 1))
-    ]
-    chart = regret_figure.charts(regret.choosing(rows).regrets)["regret-throughput"]
-    (panel,) = chart.panels
-    ten, thirty = panel.lines
-    assert chart.x_names == ("low", "medium")
-    assert (ten.label, thirty.label) == ("10 users", "30 users")
-    assert [round(point.x) for point in ten.points] == [1, 2]
-    assert ten.points[0].x < 1 < thirty.points[0].x < 1.5
-
-
-@pytest.mark.parametrize(("factor", "log_y"), [(0.9, False), (30, True)])
+@pytest.mark.parametrize(("factor", "kind"), [(0.9, None), (30, "log")])
 def test_a_share_of_many_times_the_others_does_not_press_them_to_the_axis(
-    factor: float, log_y: bool
+    factor: float, kind: str | None
 ) -> None:
     rows = [
         *chosen(0.9),
         row("java adaptive medium 10", near(factor)),
         row("java serial medium 10", BASE),
     ]
-    assert regret_figure.charts(regret.choosing(rows).regrets)["regret-throughput"].log_y == log_y
+    chart, *_ = judged.regret(regret.choosing(rows).regrets)
+    (panel,) = theme.spec(chart)["concat"]
+    (x,) = {
+        each["encoding"]["x"]["scale"].get("type")
+        for each in panel["layer"]
+        if "scale" in each["encoding"].get("x", {})
+    }
+    assert x == kind

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import cycle
@@ -14,10 +11,10 @@ from pathlib import Path
 import pytest
 from fixture_run import EXPERIMENT, Made, build, cell, steady_load
 from jtl_lines import Sample
-from rich.console import Console
+from shown_run import findings, page_of, part_of, printed
 
 from restbench.analyse import measures
-from restbench.show import figures, report, tables
+from restbench.show import pictures, tables
 from restbench.store.store import Run
 
 CHOOSING = (
@@ -57,10 +54,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         for name, each in elapsed_ms.items()
     ]
     run = build(tmp_path_factory.mktemp("choosing") / "run", made, experiment=CHOOSING)
-    rows = measures.rows(run)
-    tables.write(run, rows)
-    figures.write(run, rows)
-    report.write(run, rows)
+    pictures.write(findings(run))
+    tables.write(findings(run))
     return run
 
 
@@ -85,35 +80,25 @@ def test_each_kind_of_a_mix_has_its_part_of_the_window(run: Run) -> None:
     assert measured.mean_ms == pytest.approx(50.25), "in the finer clock"
 
 
-def test_the_page_has_the_figure_its_table_and_links_to_the_rest(run: Run) -> None:
-    page = run.report.read_text(encoding="utf-8")
-    assert 'data-figure="regret-throughput"' in page
-    assert "figures/regret-throughput.svg" in page
-    assert "tables/regret.csv" in page
-    assert "Largest regret 10." in page
-    (data,) = re.findall(r'id="data">(.*?)</script>', page)
-    shown = json.loads(data)["figures"]["regret-throughput"]
-    (panel,) = shown["panels"]
-    (line,) = panel["lines"]
-    points = {shown["x_names"][round(x) - 1]: y for x, y, *_ in line["points"]}
-    assert line["label"] == "10 users"
-    assert points == pytest.approx({"low": 0.9, "mix": 1.25}, abs=0.02)
+def test_the_page_says_what_choosing_costs_and_has_each_comparison(run: Run) -> None:
+    page = page_of(run)
+    assert "Choosing a technique per request reaches 97% of the best fixed one" in part_of(
+        page, "answer"
+    )
+    part = part_of(page, "regret")
+    assert "Largest regret 10." in part
+    assert "java mix: low 10 p95" in part
+    assert "A share is above 1 where choosing is better" in part
 
 
-def test_the_terminal_says_it_in_short_and_a_run_in_which_nothing_chooses_says_nothing(
+def test_the_terminal_begins_with_it_and_a_run_in_which_nothing_chooses_says_nothing(
     run: Run, tmp_path: Path
 ) -> None:
-    assert (
-        "Java, adaptive at least 0.97 of the best fixed strategy, throughput, in 2 cells"
-        in printed(run)
+    assert printed(run, 200).startswith(
+        "Choosing a technique per request reaches 97% of the best fixed one in Java in 0 of 2 "
+        "cells, and loses at most 10."
     )
     fixed = build(tmp_path / "run", [Made(cell("java serial low 10"), steady_load(10, 50))])
-    assert "fixed strategy" not in printed(fixed)
-    tables.write(fixed)
+    assert "Choosing" not in printed(fixed)
+    tables.write(findings(fixed))
     assert not fixed.regret_csv.exists()
-
-
-def printed(run: Run) -> str:
-    console = Console(width=200, file=io.StringIO(), record=True)
-    console.print(tables.terminal(measures.rows(run)))
-    return console.export_text()

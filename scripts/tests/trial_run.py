@@ -118,9 +118,12 @@ def build(
     speed: Mapping[str, float] | None = SPEED,
     claims: str | None = None,
     experiment: str = EXPERIMENT,
+    *,
+    wrong: Sequence[str] = (),
     **others: float,
 ) -> Run:
-    """A complete run: by cell (`java serial low 10`) the throughput of each of its blocks."""
+    """A complete run: by cell (`java serial low 10`) the throughput of each of its blocks; those
+    that are `wrong` give a wrong answer in each."""
     run = Run(path)
     write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
@@ -137,7 +140,7 @@ def build(
     if claims is not None:
         write_text(run.claims_file, claims)
     for block in range(1, blocks + 1):
-        measure(run, block, cells, speed, **others)
+        measure(run, block, cells, speed, wrong, **others)
     return run
 
 
@@ -146,16 +149,18 @@ def measure(
     block: int,
     cells: Mapping[Cell, Sequence[float]],
     speed: Mapping[str, float] | None = SPEED,
+    wrong: Sequence[str] = (),
     **others: float,
 ) -> None:
     """Lay down one block, which took a minute; a cell with fewer values failed in it."""
     run.trials.begin(block, f"2026-11-21T01:{block:02}:00+00:00", {"speed": speed} if speed else {})
     for which, values in cells.items():
         if block > len(values):
-            told = Event("2026-11-21T01:00:00+00:00", "failed", "it\nfailed", block, which.id)
-            run.trials.note(told)
+            failed = Event("2026-11-21T01:00:00+00:00", "failed", "it\nfailed", block, which.id)
+            run.trials.note(failed)
             continue
-        found = trials_of(which, block, values[block - 1], **others)
+        told = {"wrong": 1} if which in map(cell, wrong) else {}
+        found = trials_of(which, block, values[block - 1], **others | told)
         run.trials.add([*found, _once_more(found[0])])
     run.trials.finish(block, f"2026-11-21T01:{block + 1:02}:00+00:00")
 

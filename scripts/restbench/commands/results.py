@@ -8,33 +8,27 @@ from typing import Annotated
 
 import typer
 
-from restbench.analyse import measures
+from restbench.analyse.measures import Row, rows
 from restbench.commands.choosing import with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.drive import dashboards
-from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, Failure
-from restbench.judge import study
 from restbench.machine import phases
-from restbench.show import (
-    effects,
-    export,
-    factorial_view,
-    figures,
-    keep,
-    limits,
-    npb,
-    npb_terminal,
-    report,
-    tables,
-)
+from restbench.show import export, keep, pictures, report, tables, terminal
+from restbench.show.browser import site
+from restbench.show.findings import Findings
 from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
 
 
 def build_report(name: RunArgument = "latest") -> None:
-    """Make tables, figures and page again, from raw data."""
-    _analyse(with_raw_data(name))
+    """Make tables, figures and page again."""
+    run = store.open_run(name)
+    run.require_read()
+    if run.has_raw_data:
+        _analyse(run)
+    else:
+        _show(run, exported.read(run.exported_file))
 
 
 def build_dashboard(
@@ -56,7 +50,8 @@ def keep_run(
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    keep.keep(run, measures.rows(run), target, _note)
+    export.write(run, rows(run), _note)
+    keep.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
 
@@ -64,7 +59,7 @@ def keep_run(
 class Presented:
     """What a run came to, as it was shown."""
 
-    rows: Sequence[measures.Row]
+    rows: Sequence[Row]
     failure: Failure | None
     """Why there are no dashboards: for who has judged the rows first, which weigh more."""
 
@@ -84,73 +79,30 @@ def _note(text: str) -> None:
     console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
-def _analyse(
-    run: store.Run, before_page: Callable[[], None] = lambda: None
-) -> Sequence[measures.Row]:
+def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
+    """What the run measured goes into `run.json`, of which all that is shown is made."""
     with phases.spent_on("tables and figures"):
-        rows = measures.rows(run)
+        known = rows(run)
         machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
-        written = export.write(run, rows, _note)
-    for name in experiment.load(run.experiment_file).views:
-        VIEWS[name](run, rows, before_page)
-    console.print(f"data        {written}", soft_wrap=True)
-    return rows
-
-
-def _study(run: store.Run, rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
-    """The study's tables and figures, the claims, and the page."""
-    with phases.spent_on("tables and figures"):
-        tables.write(run, rows)
-        drawn = figures.write(run, rows)
     before_page()
+    _show(run, export.write(run, known, _note))
+    return known
+
+
+def _show(run: store.Run, told: exported.Exported) -> None:
+    """Tables, figures and page; the page last, and its place where it is seen first."""
+    found = Findings(told, run)
+    with phases.spent_on("tables and figures"):
+        drawn = pictures.write(found)
+        tables.write(found)
     with phases.spent_on("page"):
-        page = report.write(run, rows)
-    console.print(tables.terminal(rows, run.proofs(), study.decisions(run, rows)))
-    console.print(f"tables      {run.test_matrix_markdown}  (and .csv)", soft_wrap=True)
+        report.write(found)
+    console.print(terminal.render(found))
+    console.print()
+    console.print(f"tables      {run.test_matrix_csv.parent}", soft_wrap=True)
     if drawn:
-        console.print(f"figures     {len(drawn)} in {run.path / 'figures'}", soft_wrap=True)
+        console.print(f"figures     {len(drawn)} in {run.figures}", soft_wrap=True)
     if run.dashboards.exists():
         console.print(f"dashboards  {run.dashboards}", soft_wrap=True)
-    console.print(f"report      {page}", soft_wrap=True)
-
-
-def _limits(run: store.Run, _rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
-    """The highest rates that meet an open load's objective."""
-    told = exported.read(run.exported_file)
-    found, load = limits.of(told), limits.load_of(told)
-    before_page()
-    with phases.spent_on("tables and figures"):
-        limits.write(run, told, found)
-    console.print(limits.terminal(found, load))
-    for note, meaning in limits.meanings(found, load).items():
-        console.print(f"{note}: {meaning}", markup=False)
-    if run.open_load_figure.exists():
-        console.print(f"figure      {run.open_load_figure}", soft_wrap=True)
-    console.print(f"tables      {run.open_load_markdown}  (and .csv)", soft_wrap=True)
-
-
-def _factorial(
-    run: store.Run, rows: Sequence[measures.Row], _before_page: Callable[[], None]
-) -> None:
-    """What explains the response of a factorial design."""
-    found = factorial_view.of(run, rows)
-    if found is not None:
-        factorial_view.write(run, found)
-        console.print(effects.sentence(found), markup=False)
-        console.print(f"effects     {run.factorial_markdown}  (and .json)", soft_wrap=True)
-
-
-def _npb(run: store.Run, _rows: Sequence[measures.Row], before_page: Callable[[], None]) -> None:
-    """NAS kernels, without HTTP and in the service."""
-    found = npb.findings(exported.read(run.exported_file))
-    before_page()
-    with phases.spent_on("tables and figures"):
-        drawn = npb.write(run, found)
-    console.print(npb_terminal.show(found))
-    for name in drawn:
-        console.print(f"figure      {run.npb_figure(name)}", soft_wrap=True)
-    console.print(f"tables      {run.npb_markdown}  (and .csv)", soft_wrap=True)
-
-
-#: What is made of a run's trials, by the name in its experiment's file.
-VIEWS = {"study": _study, "limits": _limits, "factorial": _factorial, "npb": _npb}
+    console.print(f"data        {run.exported_file}", soft_wrap=True)
+    console.print(f"page        {run.report}", soft_wrap=True)

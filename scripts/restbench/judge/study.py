@@ -7,18 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from restbench.analyse import estimates
 from restbench.analyse.exported import rows_of
 from restbench.analyse.flags import explain
 from restbench.analyse.measures import COUNTS, Row
 from restbench.experiment import claim_file, columns
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
-from restbench.experiment.records import Manifest, Proof
-from restbench.experiment.statistics import Interval, geometric_interval
+from restbench.experiment.records import Proof
+from restbench.experiment.statistics import Interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.machine import machine
 from restbench.store import exported
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -87,7 +85,7 @@ def technique(cell: Cell) -> str:
     """The technique's name for people: `S serial`, `PR process-per-request @core0`."""
     parts = [cell.strategy] if cell.key == cell.strategy else [cell.key, cell.strategy]
     parts += [f"@{cell.placement}"] if cell.placement != "unbound" else []
-    parts += [f"+{level}" for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    parts += [f"+{level}" for level in cell.unusual]
     return " ".join(parts)
 
 
@@ -114,40 +112,6 @@ def verdict(proof: Proof) -> str:
     return _VERDICTS[proof.does]
 
 
-def facts(run: Run, manifest: Manifest, rows: Sequence[Row]) -> dict[str, str]:
-    """What to know before reading any number."""
-    measured = sum(bool(row.measured) for row in rows)
-    return {
-        "Run": f"{manifest.run}: experiment {manifest.experiment}, profile {manifest.profile}, "
-        f"{manifest.status}; {measured} of {len(rows)} cells measured",
-        "Machine": machine_line(run),
-        "Blocks": _blocks_line(manifest, rows),
-        **_trials_facts(run),
-        "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
-        "that number of users and hide what requests at a fixed rate would wait",
-    }
-
-
-def _trials_facts(run: Run) -> dict[str, str]:
-    """What to know of a run of interleaved trials; nothing of another."""
-    ratios = estimates.again_ratios(run.trials.rates())
-    if not ratios:
-        return {}
-    told = ", ".join(_again(*each) for each in ratios.items())
-    text = (
-        "cells that claims compare were measured in the same rounds, in random order, on services "
-        f"fresh for each block. The first of each group against itself (A/A): {told}"
-    )
-    return {"Trials": text}
-
-
-def _again(cell: str, ratios: Sequence[float]) -> str:
-    if len(ratios) == 1:
-        return f"{cell} {ratios[0]:.3f}"
-    found = geometric_interval(ratios)
-    return f"{cell} {found.estimate:.3f} [{found.low:.3f}, {found.high:.3f}]"
-
-
 def failures(rows: Iterable[Row]) -> list[str]:
     """Each block without a result, with the first line of the reason: the rest is in its record."""
     return [
@@ -168,15 +132,8 @@ def not_measured(rows: Iterable[Row]) -> list[str]:
     ]
 
 
-def machine_line(run: Run) -> str:
-    """The machine in one line."""
-    if not run.machine_file.exists():
-        return "not recorded"
-    return machine.one_line(run.machine())
-
-
-def _blocks_line(manifest: Manifest, rows: Sequence[Row]) -> str:
-    planned = max((each.block for each in manifest.plan), default=0)
+def blocks_line(planned: int, rows: Sequence[Row]) -> str:
+    """How many blocks there are, and what that means for intervals."""
     measured = max((len(row.measured) for row in rows), default=0)
     of_planned = f" of {planned} planned" if measured < planned else ""
     if measured > 1:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from restbench import ROOT
 from restbench.machine import jvm, placement, speed, watch
 
-PACKAGES = ("flask", "gunicorn", "numpy", "scipy", "matplotlib")
+PACKAGES = ("flask", "gunicorn", "numpy", "scipy")
 
 
 def describe() -> dict[str, Any]:
@@ -94,11 +94,24 @@ def _alike(here: object, there: object) -> bool:
     return here == there
 
 
-def git_commit() -> tuple[str, bool]:
-    """The checkout's commit, and whether tracked files differ from it."""
-    commit = _output(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or "unknown"
-    changes = _output(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
-    return commit, bool(changes)
+def git_commit(root: Path = ROOT) -> tuple[str, bool | None]:
+    """The checkout's commit, and whether tracked files differ from it; `unknown` and None where
+    there is no git or no checkout (in a container)."""
+    try:
+        commit = git(root, "rev-parse", "HEAD")
+        return commit, bool(git(root, "status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN, None
+
+
+#: In the place of a commit.
+UNKNOWN = "unknown"
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git says of a checkout; OSError without git, CalledProcessError where it refuses."""
+    line = ["git", "-C", str(root), *arguments]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def one_line(machine: dict[str, Any]) -> str:
@@ -108,6 +121,17 @@ def one_line(machine: dict[str, Any]) -> str:
         f"{machine['memory_mib'] / 1024:.0f} GiB, {machine['system']}, kernel {machine['kernel']}, "
         f"{machine['java']}, Python {machine['python']}"
     )
+
+
+def short(machine: Mapping[str, Any]) -> str:
+    """Its processor, cores and memory, as far as they are known."""
+    cores, memory_mib = machine.get("cores_online"), machine.get("memory_mib")
+    known = [
+        machine.get("processor"),
+        f"{cores} cores" if cores else None,
+        f"{memory_mib / 1024:.0f} GiB" if memory_mib else None,
+    ]
+    return ", ".join(filter(None, known)) or "machine not recorded"
 
 
 def _installed_version(package: str) -> str | None:

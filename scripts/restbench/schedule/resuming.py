@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
 from restbench.experiment.records import Interruption, Manifest
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
@@ -74,11 +75,11 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def require_as_begun(run: Run) -> None:
+def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
     """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
     built or edited them meanwhile. Costs milliseconds."""
     then = run.machine().get("measured")
-    changed = machine.changed(then, sources.fingerprints()) if then else []
+    changed = machine.changed(then, sources.fingerprints(builds)) if then else []
     if changed:
         raise NotAsBegun(
             f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
@@ -126,8 +127,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     note(_told(order, run, noted))
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
-    for last in run.presented_last:
-        last.unlink(missing_ok=True)
+    run.report.unlink(missing_ok=True)
     again = {"status": "running", "finished": None, "plan": order.plan}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from restbench.analyse import course, limits
@@ -11,10 +10,9 @@ from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.judge import study
-from restbench.judge.claims import Decision
+from restbench.show import answering, quoting
 from restbench.store import exported
 from restbench.store.exported import (
-    ClaimEntry,
     ExperimentEntry,
     Exported,
     MachineEntry,
@@ -23,6 +21,7 @@ from restbench.store.exported import (
     StepEntry,
     VersionsEntry,
 )
+from restbench.store.spending import together
 from restbench.store.store import Run
 from restbench.store.trials import Block
 
@@ -41,41 +40,37 @@ VERSIONS = (
 )
 
 
-def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Path:
-    """Write a run's `run.json` from its trials; returns the file. `note` is told what was left
-    out."""
-    exported.write(run.exported_file, _exported(run, rows, note))
-    return run.exported_file
+def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
+    """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
+    made of it is the same now and later. `note` is told what was left out."""
+    found = _exported(run, rows, note)
+    answered = found.model_copy(update={"answer": answering.of(found)})
+    exported.write(run.exported_file, answered)
+    return exported.read(run.exported_file)
 
 
 def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
     blocks = run.trials.blocks()
+    described = run.machine() if run.machine_file.exists() else {}
     return Exported(
         form=exported.FORM,
         run=run.name,
         experiment=_experiment(run),
         manifest=_manifest(run, blocks),
-        machine=_machine(run.machine(), blocks),
+        machine=_machine(described, blocks),
         versions=VersionsEntry.model_validate(
-            {name: value for name, value in run.machine().items() if name in VERSIONS}
+            {name: value for name, value in described.items() if name in VERSIONS}
         ),
-        claims=tuple(_claim(each) for each in study.decisions(run, rows)),
+        claims=tuple(map(quoting.claim, study.decisions(run, rows))),
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
         steps=tuple(_steps(run, blocks)),
         series=tuple(course.of_run(run, note)),
         proofs=tuple(run.proofs()),
-    )
-
-
-def _claim(decision: Decision) -> ClaimEntry:
-    return ClaimEntry(
-        id=decision.id,
-        text=decision.text,
-        verdict=decision.verdict,
-        headline=decision.headline,
-        why=decision.why,
-        cells=decision.cells,
+        calibration=quoting.calibration(run),
+        microbench=quoting.microbench(run),
+        again=tuple(quoting.again(run.trials.rates())),
+        windows=tuple(quoting.windows(run)),
     )
 
 
@@ -114,7 +109,12 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
         finished=manifest.finished,
         minutes=round(sum(each.seconds or 0.0 for each in blocks) / 60, 2),
         interruptions=len(run.interruptions()),
+        interrupted=tuple(run.interruptions()),
+        planned_blocks=max((each.block for each in manifest.plan), default=0),
+        stopped=manifest.stopped,
+        spent_s=together(run.spent()),
         attached=manifest.attached,
+        builds=manifest.builds,
     )
 
 

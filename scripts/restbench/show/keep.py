@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from restbench.analyse.measures import Row
-from restbench.experiment import experiment
-from restbench.show import export, figures, limits, npb, report
+from restbench.show import pictures, report, tables
+from restbench.show.findings import Findings
 from restbench.store import exported
 from restbench.store.store import Run
+from restbench.store.writing import write_model
+
+#: Charts that its page draws as well as any other, and whose files would be a tenth of the copy.
+DETAILS = ("stages", "windows")
 
 
-def keep(run: Run, rows: Sequence[Row], kept: Run, note: Callable[[str], None]) -> None:
-    """Write `run.json`, figures and page of `run` into the folder of `kept`; what was kept there
-    before goes. Tables and verdicts can be made of `run.json`, and `compare` takes it. What its
-    views show is made anew, so that it links only to what is kept with it.
+def keep(run: Run, kept: Run, library: Path) -> None:
+    """Write `run.json`, tables, figures and page of `run` into the folder of `kept`; what was kept
+    there before goes. Everything is made of `run.json`, so that it links only to what is kept with
+    it. `library` is the file of the chart library that all kept pages share.
     """
     _keep_identity(run, kept)
-    shutil.copyfile(export.write(run, rows, note), kept.exported_file)
-    told, views = exported.read(kept.exported_file), experiment.load(run.experiment_file).views
-    if "study" in views:
-        figures.write(kept, rows)
-        report.write(kept, rows, raw=run)
-    if "limits" in views:
-        limits.write(kept, told, limits.of(told))
-    if "npb" in views:
-        npb.write(kept, npb.findings(told))
+    shutil.copyfile(run.exported_file, kept.exported_file)
+    found = Findings(exported.read(kept.exported_file), kept)
+    pictures.write(found, left_out=DETAILS)
+    tables.write(found)
+    report.write(found, Path(os.path.relpath(library, kept.path)).as_posix())
 
 
 def _keep_identity(run: Run, kept: Run) -> None:
@@ -35,3 +35,5 @@ def _keep_identity(run: Run, kept: Run) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.exists():
             shutil.copyfile(source, target)
+    # In which order cells were measured is told of raw data: it would be a third of the copy.
+    write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

@@ -5,31 +5,20 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from matplotlib.ticker import MaxNLocator
 from rich.table import Table
 
 from restbench.analyse import exported, flags, limits
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
 from restbench.experiment import experiment
-from restbench.experiment.cell import STRATEGIES
 from restbench.experiment.columns import readable
-from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad
 from restbench.failures import BadConfiguration
 from restbench.judge import study
-from restbench.machine import machine
-from restbench.show import drawing
-from restbench.show.chart import Chart, Line, Panel, Point
 from restbench.store.exported import Exported, StepEntry
-from restbench.store.store import Run
-from restbench.store.writing import write_text
 
-METRIC = "latency_ms"
-TICKS = 6
 HEADINGS = {
     "technique": "Technique",
     "complexity": "Complexity",
@@ -63,7 +52,6 @@ STEP_HEADINGS = {
 }
 #: Left to the page: the terminal is narrow.
 LESS_SHOWN = ("users", "steps", "latency_ms", "failed_unsent", "failed_late")
-FIGURE = "![Latency against the offered rate](../figures/open-load.svg)"
 HOW_TO_READ = (
     "Requests are sent at the moments of a schedule that was fixed before, whatever the service "
     "does; latency counts from the intended moment to the end of the answer, so a request that "
@@ -99,45 +87,27 @@ def load_of(found: Exported) -> OpenLoad:
     return load
 
 
-def write(run: Run, told: Exported, found: Sequence[Limit]) -> None:
-    """Write open-load.svg, open-load.md, open-load.csv and, last, open-load-steps.csv."""
-    load = load_of(told)
-    drawn = chart(found, load.objective)
-    if drawn is not None:
-        write_text(run.open_load_figure, drawing.svg(drawn))
-    write_text(run.open_load_markdown, document(told, found, has_figure=drawn is not None))
-    write_text(run.open_load_csv, _as_csv(_factors(each) | _summary(each, load) for each in found))
-    write_text(
-        run.open_load_steps_csv,
-        _as_csv(
-            _factors(each) | {"step": number} | _step(step)
-            for each in found
-            for walk in each.walks
-            for number, step in enumerate(walk.steps, start=1)
-        ),
+def sure(found: Sequence[Limit]) -> str:
+    """How sure the limits are."""
+    blocks = max((len(each.limits_per_s) for each in found), default=0)
+    if blocks < 2:
+        return "One block has no interval: this is an order, no verdict."
+    return (
+        f"Each rate is the geometric mean over {blocks} blocks, with its 95 % interval in brackets."
     )
 
 
-def document(told: Exported, found: Sequence[Limit], *, has_figure: bool) -> str:
-    """The page: the answer first, then every step."""
-    manifest, load = told.manifest, load_of(told)
-    parts = [
-        f"# {told.experiment.title}",
-        f"- **Run**: {told.run}, {manifest.status}; {sum(bool(each.walks) for each in found)} "
-        f"of {len(found)} techniques walked\n- **Machine**: {machine.one_line(told.described)}\n"
-        f"- **Objective**: {load.objective}, from the intended moment; at most "
-        f"{load.objective.unsent_max_share:.1%} unsent, no errors\n- **Arrivals**: "
-        f"{load.arrivals}, seed {manifest.seed}",
-        _markdown(HEADINGS, [_summary(each, load) for each in found]),
-        HOW_TO_READ,
-        FIGURE if has_figure else "",
-        "\n".join(f"- **{note}**: {text}" for note, text in meanings(found, load).items()),
-    ]
-    for each in found:
-        parts += [f"## {each.cell.id}", each.reason or ""]
-        steps = [step for walk in each.walks for step in walk.steps]
-        parts.append(_markdown(STEP_HEADINGS, map(_step, steps)))
-    return "\n\n".join(part for part in parts if part) + "\n"
+def tables(found: Sequence[Limit], load: OpenLoad) -> tuple[str, str]:
+    """The limits and every step, as CSV."""
+    return (
+        _as_csv(_factors(each) | summary(each, load) for each in found),
+        _as_csv(
+            _factors(each) | {"step": number} | step(tried)
+            for each in found
+            for walk in each.walks
+            for number, tried in enumerate(walk.steps, start=1)
+        ),
+    )
 
 
 def meanings(found: Sequence[Limit], load: OpenLoad) -> dict[str, str]:
@@ -152,56 +122,17 @@ def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
     title = f"Highest rate with {load.objective} from the intended moment"
     table = Table(*(HEADINGS[name] for name in shown), title=title, title_justify="left")
     for each in found:
-        summary = _summary(each, load)
-        table.add_row(*(readable(summary[name]) for name in shown))
+        told = summary(each, load)
+        table.add_row(*(readable(told[name]) for name in shown))
     return table
-
-
-def chart(found: Sequence[Limit], objective: Objective) -> Chart | None:
-    """A panel a complexity, a line a technique, a point a step; None where there is no point."""
-    panels: dict[str, list[Line]] = {}
-    for each in found:
-        if points := _points(each, objective.percentile):
-            colour = list(STRATEGIES[each.cell.service]).index(each.cell.strategy)
-            line = Line(study.technique(each.cell), colour, points)
-            panels.setdefault(each.cell.complexity, []).append(line)
-    if not panels:
-        return None
-    ticks = {name: _ticks(lines) for name, lines in panels.items()}
-    return Chart(
-        title="Latency from the intended moment, against the rate at which requests arrive",
-        caption=f"Open load; the percentile of the objective ({objective}) over all arrivals of "
-        "each step. Hollow: the objective was not met. Do not compare the height of points beyond "
-        "the limit: it depends on how long the window was.",
-        x_label="Requests offered per second",
-        x_ticks=max(ticks.values()),
-        log_y=True,
-        panels=tuple(
-            Panel(METRIC, name, tuple(lines), ticks[name]) for name, lines in panels.items()
-        ),
-    )
-
-
-def _ticks(lines: Sequence[Line]) -> tuple[int, ...]:
-    highest = max(point.x for line in lines for point in line.points)
-    return tuple(int(tick) for tick in MaxNLocator(TICKS).tick_values(0, highest))
-
-
-def _points(limit: Limit, percent: int) -> tuple[Point, ...]:
-    """A step whose percentile falls on requests without an answer has no point."""
-    steps = [step for walk in limit.walks for step in walk.steps]
-    return tuple(
-        Point(round(each.rate_per_s), reached_ms, None, not each.met, limit.cell.id)
-        for each in sorted(steps, key=lambda each: each.rate_per_s)
-        if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
-    )
 
 
 def _factors(limit: Limit) -> dict[str, object]:
     return dict(limit.cell.model_dump())
 
 
-def _summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
+def summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
+    """A limit under HEADINGS."""
     failed, interval = limit.failed, limit.interval
     return {
         "technique": study.technique(limit.cell),
@@ -222,21 +153,16 @@ def _summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
     }
 
 
-def _step(step: StepEntry) -> dict[str, object]:
-    told = {name: getattr(step, name) for name in STEP_HEADINGS if name in StepEntry.model_fields}
-    reached = {f"p{percent}_ms": latency_ms(step, percent) for percent in PERCENTILES}
-    told |= reached | {"verdict": "; ".join(step.reasons) or "met"}
+def step(tried: StepEntry) -> dict[str, object]:
+    """A step under STEP_HEADINGS."""
+    told = {name: getattr(tried, name) for name in STEP_HEADINGS if name in StepEntry.model_fields}
+    reached = {f"p{percent}_ms": latency_ms(tried, percent) for percent in PERCENTILES}
+    told |= reached | {"verdict": "; ".join(tried.reasons) or "met"}
     return {name: told[name] for name in STEP_HEADINGS}
 
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
-
-
-def _markdown(headings: Mapping[str, str], rows: Iterable[Mapping[str, object]]) -> str:
-    lines = [list(headings.values()), ["---"] * len(headings)]
-    lines += [[readable(row[name]) for name in headings] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _as_csv(rows: Iterable[Mapping[str, object]]) -> str:

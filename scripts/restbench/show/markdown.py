@@ -1,111 +1,76 @@
-"""The test matrix as a Markdown document."""
+"""A run's page in Markdown: the same sections, without its charts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from restbench.analyse.measures import Row
-from restbench.experiment.columns import HEADINGS, readable
-from restbench.experiment.records import Proof
-from restbench.judge import study
-from restbench.judge.claims import Decision
-from restbench.judge.leader import answer
-from restbench.judge.study import STUDY_COLUMNS, Section
-from restbench.show import microbench_text
-from restbench.store.microbench_records import Microbench
-from restbench.store.store import Run
-
-
-def document(run: Run, rows: Sequence[Row]) -> str:
-    """The answer, the claims, the proofs, the study's tables, what flags and columns mean."""
-    manifest = run.manifest()
-    parts = [f"# {manifest.title}", _bullets(study.facts(run, manifest, rows))]
-    parts += ["## The answer", *answer(rows).sentences]
-    if decided := study.decisions(run, rows):
-        parts += ["## The study's claims, held against this run", claims_table(decided)]
-    parts += ["## Do the strategies do what their names say?", _proofs(run.proofs())]
-    for section in study.sections(rows):
-        parts += [f"## {section.title}", _section(section)]
-    if found := run.microbench():
-        parts += ["## From which size on does a technique pay?", _break_evens(found)]
-    if failed := study.failures(rows):
-        parts += ["## What failed", "\n".join(f"- {each}" for each in failed)]
-    if waiting := study.not_measured(rows):
-        parts += ["## What there was no time for", "\n".join(f"- {each}" for each in waiting)]
-    parts += ["## What the warnings and notes mean", _bullets(study.flag_meanings(rows))]
-    parts += ["## What the columns mean", _bullets(study.column_meanings())]
-    return "\n\n".join(parts) + "\n"
+from restbench.show.document import (
+    Bullets,
+    Field,
+    Figure,
+    Inline,
+    Link,
+    Part,
+    Section,
+    Table,
+    Terms,
+    Text,
+)
 
 
-def _bullets(meanings: dict[str, str]) -> str:
-    return "\n".join(f"- **{name}**: {meaning}" for name, meaning in meanings.items()) or "None."
+def document(title: str, parts: Sequence[Part]) -> str:
+    """The whole text; sections are headings from the second level on."""
+    return "\n\n".join([f"# {title}", *_blocks(parts, 2)]) + "\n"
 
 
-def claims_table(decisions: Sequence[Decision]) -> str:
-    """A row a claim, with its verdict and why."""
-    head = ["Claim", "What it says", "Verdict", "The study's ratio", "Why"]
+def _blocks(parts: Iterable[Part], level: int) -> list[str]:
+    found: list[str] = []
+    for part in parts:
+        match part:
+            case Section():
+                badge = f": {part.badge}" if part.badge else ""
+                found += [
+                    f"{'#' * min(level, 6)} {part.title}{badge}",
+                    *_blocks(part.parts, level + 1),
+                ]
+            case Text():
+                found.append(_inline(part.content))
+            case Bullets():
+                found.append("\n".join(f"- {_inline(each)}" for each in part.items))
+            case Terms():
+                found.append(
+                    "\n".join(f"- **{name}**: {_inline(of)}" for name, of in part.entries.items())
+                )
+            case Table():
+                found.append(_of(part))
+            case Figure():
+                found.append(f"**{part.chart.title}.** {part.chart.caption}")
+                found += [f"![{part.chart.title}]({part.file})"] if part.file else []
+    return [each for each in found if each]
+
+
+def _of(part: Table) -> str:
+    marks = ["---:" if each.is_number else "---" for each in part.columns]
     body = [
-        [
-            each.id,
-            each.text,
-            f"**{each.headline}**",
-            ", ".join(readable(value) for value in each.study_values),
-            each.why + _marked(each),
-        ]
-        for each in decisions
+        [_escaped(each.content if isinstance(each, Field) else each) for each in row]
+        for row in part.rows
     ]
-    return table(head, ["---"] * len(head), body)
+    return table([each.heading for each in part.columns], marks, body)
 
 
-def _marked(decision: Decision) -> str:
-    """How many of the cells behind it have warnings; which ones stands on the page."""
-    return f" Warnings on what is behind it: {len(decision.warned)}." if decision.warned else ""
+def table(head: Sequence[str], marks: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A table; `marks` say how its columns are aligned."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *body])
 
 
-def _section(section: Section) -> str:
-    head = ["Test"] if section.in_study else []
-    head += ["Technique", "Complexity", "Users", *(HEADINGS[name] for name in STUDY_COLUMNS)]
-    body = [
-        [
-            *([test_id] if section.in_study else []),
-            study.technique(row.cell),
-            row.cell.complexity,
-            str(row.cell.users),
-            *(study.shown(row, metric) for metric in STUDY_COLUMNS),
-            ", ".join(study.marks(row).values()),
-        ]
-        for test_id, row in section.rows
-    ]
-    first_number = head.index("Users")
-    marks = ["---:" if n >= first_number else "---" for n in range(len(head))]
-    return table([*head, "Flags"], [*marks, "---"], body)
+def _escaped(content: Inline) -> str:
+    return _inline(content).replace("|", "\\|").replace("\n", " ")
 
 
-def _break_evens(found: Microbench) -> str:
-    """As a microbenchmark of the run's machine has it."""
-    head = list(microbench_text.BREAK_EVEN_HEAD)
-    lines = microbench_text.break_even_lines(found.break_evens)
-    told = f"{microbench_text.READING} {microbench_text.made_of(found)}"
-    return f"{told}\n\n{table(head, ['---'] * len(head), lines)}"
-
-
-def _proofs(proofs: Sequence[Proof]) -> str:
-    head = ["Service", "Strategy", "Placement", "Verdict", "Claim", "What the kernel saw"]
-    body = [
-        [
-            each.service,
-            each.strategy,
-            each.placement,
-            f"**{study.verdict(each)}**",
-            each.claim,
-            each.evidence,
-        ]
-        for each in proofs
-    ]
-    return table(head, ["---"] * len(head), body) if body else "No proof was made in this run."
-
-
-def table(head: list[str], marks: list[str], body: list[list[str]]) -> str:
-    """A table in Markdown; `marks` say how its columns are aligned."""
-    escaped = [[cell.replace("|", "\\|") for cell in line] for line in body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [head, marks, *escaped])
+def _inline(content: Inline) -> str:
+    """Links to files stay links; those within the page are their text."""
+    if isinstance(content, tuple):
+        return "".join(map(_inline, content))
+    if isinstance(content, Link):
+        return content.text if content.href.startswith("#") else f"[{content.text}]({content.href})"
+    return content

@@ -13,27 +13,17 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.npb import Published
-from restbench.show import terminal
-from restbench.show.npb import (
-    RATIOS_SHOWN,
-    Findings,
-    by_technique,
-    explanation,
-    meanings_of,
-    number,
-)
+from restbench.show.npb import Kernels, by_technique, explanation, number
+
+_RATIOS = ("service/fresh", "service/warm")
 
 
-def show(found: Findings) -> RenderableType:
-    """The tables for the terminal; the claims last, where they are seen first."""
+def show(found: Kernels) -> RenderableType:
+    """A table a technique, and why they differ."""
     parts: list[RenderableType] = []
     for cell, rows in by_technique(found.served).items():
         parts += [_table(cell, rows, found.published), ""]
-    parts += [Text(f"FAILED  {each}", style="yellow") for each in npb.failures(found.rows)]
-    parts += [Text(each.replace("**", "")) for each in meanings_of(found.rows)]
-    parts += ["", *terminal.claims_table(found.decisions, "tables/npb.md")]
-    parts += [Text(each.replace("**", "")) for each in explanation(found.served)]
-    return Group(*parts)
+    return Group(*parts, *map(Text, explanation(found.served)))
 
 
 def _table(cell: Cell, rows: Sequence[Row], published: Published) -> Table:
@@ -48,7 +38,7 @@ def _table(cell: Cell, rows: Sequence[Row], published: Published) -> Table:
     for row in rows:
         known, verified = published.row(row.cell.complexity), npb.verified(row)
         numbers = ("fresh_s", "warm_s", "service_s", "client_s", "mops")
-        ratios = (npb.ratio(row, each).estimate for each in RATIOS_SHOWN[:2])
+        ratios = (npb.ratio(row, each).estimate for each in _RATIOS)
         table.add_row(
             row.cell.complexity,
             *(number(npb.median(row, name)) for name in numbers),

@@ -1,33 +1,36 @@
-"""Writes the test matrix of a run, and gives it to the terminal."""
+"""The tables of a run as files: CSV for programs, the page's sections as Markdown."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.experiment import columns
 from restbench.judge import regret
-from restbench.show import markdown, regret_report
-from restbench.show.terminal import render as terminal
-from restbench.store.store import Run
-from restbench.store.writing import write_text
-
-__all__ = ["as_csv", "terminal", "write"]
+from restbench.show import limits, npb, regret_table, report
+from restbench.show.findings import Findings
+from restbench.store.writing import write_json, write_text
 
 _DECIMALS = 3
 
 
-def write(run: Run, rows: Sequence[Row] | None = None) -> None:
-    """Write test-matrix.csv and test-matrix.md of a run (`rows` where they are known already), and
-    regret.csv and regret.md where a strategy chooses."""
-    known = measures.rows(run) if rows is None else rows
-    write_text(run.test_matrix_csv, as_csv(known))
-    write_text(run.test_matrix_markdown, markdown.document(run, known))
-    if (found := regret.choosing(known)).regrets:
-        regret_report.write(run, found)
+def write(found: Findings) -> None:
+    """Write `report.md`, and to `tables/` the test matrix and what else the run is about."""
+    folder = found.folder
+    write_text(folder.test_matrix_csv, as_csv(found.rows))
+    report.write_markdown(found)
+    if (chosen := regret.choosing(found.rows)).regrets:
+        write_text(folder.regret_csv, regret_table.as_csv(chosen))
+    if (effects := found.effects) is not None:
+        write_json(folder.factorial_json, effects.to_json())
+    if found.definition.npb is not None:
+        write_text(folder.npb_csv, npb.as_csv(npb.findings(found.run)))
+    if (load := found.definition.open) is not None:
+        summary, steps = limits.tables(limits.of(found.run), load)
+        write_text(folder.open_load_csv, summary)
+        write_text(folder.open_load_steps_csv, steps)
 
 
 def as_csv(rows: Iterable[Row]) -> str:

@@ -1,130 +1,165 @@
-"""The study's tables and the proofs for a terminal of 100 columns."""
+"""What a run came to, for a terminal of 100 columns: the sentence, a compact table with intervals,
+what to know before believing it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from restbench.analyse.measures import Row
-from restbench.experiment.records import Proof
-from restbench.judge import study
-from restbench.judge.claims import Decision
-from restbench.judge.leader import answer
-from restbench.judge.regret import Choosing, choosing
-from restbench.judge.study import Section
+from restbench.experiment.cell import Cell
+from restbench.experiment.columns import readable
+from restbench.judge import answer, study
+from restbench.judge.leader import Leader
+from restbench.judge.verdicts import DECIDED, ratio_text
+from restbench.show import builds, limits, npb, npb_terminal
+from restbench.show.findings import Findings
 
-_HEADINGS = {
-    "throughput_per_s": "Req/s",
-    "mean_ms": "Mean ms",
-    "cpu_ms_per_request": "CPU ms/req",
-    "service_cpu_pct": "CPU %",
-    "memory_mib": "MiB",
-}
-#: More cells than that are no table to read in a terminal.
-MOST_LISTED = 100
-#: A line of 100 columns has room for one interval.
-_INTERVAL_OF = "throughput_per_s"
-_STYLES = {"DOES": "green", "DOES NOT": "bold red", "NOT PROVEN": "yellow"}
+#: More cells than that are summed up: a line for each size and number of users.
+MOST_LISTED = 16
+_STYLES = {"reproduced": "green", "contradicted": "bold red", "too-imprecise": "yellow"}
 
 
-def render(
-    rows: Sequence[Row], proofs: Sequence[Proof] = (), decisions: Sequence[Decision] = ()
-) -> RenderableType:
-    """The study's tables, the proofs, what the notes mean; last, where it is seen first, what the
-    run says about the claims, and the answer.
+class Claim(Protocol):
+    """A claim with what a run says of it."""
 
-    Cells outside the study's tables are counted, not listed, unless there are no others, and few.
-    """
-    everything = study.sections(rows)
-    listed = [section for section in everything if section.in_study] or [
-        section for section in everything if len(section.rows) <= MOST_LISTED
-    ]
-    meanings = study.flag_meanings(row for section in listed for _, row in section.rows)
-    marks = {flag: _mark(n) for n, flag in enumerate(meanings)}
-    parts: list[RenderableType] = []
-    for table in [*(_table(section, marks) for section in listed), *_proofs(proofs)]:
-        parts += [table, ""]
-    parts += [Text(f"{marks[flag]}  {flag}: {meaning}") for flag, meaning in meanings.items()]
-    parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(rows)]
-    if waiting := study.not_measured(rows):
-        parts.append(
-            Text(f"{len(waiting)} cells need more time: tables/test-matrix.md says how much")
-        )
-    left_out = sum(len(section.rows) for section in everything if section not in listed)
-    if left_out:
-        parts.append(Text(f"{left_out} more cells: tables/test-matrix.md", style="dim"))
+    @property
+    def id(self) -> str: ...  # noqa: D102
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def verdict(self) -> str: ...  # noqa: D102
+    @property
+    def headline(self) -> str: ...  # noqa: D102
+
+
+def render(found: Findings) -> RenderableType:
+    """The story of the page: sentence, table, claims, and why to believe it, last."""
+    told = found.run.answer
+    parts: list[RenderableType] = [Text(told.sentence, style="bold"), ""] if told else []
+    parts += [_table(found), ""]
+    parts += claims(found.run.claims)
+    parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
+    if waiting := study.not_measured(found.rows):
+        parts.append(Text(f"{len(waiting)} cells need more time: report.md has how much"))
     parts += [
-        "",
-        *claims_table(decisions, "tables/test-matrix.md"),
-        *map(Text, answer(rows).sentences),
-        *_regret(choosing(rows)),
+        Text(
+            f"{study.verdict(each)}  {each.service} {each.strategy}, {each.claim}: {each.evidence}"
+        )
+        for each in found.run.proofs
+        if not each.does
     ]
+    parts += [Padding(Text(each), (0, 0, 0, 2)) for each in (told.reasons if told else ())]
     return Group(*parts)
 
 
-def _mark(number: int) -> str:
-    """a, b, c, ...: flags are long and a line is short."""
-    return chr(ord("a") + number)
+def _table(found: Findings) -> RenderableType:
+    if found.definition.npb is not None:
+        return npb_terminal.show(npb.findings(found.run))
+    if found.definition.open is not None:
+        return limits.terminal(limits.of(found.run), found.definition.open)
+    if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
+        return builds.terminal(two)
+    told = answer.answer(found.rows)
+    if len(found.rows) > MOST_LISTED and told.by_throughput:
+        compared = [each for each in told.by_throughput if each.others and each.scope != "both"]
+        return _leaders(found.rows, compared)
+    return _cells(found.rows, told.by_throughput)
 
 
-def _table(section: Section, marks: dict[str, str]) -> Table:
-    table = Table(title=section.title, title_justify="left", title_style="bold")
-    several_sizes = len(section.complexities) > 1
-    for heading in _left_headings(section, several_sizes):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("Users", *_HEADINGS.values()):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("Notes")
-    for test_id, row in section.rows:
-        left = [test_id] if section.in_study else []
-        left += [study.technique(row.cell)]
-        left += [row.cell.complexity] if several_sizes else []
-        values = [study.shown(row, metric, interval=metric == _INTERVAL_OF) for metric in _HEADINGS]
-        notes = " ".join(marks[flag] for flag in study.marks(row))
-        style = "yellow" if row.warnings else None
-        table.add_row(*left, str(row.cell.users), *values, notes, style=style)
+def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
+    """Every cell."""
+    table = _new(
+        "Technique", "Size", "Users", "Requests/s [95 %]", "Mean ms", "CPU ms", "Of the best"
+    )
+    shares = _shares(leaders)
+    for row in rows:
+        table.add_row(
+            study.technique(row.cell),
+            _size(row),
+            str(row.cell.users),
+            _with_ends(row, "throughput_per_s"),
+            readable(row.value("mean_ms")),
+            readable(row.value("cpu_ms_per_request")),
+            shares.get(row.cell, ""),
+            style="yellow" if row.warnings else None,
+        )
     return table
 
 
-def _left_headings(section: Section, several_sizes: bool) -> list[str]:
-    first = ["Test"] if section.in_study else []
-    return [*first, "Technique", *(["Complexity"] if several_sizes else [])]
+def _shares(leaders: Iterable[Leader]) -> dict[Cell, str]:
+    """Of each service: the share of the best's throughput; of the best that it is that."""
+    found: dict[Cell, str] = {}
+    for leader in leaders:
+        if leader.scope == "both":
+            continue
+        found[leader.best] = "best" if leader.is_shown else "first, not shown to be best"
+        for cell, comparison in leader.others:
+            if comparison.estimate:
+                found[cell] = f"{1 / comparison.estimate:.2f}"
+    return found
 
 
-def claims_table(decisions: Sequence[Decision], page: str) -> list[RenderableType]:
-    """A row a claim; `page` is where it is said why."""
-    if not decisions:
-        return []
-    title = f"The study's claims, held against this run (why: {page})"
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for heading in ("", "What it says", "Verdict"):
-        table.add_column(heading)
-    for each in decisions:
-        table.add_row(Text(each.id), Text(each.text), Text(each.headline))
-    return [table, ""]
+def _leaders(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:
+    """A line for each service, size and number of users: who is first, and how far ahead."""
+    known = {row.cell: row for row in rows}
+    table = _new(
+        "", "Size", "Users", "Fastest", "Requests/s [95 %]", "Times the next [95 %]", "Shown"
+    )
+    for each in leaders:
+        row = known[each.best]
+        table.add_row(
+            each.scope.capitalize(),
+            _size(row),
+            str(each.users),
+            each.best.strategy,
+            _with_ends(row, "throughput_per_s"),
+            Text(ratio_text(each.comparison) if each.comparison else ""),
+            "yes" if each.is_shown else "not yet",
+            style="yellow" if each.warned else None,
+        )
+    return table
 
 
-def _regret(found: Choosing) -> list[RenderableType]:
-    """In short; each cell stands in a table of its own."""
-    if not found.regrets:
-        return []
-    return ["", *map(Text, found.summary()), Text("Each cell: tables/regret.md", style="dim")]
+def _new(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, title_justify="left", caption_justify="left")
+    for heading in headings:
+        if heading in ("Users", "Mean ms", "CPU ms") or "[" in heading:
+            table.add_column(Text(heading), justify="right", no_wrap=True)
+        else:
+            table.add_column(Text(heading), no_wrap=heading != "Of the best")
+    return table
 
 
-def _proofs(proofs: Sequence[Proof]) -> list[Table]:
-    if not proofs:
-        return []
-    title = "Do the strategies do what their names say? (seen by the kernel)"
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for heading in ("Strategy", "Verdict"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("What was seen")
-    for proof in proofs:
-        verdict = study.verdict(proof)
-        name = f"{proof.service} {proof.strategy}"
-        name += f" @{proof.placement}" if proof.placement != "unbound" else ""
-        table.add_row(name, Text(verdict, style=_STYLES[verdict]), Text(proof.evidence))
-    return [table]
+def _size(row: Row) -> str:
+    return f"{row.shape.rows} rows" if row.shape else row.cell.complexity
+
+
+def _with_ends(row: Row, metric: str) -> Text:
+    low, high = row.ends(metric)
+    ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ""
+    return Text(f"{readable(row.value(metric))}{ends}" if row.measured else "no number")
+
+
+def claims(found: Sequence[Claim]) -> list[RenderableType]:
+    """A row for each claim that was decided; the others are counted."""
+    decided = [each for each in found if each.verdict in DECIDED]
+    rest = len(found) - len(decided)
+    parts: list[RenderableType] = []
+    if decided:
+        table = Table(box=None, pad_edge=False, title="Claims decided", title_justify="left")
+        for heading in ("", "What it says", "Verdict"):
+            table.add_column(heading)
+        for each in decided:
+            style = _STYLES.get(each.verdict, "")
+            table.add_row(Text(each.id), Text(each.text), Text(each.headline, style=style))
+        parts += [table, ""]
+    if rest:
+        count = "1 claim is" if rest == 1 else f"{rest} claims are"
+        parts += [Text(f"{count} not decided: the page has what it would take."), ""]
+    return parts

@@ -1,7 +1,7 @@
 """A whole run in one file, `run.json`: what it measured, found and was made with.
 
-Made of the trials at a run's end, and again by `restbench report`. Tables, verdicts and comparisons
-can be made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
+Made of the trials at a run's end, and again by `restbench report`. Page, tables and comparisons
+are made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
 is `run.schema.json` beside this module. What a driver does not measure is absent, never 0.
 """
 
@@ -14,10 +14,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Kind, Shape
-from restbench.experiment.records import Proof, Record
+from restbench.experiment.cell import Build, Kind, Shape
+from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
 from restbench.failures import Unreadable
 from restbench.store import forms
+from restbench.store.quoted import (
+    AgainEntry,
+    AnswerEntry,
+    CalibrationEntry,
+    ClaimEntry,
+    MicrobenchEntry,
+    WindowEntry,
+)
 from restbench.store.writing import write_text
 
 #: Of a file of this form. Another number is another form, which is refused.
@@ -182,19 +190,6 @@ class StepEntry(Record):
     """Why it did not."""
 
 
-class ClaimEntry(Record):
-    """What the run says about one claim of its claims file."""
-
-    id: str
-    text: str
-    verdict: str
-    headline: str
-    """The verdict with what belongs to it: what lacks, what could have been seen."""
-    why: str
-    cells: tuple[str, ...] = ()
-    """The ids of the cells behind it."""
-
-
 class SeriesEntry(Record):
     """A column of a cell's long window over time: equal steps, the first begins with the window."""
 
@@ -246,7 +241,8 @@ class ManifestEntry(Record):
 
     command: str
     git_commit: str
-    git_dirty: bool
+    git_dirty: bool | None
+    """None where the commit is not known."""
     seed: int
     status: str
     started: str
@@ -254,8 +250,17 @@ class ManifestEntry(Record):
     minutes: float
     """What its finished blocks took."""
     interruptions: Count = 0
+    interrupted: tuple[Interruption, ...] = ()
+    """Each of them."""
+    planned_blocks: Count | None = None
+    stopped: str | None = None
+    """Why no further block was measured, where a stop rule decided it."""
+    spent_s: dict[str, float] = Field(default_factory=dict)
+    """What its time went to, by phase."""
     attached: dict[str, str] = Field(default_factory=dict)
     """Services that others ran, with their addresses."""
+    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
+    """The commits that are compared, if any."""
 
 
 class ExperimentEntry(Record):
@@ -288,6 +293,11 @@ class Exported(Record):
     series: tuple[SeriesEntry, ...]
     """Of long windows; none where the run has none."""
     proofs: tuple[Proof, ...]
+    answer: AnswerEntry | None = None
+    calibration: CalibrationEntry | None = None
+    microbench: MicrobenchEntry | None = None
+    again: tuple[AgainEntry, ...] = ()
+    windows: tuple[WindowEntry, ...] = ()
 
     @property
     def described(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or its trials.
@@ -134,9 +135,9 @@ class RunFolder:
         return self.path / "tables" / "test-matrix.csv"
 
     @property
-    def test_matrix_markdown(self) -> Path:
-        """The same for reading."""
-        return self.path / "tables" / "test-matrix.md"
+    def report_markdown(self) -> Path:
+        """The page's sections as Markdown, without its charts."""
+        return self.path / "report.md"
 
     @property
     def report(self) -> Path:
@@ -157,19 +158,14 @@ class RunFolder:
         return self.figures / f"{name}.svg"
 
     @property
-    def factorial_markdown(self) -> Path:
-        """`tables/factorial.md`: the effects of a factorial design; `.json` for programs."""
-        return self.path / "tables" / "factorial.md"
+    def factorial_json(self) -> Path:
+        """The effects of a factorial design."""
+        return self.path / "tables" / "factorial.json"
 
     @property
     def regret_csv(self) -> Path:
         """The strategy that chooses against the best fixed one: a row a cell and metric."""
         return self.path / "tables" / "regret.csv"
-
-    @property
-    def regret_markdown(self) -> Path:
-        """The same for reading."""
-        return self.path / "tables" / "regret.md"
 
     @property
     def dashboards(self) -> Path:
@@ -184,9 +180,10 @@ class RunFolder:
         """The folder with `body-rest.json` and `rows.json` of a complexity level."""
         return self.path / "payloads" / complexity
 
-    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+    def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""
-        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+        levels = [each for each in group if each != "checkout"]
+        return self.path / "services" / "-".join([f"block-{block}", *levels])
 
     def program_log(self, block: int, cell_id: str) -> Path:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""
@@ -202,23 +199,8 @@ class RunFolder:
         return CellFolder(self.windows / cell_id)
 
     @property
-    def presented_last(self) -> tuple[Path, ...]:
-        """Of each kind of run the file that is made last, when all others are there."""
-        return (self.report, self.open_load_steps_csv, self.npb_csv)
-
-    @property
-    def open_load_markdown(self) -> Path:
-        """Each cell's highest rate, and every step that was taken to find it."""
-        return self.path / "tables" / "open-load.md"
-
-    @property
-    def open_load_figure(self) -> Path:
-        """Latency against the offered rate, for every step."""
-        return self.figures / "open-load.svg"
-
-    @property
     def open_load_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """Each cell's highest rate: a row a cell."""
         return self.path / "tables" / "open-load.csv"
 
     @property
@@ -233,9 +215,5 @@ class RunFolder:
 
     @property
     def npb_csv(self) -> Path:
-        """The same for programs: a row a cell."""
+        """The times of each NAS kernel: a row a cell."""
         return self.path / "tables" / "npb.csv"
-
-    def npb_figure(self, name: str) -> Path:
-        """`figures/npb-time.svg`, `figures/npb-speed-up.svg`."""
-        return self.figures / f"npb-{name}.svg"

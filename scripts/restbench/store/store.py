@@ -16,6 +16,7 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
     Spent,
+    proof_key,
 )
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
@@ -96,10 +97,8 @@ class Run(RunFolder):
 
     @property
     def is_over(self) -> bool:
-        """Whether everything is measured and presented: the page, or the last table, is written
-        last."""
-        presented = any(each.exists() for each in self.presented_last)
-        return presented and self.manifest().status == "complete"
+        """Whether everything is measured and presented: the page is written last."""
+        return self.report.exists() and self.manifest().status == "complete"
 
     @property
     def can_go_on(self) -> bool:
@@ -142,10 +141,10 @@ class Run(RunFolder):
     def keep_proof(self, proven: Proof) -> None:
         """Write it beside the others: of several looks (a block, an attempt, a run that went on)
         the first that denies it, else the last."""
-        kept = {(each.service, each.strategy, each.placement): each for each in self.proofs()}
-        known = kept.get((proven.service, proven.strategy, proven.placement))
+        kept = {proof_key(each): each for each in self.proofs()}
+        known = kept.get(proof_key(proven))
         if known is None or known.does is not False:
-            kept[proven.service, proven.strategy, proven.placement] = proven
+            kept[proof_key(proven)] = proven
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 

@@ -11,6 +11,7 @@ import org.apache.jmeter.report.config.ConfigurationException;
 import org.apache.jmeter.report.core.SampleException;
 import org.apache.jmeter.report.dashboard.GenerationException;
 import org.apache.jmeter.report.dashboard.ReportGenerator;
+import org.apache.jmeter.report.processor.NormalizerSampleConsumer;
 import org.apache.jmeter.util.JMeterUtils;
 
 /**
@@ -23,6 +24,7 @@ import org.apache.jmeter.util.JMeterUtils;
 public final class Dashboards {
 
     private static final String HOME_PROPERTY = "jmeter.home";
+    private static final String TIME_FORMAT = "jmeter.save.saveservice.timestamp_format";
 
     private Dashboards() {}
 
@@ -47,6 +49,17 @@ public final class Dashboards {
         try (Reader reader = Files.newBufferedReader(own)) {
             JMeterUtils.getJMeterProperties().load(reader);
         }
+        showTimesOfDay();
+    }
+
+    /**
+     * JMeter shows begin and end of a run in the format in which the samples' times are written: by {@code ms}, milliseconds
+     * since the epoch, it then shows minutes and seconds ("5215"). What reads the samples keeps the format that was set when
+     * its class was loaded, so the one for showing is set after that.
+     */
+    private static void showTimesOfDay() {
+        new NormalizerSampleConsumer();
+        JMeterUtils.setProperty(TIME_FORMAT, "yyyy-MM-dd HH:mm:ss z");
     }
 
     private static boolean make(Path samples, Path folder) throws IOException {

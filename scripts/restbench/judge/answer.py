@@ -1,0 +1,230 @@
+"""The answer in one sentence: which technique is best on this machine, for a stranger to read. Made
+from data, on the terminal and the page alike. Pure functions on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.comparison import MARGIN
+from restbench.analyse.measures import Row
+from restbench.experiment.columns import readable
+from restbench.judge.leader import SCOPES, Leader, Scope, leaders
+from restbench.judge.verdicts import ratio_text
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is best, in words, and the tables that it is made from."""
+
+    sentence: str
+    """Over the whole run."""
+    places: tuple[str, ...]
+    """Where which technique is best: a sentence for each service."""
+    sure: str
+    """How sure that is."""
+    by_throughput: tuple[Leader, ...]
+    by_cpu_time: tuple[Leader, ...]
+    """The same by CPU time per request, which shared cores and a slow load generator do not
+    compress (method, rule 4)."""
+
+
+def answer(rows: Sequence[Row]) -> Answer:
+    """What the rows of one run say; with several blocks only differences that are sure count."""
+    fastest = [each for scope in SCOPES for each in leaders(rows, scope, "throughput_per_s")]
+    cheapest = [each for scope in SCOPES for each in leaders(rows, scope, "cpu_ms_per_request")]
+    compared = [each for each in fastest if each.others]
+    sizes = {row.cell.complexity: row.shape.rows for row in rows if row.shape}
+    of = {scope: [each for each in compared if each.scope == scope] for scope in SCOPES}
+    between = of.pop("both")
+    return Answer(
+        _sentence(of, between, sizes),
+        tuple(
+            f"In {scope.capitalize()}, {'; '.join(_clauses(groups, sizes))}."
+            for scope, groups in of.items()
+            if groups
+        ),
+        _how_sure([*of["java"], *of["python"]], cheapest),
+        tuple(fastest),
+        tuple(cheapest),
+    )
+
+
+def _sentence(
+    scopes: Mapping[Scope, Sequence[Leader]],
+    between: Sequence[Leader],
+    sizes: Mapping[str, int],
+) -> str:
+    """One sentence over all groups: whose technique wins how often, and the one service over the
+    other."""
+    told: list[str] = []
+    for scope, groups in scopes.items():
+        if groups:
+            of_what = _loads(groups, sizes) if not told else ""
+            told.append(f"in {scope.capitalize()} {_winners(groups, of_what)}")
+    if not told:
+        return "No two techniques were measured under the same load, so none is best."
+    if between:
+        told.append(_services(between))
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _loads(groups: Sequence[Leader], sizes: Mapping[str, int]) -> str:
+    """` combinations of matrix size (30 to 600 rows) and users (10 to 60)`."""
+    rows = sorted({sizes[each.complexity] for each in groups if each.complexity in sizes})
+    users = sorted({each.users for each in groups})
+    told = [f"{_ends(rows)} rows"] if rows else []
+    mixes = dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes)
+    return f" combinations of matrix size ({', '.join([*told, *mixes])}) and users ({_ends(users)})"
+
+
+def _ends(numbers: Sequence[int]) -> str:
+    return " to ".join(dict.fromkeys(map(str, (numbers[0], numbers[-1]))))
+
+
+def _winners(groups: Sequence[Leader], of_what: str) -> str:
+    """`serial is fastest in 12 of 15 combinations ..., 1.10 to 1.69 times the next`."""
+    won: dict[str, list[Leader]] = {}
+    for each in groups:
+        if each.is_shown:
+            won.setdefault(each.best.strategy, []).append(each)
+    if not won:
+        count = f" in any of {len(groups)}{of_what}" if len(groups) > 1 else ""
+        return f"no technique is shown to be fastest{count}"
+    verb = "came first" if groups[0].is_order else "is fastest"
+    (first, its), *others = sorted(won.items(), key=lambda each: -len(each[1]))
+    if len(groups) == 1:
+        return f"{first} {verb}, {_lead(its)}"
+    count = f"all {len(groups)}" if len(its) == len(groups) else f"{len(its)} of {len(groups)}"
+    text = f"{first} {verb} in {count}{of_what}, {_lead(its)}"
+    return ", ".join([text, *(f"{name} in {len(of)}" for name, of in others)])
+
+
+def _services(groups: Sequence[Leader]) -> str:
+    """The best technique of the one service over the best of the other."""
+    ahead = {each.best.service for each in groups}
+    if len(ahead) == 1 and all(each.is_shown for each in groups):
+        one = groups[0].best.service
+        other = "Python" if one == "java" else "Java"
+        return f"{one.capitalize()} answers {_range(groups)} times as many requests as {other}"
+    shown = [each.best.service for each in groups if each.is_shown]
+    counts = [
+        f"{name.capitalize()} is ahead in {shown.count(name)} of {len(groups)}"
+        for name in dict.fromkeys(shown)
+    ]
+    return " and ".join(counts) or "neither service is shown to be ahead of the other"
+
+
+def _clauses(groups: Sequence[Leader], sizes: Mapping[str, int]) -> list[str]:
+    """Where each technique is best, the one with the most places first; ties and doubts last."""
+    outcomes: dict[str, list[Leader]] = {}
+    for each in groups:
+        outcomes.setdefault(_outcome(each), []).append(each)
+    ranked = sorted(outcomes.items(), key=lambda each: (not each[1][0].is_shown, -len(each[1])))
+    every = [(each.complexity, each.users) for each in groups]
+    return [
+        f"{outcome} with {_places(of, every, sizes)}{', ' + _lead(of) if of[0].is_shown else ''}"
+        for outcome, of in ranked
+    ]
+
+
+def _outcome(leader: Leader) -> str:
+    if leader.is_order:
+        return f"{leader.best.strategy} came first"
+    if leader.verdict == "reproduced":
+        return f"{leader.best.strategy} is fastest"
+    if leader.is_tie:
+        tied = sorted({cell.strategy for cell in (leader.best, *leader.tied)})
+        return f"{_and(tied)} are equally fast (within {MARGIN:.0%})"
+    return "no technique is shown to be fastest"
+
+
+def _places(
+    group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Mapping[str, int]
+) -> str:
+    """`30 to 600 rows and 10 to 60 users`; a range where it leaves out none that was measured."""
+    users: dict[str, list[int]] = {}
+    for each in group:
+        users.setdefault(each.complexity, []).append(each.users)
+    levels: dict[tuple[int, ...], list[str]] = {}
+    for complexity, numbers in users.items():
+        levels.setdefault(tuple(sorted(numbers)), []).append(complexity)
+    all_users = sorted({number for _, number in every})
+    all_rows = sorted({sizes[name] for name, _ in every if name in sizes})
+    return _and(
+        f"{_sizes(names, all_rows, sizes)} and {_span(numbers, all_users)} "
+        f"user{'s' * (numbers != (1,))}"
+        for numbers, names in levels.items()
+    )
+
+
+def _sizes(names: Sequence[str], every: Sequence[int], sizes: Mapping[str, int]) -> str:
+    rows = sorted(sizes[name] for name in names if name in sizes)
+    mixes = [f"the mix {name}" for name in names if name not in sizes]
+    return _and([*([f"{_span(rows, every)} rows"] if rows else []), *mixes])
+
+
+def _span(numbers: Sequence[int], every: Sequence[int]) -> str:
+    """`10 to 60` where these are neighbours among all, else each of them."""
+    between = [each for each in every if numbers[0] <= each <= numbers[-1]]
+    if len(numbers) > 2 and list(numbers) == between:
+        return f"{numbers[0]} to {numbers[-1]}"
+    return _and(map(str, numbers))
+
+
+def _and(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _lead(group: Sequence[Leader]) -> str:
+    """How far ahead of the next: one ratio with its interval, or the range of several."""
+    if len(group) > 1:
+        return f"{_range(group)} times the next"
+    cell, found = group[0].others[0]
+    estimate, _, interval = ratio_text(found).partition(" ")
+    return " ".join(filter(None, (estimate, "times", cell.strategy, interval)))
+
+
+def _range(group: Sequence[Leader]) -> str:
+    """The smallest and largest lead over the next, once where they are the same for people."""
+    found = [each.comparison.estimate for each in group if each.comparison]
+    known = [each for each in found if each is not None]
+    return " to ".join(dict.fromkeys((readable(min(known)), readable(max(known)))))
+
+
+def _how_sure(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+    """The intervals, or that there are none, and what CPU time says to it."""
+    if not groups:
+        return "There is nothing to be sure of."
+    return f"{_statistics(groups)} {_by_cpu_time(groups, cheapest)}"
+
+
+def _statistics(groups: Sequence[Leader]) -> str:
+    if all(each.is_order for each in groups):
+        return "One block has no interval: this is an order, no verdict."
+    numbers = [each.blocks for of in groups for _, each in of.others if each.blocks]
+    fewest, most = min(numbers), max(numbers)
+    best = sum(each.verdict == "reproduced" for each in groups)
+    blocks = most if fewest == most else f"{fewest} to {most}"
+    return (
+        f"A fastest technique is shown in {best} of {len(groups)} combinations, with 95 % "
+        f"confidence over {blocks} blocks of fresh services; under {MARGIN:.0%} is no difference."
+    )
+
+
+def _by_cpu_time(groups: Sequence[Leader], cheapest: Sequence[Leader]) -> str:
+    """Where the fastest is not the cheapest: the load generator may hide the difference."""
+    fastest = {(each.scope, each.complexity, each.users): each for each in groups}
+    both = [
+        (fast, each)
+        for each in cheapest
+        if (fast := fastest.get((each.scope, each.complexity, each.users)))
+    ]
+    if not both:
+        return "CPU time per request is not known."
+    others = sum(each.is_shown and fast.best != each.best for fast, each in both)
+    if not others:
+        return "CPU time per request has the same order."
+    return f"By CPU time per request another technique leads in {others} of {len(both)}."

@@ -1,0 +1,115 @@
+"""Three lines on why to believe a run: how sure the answer is, whether the services did what was
+asked, and whether the measuring chain is right. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.analyse.measures import Row
+from restbench.experiment.records import Proof
+from restbench.store.quoted import AgainEntry, CalibrationEntry
+
+#: How many of several are named.
+_NAMED = 3
+
+
+def reasons(
+    sure: str,
+    rows: Sequence[Row],
+    proofs: Sequence[Proof],
+    again: Sequence[AgainEntry],
+    calibration: CalibrationEntry | None,
+) -> tuple[str, str, str]:
+    """The lines, in their order; `sure` is the answer's own."""
+    return (
+        sure,
+        f"{_answers(rows)} {proven(proofs)}",
+        " ".join(filter(None, (_again(again), _calibrated(calibration), warned(rows)))),
+    )
+
+
+def _answers(rows: Sequence[Row]) -> str:
+    """How many answers were right, and what else came."""
+    right, wrong, errors = (
+        sum(int(row.value(name) or 0) for row in rows)
+        for name in ("samples", "wrong_answers", "errors")
+    )
+    void = [row.cell.id for row in rows if "wrong-answers" in row.flags]
+    failed = f", {errors:,} requests failed" if errors else ""
+    if not void:
+        return f"Every answer was checked: {right:,} right, none wrong{failed}."
+    return (
+        f"Every answer was checked: {right:,} right, {wrong:,} WRONG{failed}. Blocks with a wrong "
+        f"answer count for nothing: {named(void)}."
+    )
+
+
+def proven(proofs: Sequence[Proof]) -> str:
+    """Whether the strategies do what they are called, in one line where all do."""
+    if not proofs:
+        return "No proof was made of what the techniques do."
+    refuted, unseen = (
+        [f"{each.service} {each.strategy}" for each in proofs if each.does is of]
+        for of in (False, None)
+    )
+    told = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
+    told += [f"nothing could be seen of {named(unseen)}"] if unseen else []
+    if not told and len(proofs) == 1:
+        return "The technique does what its name says, seen by the kernel."
+    if not told:
+        return f"All {len(proofs)} techniques do what their names say, seen by the kernel."
+    return f"Of {len(proofs)} techniques looked at in the kernel {'; '.join(told)}."
+
+
+def _again(again: Sequence[AgainEntry]) -> str:
+    """Whether cells that were measured twice agree with themselves (A/A)."""
+    if not again:
+        return ""
+    known = [each for each in again if each.low is not None and each.high is not None]
+    if not known:
+        worst = max(again, key=lambda each: abs(each.ratio - 1))
+        return f"A cell measured twice gave {worst.ratio:.3f} times itself."
+    off = [each for each in known if not (each.low or 0) <= 1 <= (each.high or 0)]
+    if not off:
+        if len(known) == 1:
+            return "The cell that was measured twice agrees with itself (A/A)."
+        return f"All {len(known)} cells that were measured twice agree with themselves (A/A)."
+    ratios = [f"{each.cell} {each.ratio:.3f} [{each.low:.3f}, {each.high:.3f}]" for each in off]
+    twice = f"Of {len(known)} cells that were measured twice (A/A)"
+    return f"{twice} {len(off)} differ from themselves: {named(ratios)}."
+
+
+def _calibrated(found: CalibrationEntry | None) -> str:
+    if found is None:
+        return "The measuring chain was not calibrated on this machine."
+    failed = [each.name for each in found.checks if not each.passed]
+    passed = len(found.checks) - len(failed)
+    told = f"The measuring chain passed {passed} of {len(found.checks)} checks"
+    return f"{told}, not: {named(failed)}." if failed else f"{told}."
+
+
+def warned(rows: Sequence[Row]) -> str:
+    """How many cells have warnings or no number, and how much a warning is at most."""
+    found = [each for row in rows for each in row.warnings[:1]]
+    lacking = [
+        row.cell.id
+        for row in rows
+        if row.value("throughput_per_s") is None and "not-offered" not in row.flags
+    ]
+    told = "No cell has a warning."
+    if found:
+        worst = max(found, key=lambda each: each.bias_percent)
+        told = (
+            f"{len(found)} of {len(rows)} cells have a warning; the largest may bias a number by "
+            f"{worst.bias_percent:.0f} % ({worst.kind.replace('-', ' ')})."
+        )
+    if not lacking:
+        return told
+    cells = lacking[0] if len(lacking) == 1 else f"{len(lacking)} cells"
+    return f"{told} Without a number: {cells}."
+
+
+def named(names: Sequence[str]) -> str:
+    """`a, b, c and 4 more`."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

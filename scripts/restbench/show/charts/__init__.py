@@ -1,0 +1,1 @@
+"""Every chart of the suite: one definition gives the interactive chart and the SVG file."""

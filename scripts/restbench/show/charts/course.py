@@ -1,0 +1,167 @@
+"""Where the time of a request goes, and how a long window went: a cell's own course."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+import altair as alt
+
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.columns import HEADINGS, readable
+from restbench.judge import study
+from restbench.show.charts import theme
+from restbench.show.charts.theme import Chart
+from restbench.store.exported import SeriesEntry
+
+#: The stages of a request in their order, each with the number of its colour.
+STAGES = {"queue": 6, "parse": 5, "compute": 0, "serialize": 2, "network": 4}
+_ROW_PX, _COURSE_PX = 18, 150
+#: A panel has no more pixels: steps are joined to so many.
+_MOST_STEPS = 150
+
+
+def stages(rows: Sequence[Row]) -> Chart | None:
+    """A panel a service, placement and size, a bar a technique and number of users."""
+    panels: dict[str, list[Row]] = {}
+    for row in sorted(rows, key=_place):
+        if row.value("compute_ms") is not None and row.value("mean_ms") is not None:
+            panels.setdefault(_panel_name(row.cell), []).append(row)
+    if not panels:
+        return None
+    caption = (
+        "The service reports with each answer how long it waited, parsed, computed and serialized; "
+        "the rest of the response time is network, web server and JMeter. Each bar is a technique "
+        "and number of users with its mean response time. A long queue is no slow computation: "
+        "with more users than cores requests wait whatever the technique."
+    )
+    return Chart(
+        name="stages-shares",
+        title="Where the time of a request goes",
+        caption=caption,
+        description=" ".join([caption, *(_told(*each) for each in panels.items())]),
+        panels=tuple(_stages(*each) for each in panels.items()),
+        panel_px=340,
+        series=STAGES,
+    )
+
+
+def _place(row: Row) -> tuple[str, bool, float]:
+    size = row.shape.products if row.shape else math.inf
+    return row.cell.service, row.cell.placement != "unbound", size
+
+
+def _panel_name(cell: Cell) -> str:
+    placed = "" if cell.placement == "unbound" else f", bound to {cell.placement}"
+    return f"{cell.service.capitalize()}{placed}, {cell.complexity}"
+
+
+def _told(name: str, rows: Sequence[Row]) -> str:
+    largest = [max(STAGES, key=lambda stage: _stage_ms(row, stage)) for row in rows]
+    counts = {stage: largest.count(stage) for stage in STAGES if stage in largest}
+    return f"{name}: largest {', '.join(f'{stage} in {n}' for stage, n in counts.items())}."
+
+
+def _stage_ms(row: Row, stage: str) -> float:
+    """By the service's clock: of the fastest cells less than nothing may be left for network."""
+    return max(0.0, row.value(f"{stage}_ms") or 0.0)
+
+
+def _stages(name: str, rows: Sequence[Row]) -> theme.View:
+    records = [
+        {stage: _short(_stage_ms(row, stage)) for stage in STAGES}
+        | {"bar": _bar(row), "cell": row.cell.id}
+        for row in rows
+    ]
+    colours = [theme.style(number)[0] for number in STAGES.values()]
+    bars = theme.base(records, can_hide=False).transform_calculate(
+        total="+".join(f"datum.{stage}" for stage in STAGES)
+    )
+    bars = bars.transform_fold(list(STAGES), ["series", "ms"]).transform_calculate(
+        share="datum.ms / datum.total",
+        shown="format(datum.ms, '.3~r') + ' ms, ' + format(datum.share, '.1%')",
+        place=f"indexof({list(STAGES)}, datum.series)",
+    )
+    x = alt.X("share:Q").title("Share of the mean response time").scale(domain=[0, 1])
+    y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=220)
+    drawn = (
+        bars.transform_filter(theme.IS_SHOWN)
+        .mark_bar()
+        .encode(
+            x=x.axis(format="%", values=[0, 0.5, 1]),
+            y=y.scale(domain=[each["bar"] for each in records], padding=0.12),
+            fill=alt.Fill("series:N").scale(domain=list(STAGES), range=colours),
+            order="place:Q",
+            tooltip=theme.tips(bar="Cell", series="Stage", shown="Mean"),
+        )
+    )
+    return theme.layered(name, _ROW_PX * len(records), drawn)
+
+
+def _bar(row: Row) -> str:
+    levels = [each for each in (row.cell.front, row.cell.kernel) if each not in ("none", "loops")]
+    name = " +".join([row.cell.strategy, *levels])
+    return f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms"
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> Chart | None:
+    """Throughput and latency over time in the long windows: a panel a column, size and number of
+    users, a line a technique; None where the run has no long window."""
+    known = {cell.id: cell for cell in cells}
+    panels: dict[str, list[tuple[str, SeriesEntry]]] = {}
+    styles: dict[str, int] = {}
+    for each in series:
+        if cell := known.get(each.cell):
+            place = f"{_panel_name(cell)}, {users_text(cell.users)}"
+            name = f"{place}: {HEADINGS[each.column]}"
+            panels.setdefault(name, []).append((study.technique(cell), each))
+            styles[study.technique(cell)] = theme.STYLES[cell.strategy]
+    if not panels:
+        return None
+    caption = (
+        "Long uninterrupted windows check the interleaved trials: a trend says that the service "
+        "was not warm, a dent that something else ran. "
+        f"Each is shown in at most {_MOST_STEPS} steps."
+    )
+    return Chart(
+        name="series-course",
+        title="The long windows over time",
+        caption=caption,
+        description=f"{caption} {len(panels)} panels: {'; '.join(panels)}.",
+        panels=tuple(_window(name, found, styles) for name, found in panels.items()),
+        panel_px=300,
+        series=styles,
+    )
+
+
+def _window(
+    name: str, found: Sequence[tuple[str, SeriesEntry]], styles: Mapping[str, int]
+) -> theme.View:
+    records = [
+        {"s": at, "value": value, "series": label}
+        for label, each in found
+        for at, value in _joined(each)
+    ]
+    stroke, _ = theme.series_scales(styles)
+    drawn = (
+        theme.base(records)
+        .mark_line(strokeWidth=1.2)
+        .encode(x=alt.X("s:Q").title("Seconds"), y=alt.Y("value:Q").title(None), stroke=stroke)
+    )
+    return theme.layered(name, _COURSE_PX, drawn)
+
+
+def _joined(each: SeriesEntry) -> list[tuple[float, float | None]]:
+    """Moments in seconds with their values, the mean of those that fall into one step."""
+    step = -(-len(each.values) // _MOST_STEPS)
+    found = []
+    for begin in range(0, len(each.values), step):
+        known = [value for value in each.values[begin : begin + step] if value is not None]
+        found.append((round(begin * each.step_s, 2), _short(fmean(known)) if known else None))
+    return found

@@ -1,0 +1,168 @@
+"""Values with their intervals against a margin, one below the other: plain data in, a chart out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from restbench.experiment.columns import readable
+from restbench.show.charts import theme
+from restbench.show.charts.theme import Chart
+
+_ROW_PX = 34
+#: Above and below the middle of a row, where the words and the interval stand.
+_WORDS_PX, _MARKS_PX = -8, 8
+_LOG_FROM = 4
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of the plot; without a value it has words only."""
+
+    label: str
+    """Entries of one label share a line."""
+    value: float | None
+    interval: tuple[float, float] | None
+    series: str
+    """What colour and shape tell: a verdict, a number of users."""
+    name: str = ""
+    """What a pointer is shown for the label, where several share it."""
+    is_sure: bool = True
+    """Filled."""
+    cell: str = ""
+    note: str = ""
+    """What else a pointer is shown."""
+    margin: tuple[float, float] | None = None
+    """A difference within these is none that counts."""
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """All that is drawn of it."""
+        return () if self.value is None else (self.value, *(self.interval or ()))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Entries under a title and over one axis."""
+
+    title: str
+    x_label: str
+    entries: tuple[Entry, ...]
+    reference: float | None = 1.0
+    """Where nothing differs."""
+    is_ratio: bool = True
+    """Ratios that reach far have a logarithmic axis."""
+    from_zero: bool = False
+    """Bars from 0 instead of points."""
+    has_values: bool = True
+    """Written at the right end of each line."""
+
+
+def chart(
+    name: str, title: str, caption: str, panels: Sequence[Panel], styles: Mapping[str, int]
+) -> Chart:
+    """The panels; `styles` number the colour and shape of every series, in the legend's order."""
+    used = {entry.series for panel in panels for entry in panel.entries}
+    series = {label: number for label, number in styles.items() if label in used}
+    return Chart(
+        name=name,
+        title=title,
+        caption=caption,
+        description=" ".join([f"{title}. {caption}", *map(_told, panels)]),
+        panels=tuple(_panel(panel, series) for panel in panels),
+        panel_px=330,
+        series=series,
+    )
+
+
+def _told(panel: Panel) -> str:
+    parts = [f"{each.name or each.label}: {_shown(each)}, {each.series}" for each in panel.entries]
+    return f"{panel.title}: {'; '.join(parts)}."
+
+
+def _shown(entry: Entry) -> str:
+    if entry.value is None:
+        return "no number"
+    ends = (
+        f" [{readable(entry.interval[0])}, {readable(entry.interval[1])}]" if entry.interval else ""
+    )
+    return f"{readable(entry.value)}{ends}"
+
+
+def _panel(panel: Panel, series: Mapping[str, int]) -> theme.View:
+    records = [_record(entry, series) for entry in panel.entries]
+    rows = list(dict.fromkeys(each["label"] for each in records))
+    stroke, shape = theme.series_scales(series)
+    base = theme.base(records).encode(y=alt.Y("label:N").axis(None).scale(domain=rows))
+    marks = base.transform_filter("isValid(datum.value)").encode(
+        x=_x(panel), stroke=stroke, fill=alt.Fill("fill:N").scale(None)
+    )
+    tips = theme.tips(name="Of", shown=panel.x_label, series="Result", note="More")
+    bars = marks.mark_bar(height=9, yOffset=_MARKS_PX).encode(tooltip=tips)
+    intervals = base.transform_filter("isValid(datum.low)").mark_rule(yOffset=_MARKS_PX)
+    points = marks.mark_point(yOffset=_MARKS_PX).encode(shape=shape, tooltip=tips)
+    words = base.transform_aggregate(groupby=["label"]).mark_text(
+        align="left", dy=_WORDS_PX, limit=alt.ExprRef("item.mark.group.width")
+    )
+    values = base.mark_text(align="right", dy=_WORDS_PX, fill=theme.SOFT)
+    layers = [
+        *_margins(base, panel),
+        *([bars] if panel.from_zero else []),
+        *(
+            []
+            if panel.from_zero
+            else [intervals.encode(x="low:Q", x2="high:Q", stroke=stroke), points]
+        ),
+        words.encode(text="label:N", x=alt.value(0)),
+        *([values.encode(text="text:N", x=alt.value("width"))] if panel.has_values else []),
+    ]
+    return theme.layered(panel.title, _ROW_PX * len(rows), *layers)
+
+
+def _margins(base: alt.Chart, panel: Panel) -> list[alt.Chart]:
+    """What lies behind the marks: each line's margin, and where nothing differs."""
+    found = []
+    if any(entry.margin for entry in panel.entries):
+        ends = base.transform_aggregate(least="max(least)", most="max(most)", groupby=["label"])
+        bands = ends.mark_rect(fill=theme.FAINT, opacity=0.6)
+        found.append(bands.encode(x="least:Q", x2="most:Q"))
+    if panel.reference is not None:
+        at = theme.base([{"at": panel.reference}], can_hide=False).mark_rule(strokeWidth=1)
+        found.append(at.encode(x="at:Q"))
+    return found
+
+
+def _x(panel: Panel) -> alt.X:
+    ends = [end for entry in panel.entries for end in (*entry.ends, *(entry.margin or ()))]
+    ends += [] if panel.reference is None else [panel.reference]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    x = alt.X("value:Q").title(panel.x_label)
+    if panel.from_zero:
+        return x.scale(domain=[0, high or 1.0])
+    if panel.is_ratio and low > 0 and high > _LOG_FROM * low:
+        low, high = low / 1.1, high * 1.1
+        ticks = theme.log_ticks(low, high)
+        return x.scale(type="log", domain=[low, high], nice=False).axis(values=ticks)
+    air = 0.05 * (high - low) or 0.1
+    return x.scale(domain=[low - air, high + air], nice=False, zero=False)
+
+
+def _record(entry: Entry, series: Mapping[str, int]) -> dict[str, Any]:
+    colour, _ = theme.style(series[entry.series])
+    ends, margin = entry.interval, entry.margin
+    return {
+        "label": entry.label,
+        "value": entry.value,
+        "series": entry.series,
+        "fill": colour if entry.is_sure else theme.PAPER,
+        "text": _shown(entry),
+        "shown": _shown(entry) + ("" if ends or entry.value is None else ", no interval"),
+        "name": entry.name or entry.label,
+        "cell": entry.cell,
+        "note": entry.note or "none",
+        **({"low": ends[0], "high": ends[1]} if ends else {}),
+        **({"least": margin[0], "most": margin[1]} if margin else {}),
+    }

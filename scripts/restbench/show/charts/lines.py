@@ -1,0 +1,148 @@
+"""Lines of points with their intervals, in panels: plain data in, a chart out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from restbench.experiment.columns import readable
+from restbench.show.charts import theme
+from restbench.show.charts.theme import Chart
+
+_HEIGHT_PX = 220
+#: An end of an interval at or below 0 has no logarithm: it is drawn so far below the value.
+_FAR_BELOW = 1e6
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell; `y` is None where it is missing, and the line is interrupted there."""
+
+    x: float
+    y: float | None
+    interval: tuple[float, float] | None = None
+    doubtful: bool = False
+    """Drawn hollow."""
+    cell: str = ""
+    """Its id, which a mark leads to."""
+    name: str = ""
+    note: str = ""
+    """What else a pointer is shown."""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of what is drawn; the point must be there."""
+        return self.interval or (self.y or 0.0, self.y or 0.0)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series; `style` numbers its colour and shape."""
+
+    label: str
+    style: int
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes. Panels of one `y_label` have the same vertical scale."""
+
+    title: str
+    y_label: str
+    lines: tuple[Line, ...]
+    x_ticks: tuple[float, ...] = ()
+    """None: where they fall."""
+
+    @property
+    def drawn(self) -> list[Point]:
+        """The points that are there."""
+        return [point for line in self.lines for point in line.points if point.y is not None]
+
+
+def chart(  # noqa: PLR0913 - a chart has that many words
+    name: str, title: str, caption: str, panels: Sequence[Panel], x_label: str, *, is_log: bool
+) -> Chart:
+    """The panels side by side, with the values as text alternative."""
+    series = {line.label: line.style for panel in panels for line in panel.lines}
+    scales = {panel.y_label: _scales(panel.y_label, panels) for panel in panels}
+    return Chart(
+        name=name,
+        title=title,
+        caption=caption,
+        description=" ".join([f"{title}. {caption}", *map(_told, panels)]),
+        panels=tuple(
+            _panel(panel, series, x_label, scales[panel.y_label]["log" if is_log else "linear"])
+            for panel in panels
+        ),
+        series=series,
+        scales=tuple(scales[panel.y_label] for panel in panels),
+        is_log=is_log,
+    )
+
+
+def _told(panel: Panel) -> str:
+    """The values of a panel in words."""
+    lines = [
+        f"{line.label}: {', '.join(f'{readable(p.y)} at {p.x:g}' for p in line.points if p.y)}"
+        for line in panel.lines
+    ]
+    return f"{panel.title or panel.y_label}: {'; '.join(lines)}."
+
+
+def _scales(y_label: str, panels: Sequence[Panel]) -> dict[str, dict[str, Any]]:
+    """The vertical axis that holds every interval, from 0 on and as a logarithm."""
+    points = [point for each in panels if each.y_label == y_label for point in each.drawn]
+    highest = max((max(point.ends) for point in points), default=1.0) or 1.0
+    above_0 = [end for point in points for end in (point.ends[0], point.y) if end and end > 0]
+    low, high = min(above_0, default=highest) / 1.4, 1.4 * highest
+    return {
+        "linear": {"scale": {"type": "linear", "domain": [0, 1.1 * highest]}, "axis": {}},
+        "log": {
+            "scale": {"type": "log", "domain": [low, high]},
+            "axis": {"values": theme.log_ticks(low, high)},
+        },
+    }
+
+
+def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, Any]) -> theme.View:
+    records = [_record(line, point) for line in panel.lines for point in line.points]
+    stroke, shape = theme.series_scales(series)
+    x_highest = max((each["x"] for each in records), default=1.0)
+    x = alt.X("x:Q").title(x_label).scale(domain=[0, 1.06 * x_highest], nice=False)
+    base = theme.base(records).encode(
+        x=x.axis(values=list(panel.x_ticks)) if panel.x_ticks else x,
+        y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"]),
+        stroke=stroke,
+    )
+    bars = base.transform_filter("isValid(datum.low)").mark_rule(clip=True)
+    tips = theme.tips(name="Cell", shown=panel.y_label, ends="95 % interval", note="Warnings")
+    fill = alt.Fill("fill:N").scale(None)
+    words = base.mark_text(dy=-11).encode(y="top:Q", text="shown:N", stroke=alt.value(None))
+    layers = [
+        base.mark_line(clip=True),
+        bars.encode(y="low:Q", y2="high:Q"),
+        base.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
+        *([words] if len(panel.lines) == 1 else []),
+    ]
+    return theme.layered(panel.title, _HEIGHT_PX, *layers)
+
+
+def _record(line: Line, point: Point) -> dict[str, Any]:
+    ends = point.interval
+    return {
+        "x": point.x,
+        "y": point.y,
+        "series": line.label,
+        "fill": theme.PAPER if point.doubtful else theme.style(line.style)[0],
+        "cell": point.cell,
+        "name": point.name or point.cell,
+        "shown": readable(point.y),
+        "ends": f"{readable(ends[0])} to {readable(ends[1])}" if ends else "none: one block",
+        "note": point.note or "none",
+        "top": point.ends[1] if point.y is not None else None,
+        **({"low": max(ends[0], (point.y or 0.0) / _FAR_BELOW), "high": ends[1]} if ends else {}),
+    }

@@ -1,0 +1,39 @@
+"""The charts of a run, all made of its `run.json`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from restbench.analyse import npb
+from restbench.analyse.exported import rows_of
+from restbench.experiment import experiment
+from restbench.failures import CellsFailed
+from restbench.judge import regret
+from restbench.show import factorial_view, limits
+from restbench.show.charts import course, factorial, judged, kernels, overview, rates, study
+from restbench.show.charts.theme import Chart
+from restbench.store.exported import Exported
+
+
+def charts(run: Exported) -> dict[str, Chart]:
+    """By name, in the order of a page; those for which the run has nothing are not there."""
+    rows = rows_of(run)
+    definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
+    found = [
+        overview.chart(rows),
+        judged.claims(run.claims),
+        *judged.regret(regret.choosing(rows).regrets),
+    ]
+    if definition.npb is not None:
+        found += kernels.charts(npb.ranked(rows))
+    if definition.open is not None:
+        known = limits.of(run)
+        found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]
+    try:
+        effects = factorial_view.of(definition, rows)
+    except CellsFailed:  # the page says so in words
+        effects = None
+    found += factorial.charts(effects) if effects else []
+    found += [study.chart(each, definition, rows) for each in definition.figures]
+    found += [course.stages(rows), course.windows(run.series, [row.cell for row in rows])]
+    return {chart.name: chart for chart in found if chart}

@@ -1,0 +1,223 @@
+"""The first picture of a run: each technique's throughput over that of the best of its group, by
+complexity and users, and how sure that is."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from restbench.analyse.comparison import Comparison
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell
+from restbench.experiment.columns import readable
+from restbench.judge import leader, study, verdicts
+from restbench.judge.leader import Leader
+from restbench.show.charts import theme
+from restbench.show.charts.theme import Chart
+
+#: The least share of the best that a class of colour has, the best class first.
+CLASSES = (0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
+_BEST_COLUMN, _PLACES = "best, /s", "size · users"
+#: Numbers on the first two are written in ON_STRONG.
+_STRONG = 2
+_ROW_PX, _LINE_PX = 21, 12
+#: A smaller share is written in one significant digit.
+_SMALL = 0.095
+_TOOLTIP = ("Technique", "Size and users", "Throughput, /s", "Of the best", "Notes")
+_CAPTION = (
+    "Throughput over that of the best technique of the same size and users: 0.50 is half of it. "
+    "Filled: shown by the run's blocks; ≈ is as good as the best within 5 %. Outlined: the "
+    "difference from the first is not shown, or one block tells no interval; ? has no block with "
+    "the first. A dot: not measured; wrong: its answers were."
+)
+
+
+def chart(rows: Sequence[Row]) -> Chart | None:
+    """A panel a service and placement, a line a size and number of users, a tile a technique; None
+    where no two techniques of one group have a throughput."""
+    panels = _panels(rows)
+    led = {
+        name: leader.of_groups(groups, groups[0][0].cell.service, "throughput_per_s")
+        for name, groups in panels.items()
+    }
+    if not any(each.others for found in led.values() for each in found):
+        return None
+    shown = sum(len(group) for groups in panels.values() for group in groups)
+    alone = f" {len(rows) - shown} cells have no other to be compared with." * (shown < len(rows))
+    return Chart(
+        name="overview",
+        title="Which technique, for which size and how many users?",
+        caption=_CAPTION + alone,
+        description=" ".join([_CAPTION, *(_told(*each) for each in led.items())]),
+        panels=tuple(_panel(name, groups, led[name]) for name, groups in panels.items()),
+        panel_px=320,
+    )
+
+
+def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
+    """By service, placement, front and kernel the groups of one size and number of users, the
+    small first. A technique that the runtime does not have is in none."""
+    found: dict[str, dict[tuple[str, int], list[Row]]] = {}
+    for row in sorted(rows, key=_size):
+        if "not-offered" not in row.flags:
+            cell = row.cell
+            levels: list[str] = [cell.front] if cell.front != "none" else []
+            levels += [cell.kernel] if cell.kernel != "loops" else []
+            levels += [f"bound to {cell.placement}"] if cell.placement != "unbound" else []
+            groups = found.setdefault(", ".join([cell.service.capitalize(), *levels]), {})
+            groups.setdefault((cell.complexity, cell.users), []).append(row)
+    several = {
+        name: [group for group in groups.values() if len(group) > 1]
+        for name, groups in found.items()
+    }
+    return {name: groups for name, groups in several.items() if groups}
+
+
+def _size(row: Row) -> float:
+    """Of an operand; mixes stand last."""
+    return row.shape.products if row.shape else math.inf
+
+
+def _told(name: str, leaders: Sequence[Leader]) -> str:
+    """Who is best how often, for the text alternative."""
+    shown: dict[str, int] = {}
+    for each in leaders:
+        sure = "is best" if each.verdict == "reproduced" else "is first, not shown to be best,"
+        shown[f"{each.best.strategy} {sure}"] = shown.get(f"{each.best.strategy} {sure}", 0) + 1
+    counts = "; ".join(f"{who} in {count} of {len(leaders)}" for who, count in shown.items())
+    return f"{name}: {counts or 'nothing was measured'}."
+
+
+def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]) -> theme.View:
+    led = {cell: each for each in leaders for cell in each.cells}
+    tiles = [_tile(row, led.get(row.cell.id)) for group in groups for row in group]
+    techniques = [*dict.fromkeys(tile["technique"] for tile in tiles), _BEST_COLUMN]
+    tiles += [
+        _written(_place(each.best), _BEST_COLUMN, _throughput(each, groups)) for each in leaders
+    ]
+    base = theme.base(tiles, can_hide=False).encode(
+        x=_techniques(techniques), y=_places([group[0].cell for group in groups])
+    )
+    boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1.5, cornerRadius=2)
+    boxes = boxes.encode(
+        fill=alt.Fill("fill:N").scale(None),
+        stroke=alt.Stroke("edge:N").scale(None),
+        tooltip=[alt.Tooltip(f"{each}:N") for each in _TOOLTIP],
+    )
+    words = base.mark_text().encode(text="text:N", fill=alt.Fill("ink:N").scale(None))
+    return theme.layered(name, _ROW_PX * len(groups), boxes, words)
+
+
+def _techniques(names: Sequence[str]) -> alt.X:
+    """Columns; a long name is written in several lines, the last next to the tiles."""
+    lines = {name: name.replace("-", "- ").replace(", ", " ").split() for name in names}
+    most = max(map(len, lines.values()))
+    padded = {name: ["\u200b"] * (most - len(parts)) + parts for name, parts in lines.items()}
+    axis = alt.Axis(
+        orient="top",
+        domain=False,
+        ticks=False,
+        labelAngle=0,
+        labelOverlap=False,
+        labelExpr=_look_up(padded),
+        labelLineHeight=_LINE_PX,
+        labelPadding=4 + _LINE_PX * (most - 1),
+    )
+    x = alt.X("technique:N").title(None).axis(axis)
+    return x.scale(domain=names, paddingInner=0.05, paddingOuter=0)
+
+
+def _look_up(labels: Mapping[str, object]) -> str:
+    return f"{json.dumps(labels, ensure_ascii=False)}[datum.value]"
+
+
+def _places(cells: Sequence[Cell]) -> alt.Y:
+    """Lines; of those with one complexity the first has its name."""
+    first = {cell.complexity: cell for cell in reversed(cells)}
+    names = {
+        _place(cell): _place(cell) if cell in first.values() else str(cell.users) for cell in cells
+    }
+    axis = alt.Axis(
+        domain=False,
+        ticks=False,
+        labelPadding=6,
+        labelExpr=_look_up(names),
+        titleAlign="right",
+        titleX=-6,
+        titleY=-5,
+    )
+    y = alt.Y("place:N").title(_PLACES).axis(axis)
+    return y.scale(domain=list(names), paddingInner=0.14, paddingOuter=0.07)
+
+
+def _place(cell: Cell) -> str:
+    return f"{cell.complexity} · {cell.users}"
+
+
+def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
+    """A cell as its panel has it. `edge` is the colour of its class, `fill` is that or paper's."""
+    value = row.value("throughput_per_s")
+    place, name = _place(row.cell), row.cell.strategy
+    if value is None or led is None:
+        return _written(place, name, "wrong" if "wrong-answers" in row.flags else "·")
+    share, text, is_shown = _standing(row.cell, led)
+    number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
+    low, high = row.ends("throughput_per_s")
+    ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ", no interval"
+    edge = theme.RAMP[number]
+    return _written(place, name, text) | {
+        "cell": row.cell.id,
+        "edge": edge,
+        "fill": edge if is_shown else theme.PAPER,
+        "ink": theme.ON_STRONG if is_shown and number < _STRONG else theme.INK,
+        "Technique": study.technique(row.cell),
+        "Size and users": place,
+        "Throughput, /s": f"{readable(value)}{ends}",
+        "Of the best": _against(row.cell, led),
+        "Notes": ", ".join(study.marks(row).values()) or "none",
+    }
+
+
+def _written(place: str, technique: str, text: str) -> dict[str, Any]:
+    return {"place": place, "technique": technique, "text": text, "ink": theme.SOFT}
+
+
+def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
+    """The share of the best, how it is written, and whether the run's blocks show the standing;
+    no share where no block has measured both."""
+    if cell == led.best:
+        tied = [each for other, each in led.others if other in led.tied]
+        is_shown = bool(led.others) and all(map(_is_same, tied))
+        return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
+    found = dict(led.others).get(cell)
+    if found is None or found.estimate is None:
+        return None, "?", False
+    share, is_same = 1 / found.estimate, _is_same(found)
+    text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
+    return share, "≈ " * is_same + text, is_same or cell not in led.tied
+
+
+def _is_same(found: Comparison) -> bool:
+    return verdicts.verdict(found, "same") == "reproduced"
+
+
+def _against(cell: Cell, led: Leader) -> str:
+    if cell == led.best:
+        return f"it is the first: {led.text}"
+    found = dict(led.others).get(cell)
+    if found is None or found.estimate is None:
+        return (found and found.lack) or "no ratio"
+    ratio, share = found.ratio, 1 / found.estimate
+    ends = f" [{1 / ratio.high:.3f}, {1 / ratio.low:.3f}]" if ratio else ", no interval"
+    return f"{share:.3f}{ends} of {study.technique(led.best)}"
+
+
+def _throughput(led: Leader, groups: Sequence[Sequence[Row]]) -> str:
+    value = next(
+        row.value("throughput_per_s") for group in groups for row in group if row.cell == led.best
+    )
+    return readable(value) if value is None or value < 1000 else f"{value:,.0f}".replace(",", " ")

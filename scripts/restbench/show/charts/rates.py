@@ -1,0 +1,134 @@
+"""An open load's limits and steps, and a kernel's time and speed-up against cores: values along an
+axis of rates or cores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from restbench.analyse.limits import Limit, latency_ms
+from restbench.experiment.objective import Objective
+from restbench.experiment.statistics import geometric_interval, geometric_mean
+from restbench.judge import study
+from restbench.show.charts import forest, lines, theme
+from restbench.show.charts.forest import Entry
+from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.theme import Chart
+
+LIMITS, STEPS = "open-load-limits", "open-load"
+#: Values by kernel and class (a panel), technique (a line) and number of cores.
+Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
+
+
+def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
+    """The highest rate of each technique that meets the objective: a panel a complexity."""
+    panels: dict[str, list[Entry]] = {}
+    for each in found:
+        if each.limit_per_s is not None:
+            panels.setdefault(each.cell.complexity, []).append(_limit(each))
+    if not panels:
+        return None
+    styles = {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found}
+    return forest.chart(
+        LIMITS,
+        "The highest rate that meets the objective",
+        f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: one "
+        "block, no interval.",
+        [
+            forest.Panel(name, "Requests per second", tuple(entries), reference=None)
+            for name, entries in panels.items()
+        ],
+        styles,
+    )
+
+
+def _limit(each: Limit) -> Entry:
+    interval, name = each.interval, study.technique(each.cell)
+    return Entry(
+        label=name,
+        value=each.limit_per_s,
+        interval=(interval.low, interval.high) if interval else None,
+        series=name,
+        is_sure=interval is not None,
+        cell=each.cell.id,
+        note="; ".join(each.failed.reasons) if each.failed else "",
+    )
+
+
+def steps(found: Sequence[Limit], objective: Objective) -> Chart | None:
+    """A panel a complexity, a line a technique, a point a step; None where there is no point."""
+    panels: dict[str, list[Line]] = {}
+    for each in found:
+        if points := _steps(each, objective.percentile):
+            line = Line(study.technique(each.cell), theme.STYLES[each.cell.strategy], points)
+            panels.setdefault(each.cell.complexity, []).append(line)
+    if not panels:
+        return None
+    return lines.chart(
+        STEPS,
+        "Latency from the intended moment, against the rate at which requests arrive",
+        f"Open load; the percentile of the objective ({objective}) over all arrivals of each step. "
+        "Hollow: the objective was not met. Do not compare the height of points beyond the limit: "
+        "it depends on how long the window was.",
+        [Panel(name, "Latency (open load), ms", tuple(each)) for name, each in panels.items()],
+        "Requests offered per second",
+        is_log=True,
+    )
+
+
+def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
+    """A step whose percentile falls on requests without an answer has no point."""
+    every = [step for walk in limit.walks for step in walk.steps]
+    name = study.technique(limit.cell)
+    return tuple(
+        Point(
+            x=round(each.rate_per_s),
+            y=reached_ms,
+            doubtful=not each.met,
+            cell=limit.cell.id,
+            name=f"{name}, {each.rate_per_s:g}/s",
+            note="; ".join(each.reasons),
+        )
+        for each in sorted(every, key=lambda each: each.rate_per_s)
+        if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
+    )
+
+
+def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bool) -> Chart | None:
+    """The geometric mean over rounds with its interval; None where there is none."""
+    techniques = list(dict.fromkeys(each for panel in samples.values() for each in panel))
+    panels = [
+        Panel(
+            kernel,
+            y_label,
+            tuple(
+                Line(technique, techniques.index(technique), _points(technique, by_cores))
+                for technique, by_cores in panel.items()
+            ),
+            tuple(sorted({cores for by_cores in panel.values() for cores in by_cores})),
+        )
+        for kernel, panel in samples.items()
+    ]
+    if not any(panel.drawn for panel in panels):
+        return None
+    return lines.chart(
+        name,
+        title,
+        "The kernel's own time in a warm process that may use so many cores, with as many threads "
+        "(Java) or processes (Python); geometric mean over the rounds, with its 95 % t interval "
+        "(of the logarithms) where there are several.",
+        panels,
+        "Cores",
+        is_log=is_log,
+    )
+
+
+def _points(technique: str, by_cores: Mapping[int, Sequence[float]]) -> tuple[Point, ...]:
+    found = []
+    for cores, values in sorted(by_cores.items()):
+        known = geometric_interval(values) if len(values) > 1 else None
+        interval = (known.low, known.high) if known else None
+        mean = geometric_mean(values) if values else None
+        found.append(Point(cores, mean, interval, name=f"{technique}, {cores} cores"))
+    return tuple(found)

@@ -1,0 +1,207 @@
+"""The study's figures from the experiment's list: which points, which lines, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from restbench.analyse import measures
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import FACTORS, Cell, Shape, users_text
+from restbench.experiment.experiment import Experiment, Figure
+from restbench.experiment.statistics import geometric_mean
+from restbench.judge import study
+from restbench.show.charts import lines, theme
+from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.theme import Chart
+
+#: Above this ratio of largest to smallest throughput a sweep over rows gets a logarithmic axis.
+LOG_FROM_RATIO = 20
+Y_LABELS = {"throughput_per_s": "Correct responses per second", "mean_ms": "Mean latency, ms"}
+_NAMED_AT_MOST = 4
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure's definition with the cells it wants and the rows that a run has for them."""
+
+    figure: Figure
+    cells: tuple[Cell, ...]
+    rows: dict[Cell, Row]
+    choice: str = ""
+    """Which level was chosen as the best, and why; empty where nothing is chosen."""
+
+    def x_of(self, cell: Cell) -> int:
+        """The cell's place on the x axis."""
+        return cell.users if self.figure.x == "users" else self.shape_of(cell).rows
+
+    def shape_of(self, cell: Cell) -> Shape:
+        """The cell's operand sizes: a figure against rows has no mix (`experiment`)."""
+        shape = self.rows[cell].shape
+        assert shape is not None  # noqa: S101 - see above
+        return shape
+
+
+def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart | None:
+    """A figure of the study; None where none of its cells was measured."""
+    wanted = tuple(cell for cell in definition.all_cells() if figure.where.matches(cell))
+    known = {row.cell: row for row in rows}
+    blank = {cell: measures.row(definition, cell, (), ()) for cell in wanted}
+    plot = Plot(figure, wanted, {cell: known.get(cell, blank[cell]) for cell in wanted})
+    if not any(row.measured for row in plot.rows.values()):
+        return None
+    plot = _only_the_best(plot) if figure.best_of else plot
+    levels = [None] if figure.panels is None else dict.fromkeys(cell.users for cell in plot.cells)
+    panels = [_panel(plot, metric, users) for metric in figure.metrics for users in levels]
+    is_log = figure.x == "rows" and _spread(panels) > LOG_FROM_RATIO
+    return lines.chart(
+        f"figure-{figure.number}",
+        f"Figure {figure.number}. {figure.title}",
+        " ".join(_sentences(plot, is_log=is_log)),
+        panels,
+        "Concurrent users" if figure.x == "users" else "Rows of matrixOne",
+        is_log=is_log,
+    )
+
+
+def _panel(plot: Plot, metric: str, users: int | None) -> Panel:
+    groups: dict[str, list[Cell]] = {}
+    for cell in sorted(plot.cells, key=plot.x_of):
+        if users is None or cell.users == users:
+            groups.setdefault(_label(plot, cell), []).append(cell)
+    ordered = dict.fromkeys(_label(plot, cell) for cell in plot.cells)
+    return Panel(
+        title="" if users is None else users_text(users),
+        y_label=Y_LABELS[metric],
+        lines=tuple(
+            Line(
+                label,
+                _style(plot, groups[label][0]),
+                tuple(_point(plot.rows[cell], metric, plot.x_of(cell)) for cell in groups[label]),
+            )
+            for label in ordered
+            if label in groups
+        ),
+        x_ticks=tuple(sorted({plot.x_of(cell) for cell in plot.cells})),
+    )
+
+
+def _point(row: Row, metric: str, x: int) -> Point:
+    interval = row.interval(metric)
+    return Point(
+        x=x,
+        y=row.value(metric),
+        interval=(interval.low, interval.high) if interval else None,
+        doubtful=bool(row.warnings),
+        cell=row.cell.id,
+        name=f"{study.technique(row.cell)}, {row.cell.complexity}, {users_text(row.cell.users)}",
+        note=", ".join(map(str, row.warnings)),
+    )
+
+
+def _label(plot: Plot, cell: Cell) -> str:
+    """The line a cell belongs to: the series' level, then every other factor that varies."""
+    taken = {"users" if plot.figure.x == "users" else "complexity", plot.figure.panels}
+    others = [
+        factor
+        for factor in FACTORS
+        if factor not in taken and len({getattr(each, factor) for each in plot.cells}) > 1
+    ]
+    named = dict.fromkeys([plot.figure.series, *others])
+    return ", ".join(_level(cell, factor) for factor in named)
+
+
+def _level(cell: Cell, factor: str) -> str:
+    if factor == "users":
+        return users_text(cell.users)
+    if factor == "strategy":
+        same = cell.key == cell.strategy
+        return cell.strategy if same else f"{cell.key} {cell.strategy}"
+    return str(getattr(cell, factor))
+
+
+def _style(plot: Plot, cell: Cell) -> int:
+    """A number that a level keeps in every figure and panel, whatever else is drawn."""
+    if plot.figure.series == "strategy":
+        return theme.STYLES[cell.strategy]
+    levels = dict.fromkeys(getattr(each, plot.figure.series) for each in plot.cells)
+    return list(levels).index(getattr(cell, plot.figure.series))
+
+
+def _only_the_best(plot: Plot) -> Plot:
+    """Keep the strategy with the highest throughput over the cells that all of them have."""
+    throughputs: dict[str, dict[tuple[object, ...], float]] = {}
+    for cell, row in plot.rows.items():
+        value = row.value("throughput_per_s")
+        if value:
+            where = tuple(getattr(cell, factor) for factor in FACTORS if factor != "strategy")
+            throughputs.setdefault(cell.strategy, {})[where] = value
+    if not throughputs:
+        return replace(plot, choice="None of them has a throughput, so none is the best.")
+    shared = set.intersection(*(set(values) for values in throughputs.values()))
+    if not shared:
+        return plot
+    means = {
+        strategy: geometric_mean([values[where] for where in sorted(shared, key=str)])
+        for strategy, values in throughputs.items()
+    }
+    best = max(means, key=lambda strategy: means[strategy])
+    told = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
+    cells = tuple(cell for cell in plot.cells if cell.strategy == best)
+    choice = f"Shown is {best}: geometric mean over {len(shared)} common cells: {told}."
+    return Plot(plot.figure, cells, {cell: plot.rows[cell] for cell in cells}, choice)
+
+
+def _spread(panels: Sequence[Panel]) -> float:
+    values = [point.y for panel in panels for point in panel.drawn if point.y and point.y > 0]
+    return max(values) / min(values) if values else 1.0
+
+
+def _sentences(plot: Plot, *, is_log: bool) -> list[str]:
+    """The caption: what is shown, how certain it is, what has warnings and what is missing."""
+    blocks = max(len(row.measured) for row in plot.rows.values())
+    said = [
+        plot.figure.caption,
+        plot.choice,
+        *_operand_notes(plot),
+        "The vertical axis is logarithmic." if is_log else "",
+        f"Bars: 95 % t interval over {blocks} blocks." if blocks > 1 else "One block: no interval.",
+        *_warnings(plot),
+        *_missing(plot),
+    ]
+    return [sentence for sentence in said if sentence]
+
+
+def _operand_notes(plot: Plot) -> list[str]:
+    """Says it when a sweep over rows changes another size as well."""
+    notes: list[str] = []
+    if plot.figure.x == "users":
+        return notes
+    for size, name in (("inner", "Columns of matrixOne"), ("columns", "Columns of matrixTwo")):
+        rows_of: dict[int, set[int]] = {}
+        for shape in map(plot.shape_of, plot.rows):
+            rows_of.setdefault(getattr(shape, size), set()).add(shape.rows)
+        if len(rows_of) > 1:
+            told = (
+                f"{n} at {', '.join(map(str, sorted(rows)))} rows" for n, rows in rows_of.items()
+            )
+            notes.append(f"{name}: {'; '.join(told)}.")
+    return notes
+
+
+def _warnings(plot: Plot) -> list[str]:
+    shown = [row for row in plot.rows.values() if row.value("throughput_per_s") is not None]
+    kinds = dict.fromkeys(each.kind for row in shown for each in row.warnings)
+    return [f"Hollow points have warnings: {', '.join(kinds)}."] if kinds else []
+
+
+def _missing(plot: Plot) -> list[str]:
+    """Every cell without a point is named, or counted where there are many."""
+    gone = [row for row in plot.rows.values() if row.value("throughput_per_s") is None]
+    named = [
+        f"{study.technique(row.cell)} {row.cell.complexity} {users_text(row.cell.users)} "
+        f"({', '.join(row.flags)})"
+        for row in gone[:_NAMED_AT_MOST]
+    ]
+    more = [f"and {len(gone) - _NAMED_AT_MOST} more"] if len(gone) > _NAMED_AT_MOST else []
+    return [f"Missing: {'; '.join([*named, *more])}."] if gone else []

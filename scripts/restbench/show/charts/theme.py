@@ -1,0 +1,197 @@
+"""How every chart looks, and its two forms: an SVG file and the chart of a page.
+
+A definition has the colours of the light scheme. Those of the dark one (`DARK`) are a style sheet
+in an SVG file, and a replacement in the page (`mount.js`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, TypeAlias
+from xml.sax.saxutils import escape
+
+import altair as alt
+import vl_convert
+
+View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
+
+_FILES = resources.files(__package__)
+#: Every colour of the light scheme with its counterpart in the dark one.
+_THEME: dict[str, Any] = json.loads(_FILES.joinpath("theme.json").read_text(encoding="utf-8"))
+#: What `library` is made of, with versions.
+LIBRARY: dict[str, str] = _THEME["library"]
+INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
+#: Okabe and Ito's, darkened where white paper needs it, with Tol's wine, a grey and ink; a shape a
+#: colour: colour is never the only cue.
+PALETTE = [style[0] for style in _THEME["styles"]]
+SHAPES = [style[2] for style in _THEME["styles"]]
+#: The number of each technique's colour and shape, the same in every chart. Techniques of the two
+#: services that share one do the same thing, and never share a panel.
+STYLES = {name: n for n, style in enumerate(_THEME["styles"]) for name in style[3]}
+#: From as good as the best to far from it; numbers are written on the first two in ON_STRONG.
+RAMP = [light for light, _ in _THEME["ramp"]]
+DARK: dict[str, str] = {
+    each[0]: each[1] for each in (*_THEME["paper"].values(), *_THEME["styles"], *_THEME["ramp"])
+}
+#: A condition on a record: the reader has not hidden its series.
+IS_SHOWN = "indexof(hidden, datum.series) < 0"
+_VEGA_LITE = LIBRARY["vega-lite"].rpartition(".")[0]
+_SVG_WIDTH_PX, _PANEL_LEAST_PX = 700, 60
+#: Where a narrower panel has other labels, what axes take changes once more.
+_PASSES = 2
+_MANY_POWERS = 1e3
+_CLIP = re.compile(r"\bclip\d+\b")
+_CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of one or more panels. All that a reader needs stands in it, none of it in a file."""
+
+    name: str
+    """Of its SVG file: `figure-14`."""
+    title: str
+    caption: str
+    description: str
+    """What a screen reader says in the place of the picture."""
+    panels: tuple[View, ...]
+    columns: int = 3
+    """Panels side by side where there is room for them."""
+    panel_px: int = 220
+    """The width below which fewer of them stand side by side."""
+    series: Mapping[str, int] | None = None
+    """What a reader can hide: each name with the number of its style."""
+    scales: tuple[Mapping[str, Any], ...] = ()
+    """Of each panel the vertical `scale` and `axis`, `linear` and `log`: a reader can change it."""
+    is_log: bool = False
+
+
+def spec(chart: Chart) -> dict[str, Any]:
+    """The chart as Vega-Lite, for `drawChart` of `library`; its data are in it."""
+    panels = alt.concat(*chart.panels, columns=chart.columns, spacing=18)
+    if chart.series is not None:
+        panels = panels.add_params(alt.param(name="hidden", value=[]))
+    described: dict[str, Any] = panels.to_dict()
+    described["config"] = _THEME["config"]
+    described["description"] = chart.description
+    described["usermeta"] = {
+        "panel_px": chart.panel_px,
+        "columns": chart.columns,
+        "series": [[name, *style(number)] for name, number in (chart.series or {}).items()],
+        "scales": list(chart.scales),
+        "is_log": chart.is_log,
+    }
+    return described
+
+
+def svg(chart: Chart) -> str:
+    """The chart with its title and caption as an SVG document, the same bytes for the same chart;
+    it follows the reader's light or dark scheme by itself."""
+    described = sized(spec(chart), _SVG_WIDTH_PX)
+    described["title"] = {
+        "text": textwrap.wrap(chart.title, _TITLE_CHARACTERS),
+        "subtitle": textwrap.wrap(chart.caption, _CAPTION_CHARACTERS),
+        "fontSize": 15,
+        "subtitlePadding": 6,
+        "offset": 12,
+    }
+    described["background"] = PAPER
+    described["padding"] = 10
+    rules = "".join(
+        f'[{kind}="{light}"]{{{kind}:{dark}}}'
+        for light, dark in DARK.items()
+        for kind in ("fill", "stroke")
+    )
+    head = (
+        f"<title>{escape(chart.title)}</title><desc>{escape(chart.description)}</desc>"
+        f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style>"
+    )
+    start, end, rest = _drawn(described).partition(">")
+    return f"{start}{end}{head}{rest}\n"
+
+
+def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
+    """A chart of `spec` so wide, as `mount.js` does it: what axes take is known once drawn."""
+    panels, meta = described["concat"], described["usermeta"]
+    columns = max(1, min(meta["columns"], len(panels), width_px // meta["panel_px"]))
+
+    def within(axes_px: int) -> dict[str, Any]:
+        width = max(_PANEL_LEAST_PX, (width_px - axes_px) // columns)
+        return {
+            **described,
+            "columns": columns,
+            "concat": [{**panel, "width": width} for panel in panels],
+        }
+
+    axes_px = 0
+    for _ in range(_PASSES):
+        width = re.search(r'width="([\d.]+)"', _drawn(within(axes_px)))
+        assert width is not None  # noqa: S101 - an SVG document has one
+        axes_px += max(0, math.ceil(float(width[1])) - width_px)
+    return within(axes_px)
+
+
+def _drawn(described: dict[str, Any]) -> str:
+    """As SVG: numbers in hundredths of a pixel, names of clips counted from 0 in every document."""
+    text: str = vl_convert.vegalite_to_svg(described, vl_version=_VEGA_LITE)
+    clips = {name: f"clip-{n}" for n, name in enumerate(dict.fromkeys(_CLIP.findall(text)))}
+    text = _CLIP.sub(lambda name: clips[name[0]], text)
+    return re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
+
+
+@cache
+def library() -> str:
+    """All the JavaScript of a page with charts: Vega, Vega-Lite, Vega-Embed and `drawChart(place,
+    spec)`. About 0.9 MB, the same bytes every time, nothing is loaded from elsewhere."""
+    mount = _FILES.joinpath("mount.js").read_text(encoding="utf-8")
+    snippet = f"const DARK = {json.dumps(DARK)};\n{mount}"
+    text = f"(() => {{{vl_convert.javascript_bundle(snippet, _VEGA_LITE)}}})();\n"
+    return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def tips(**titles: str) -> list[alt.Tooltip]:
+    """What a pointer is shown: fields of a record, each with its title."""
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]
+
+
+def base(records: Sequence[Mapping[str, Any]], *, can_hide: bool = True) -> alt.Chart:
+    """A chart with these records in it, without those of series that the reader has hidden."""
+    made = alt.Chart(alt.InlineData(values=list(records)))
+    return made.transform_filter(IS_SHOWN) if can_hide else made
+
+
+def layered(title: str, height_px: int, *layers: alt.Chart) -> View:
+    """A panel of these layers."""
+    return alt.layer(*layers).properties(title=title, height=height_px)
+
+
+def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
+    """A record's `series` as colour and shape, in one legend; in none where there is one series."""
+    styles = [style(number) for number in series.values()]
+    legend = alt.Legend(symbolFillColor="transparent") if len(series) > 1 else None
+
+    def scale(of: int) -> alt.Scale:
+        return alt.Scale(domain=list(series), range=[each[of] for each in styles])
+
+    stroke, shape = alt.Stroke("series:N"), alt.Shape("series:N")
+    return stroke.scale(scale(0)).legend(legend), shape.scale(scale(1)).legend(legend)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times the powers of ten between two values above 0; of many powers 1 alone."""
+    steps = (1, 2, 5) if high < _MANY_POWERS * low else (1,)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    return [tick for tick in ticks if low <= tick <= high]
+
+
+def style(number: int) -> tuple[str, str]:
+    """The colour and the shape of a number; both start again where there are more than these."""
+    return PALETTE[number % len(PALETTE)], SHAPES[number % len(SHAPES)]

@@ -1,0 +1,100 @@
+"""NAS kernels, without HTTP and in the service, next to the study's table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.analyse import npb
+from restbench.analyse.measures import Row
+from restbench.analyse.npb import COLUMNS, ratio, work
+from restbench.experiment.columns import readable
+from restbench.experiment.npb import Published
+from restbench.judge import study
+from restbench.judge.verdicts import ratio_text
+from restbench.show.document import (
+    BAD,
+    Bullets,
+    Field,
+    Link,
+    Section,
+    Table,
+    Terms,
+    Text,
+    section,
+    table,
+)
+from restbench.show.findings import Findings
+from restbench.show.npb import HOW_TO_READ, by_technique, explanation, number
+from restbench.show.npb import findings as kernels_of
+
+#: The times and rates that are shown of each cell.
+_SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
+_RATIOS = ("service/fresh", "service/warm", "client/warm")
+_PUBLISHED = ("Study: normal s", "Study: web service s", "Study: Mop/s", "Study: ratio")
+_SCALED = ("Technique", "Kernel", "Class", "Cores", "Fresh s", "Warm s", "Verified", "Blocks")
+
+
+def of(found: Findings) -> Section | None:
+    """Why a service can look faster, the times of each technique, and the scaling over cores."""
+    if found.definition.npb is None:
+        return None
+    kernels = kernels_of(found.run)
+    published = kernels.published
+    times = [
+        _times(f"{cell.service.capitalize()} {cell.strategy}, seconds", rows, published)
+        for cell, rows in by_technique(kernels.served).items()
+    ]
+    scaled = table("Without the service, by cores", _SCALED, _cores(kernels.scaled), "   nnn n")
+    return section(
+        "npb",
+        "NAS kernels in a process of their own and in the service",
+        Bullets(tuple(explanation(kernels.served))),
+        *found.figures("npb"),
+        *times,
+        Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
+        scaled if kernels.scaled else None,
+        section("npb-columns", "What the columns mean", Terms(dict(COLUMNS.values())), folded=True),
+    )
+
+
+def _times(caption: str, rows: Sequence[Row], published: Published) -> Table:
+    head = ["Kernel", "Class", *(COLUMNS[name][0] for name in _SHOWN), "Verified", *_RATIOS]
+    body: list[tuple[Field | str, ...]] = [
+        (
+            Field(Link(work(row).kernel, f"#cell-{row.cell.id}")),
+            work(row).npb_class,
+            *(number(npb.median(row, name)) for name in _SHOWN),
+            Field(npb.verified(row), tone=BAD if npb.verified(row) == "NO" else ""),
+            *(ratio_text(ratio(row, name)) for name in _RATIOS),
+            *_published(row, published),
+            str(len(row.measured)),
+            ", ".join(study.marks(row).values()),
+        )
+        for row in rows
+    ]
+    head += [*_PUBLISHED, "Blocks", "Warnings and notes"]
+    return table(caption, head, body, "  nnnnnn nnnnnnnn")
+
+
+def _published(row: Row, published: Published) -> list[str]:
+    known = published.row(row.cell.complexity)
+    if known is None:
+        return [""] * len(_PUBLISHED)
+    seconds = (number(known.normal_s), number(known.service_s))
+    return [*seconds, readable(known.service_mops), readable(known.ratio)]
+
+
+def _cores(rows: Sequence[Row]) -> list[list[str]]:
+    return [
+        [
+            f"{row.cell.service} {row.cell.strategy}",
+            work(row).kernel,
+            work(row).npb_class,
+            str(work(row).cores),
+            number(npb.median(row, "fresh_s")),
+            number(npb.median(row, "warm_s")),
+            npb.verified(row),
+            str(len(row.measured)),
+        ]
+        for row in rows
+    ]

@@ -1,0 +1,42 @@
+"use strict";
+// Opens whatever folds the target of the address away.
+function reveal() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+  target.scrollIntoView({ block: "start" });
+}
+addEventListener("hashchange", reveal);
+reveal();
+
+// A chart is drawn when it comes near the window: what is folded away costs nothing until it is opened.
+const charts = [...document.querySelectorAll("figure.chart")];
+const near = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    window.drawChart(target.querySelector(".drawn"), JSON.parse(target.querySelector("script").textContent));
+  }
+}, { rootMargin: "600px" });
+for (const chart of charts) near.observe(chart);
+
+// A heading sorts its table: by number where the fields have one, the empty ones last.
+function sort(heading) {
+  const table = heading.closest("table");
+  const descends = heading.getAttribute("aria-sort") === "ascending";
+  const isNumber = heading.classList.contains("n");
+  const value = (row) => {
+    const text = row.cells[heading.cellIndex].textContent.trim();
+    return isNumber && text ? parseFloat(text.replaceAll(",", "")) : text;
+  };
+  const order = (one, other) => {
+    const [a, b] = [value(one), value(other)];
+    if (a === "" || b === "") return (a === "") - (b === "");
+    const found = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+    return descends ? -found : found;
+  };
+  table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+  for (const each of heading.parentElement.cells) each.removeAttribute("aria-sort");
+  heading.setAttribute("aria-sort", descends ? "descending" : "ascending");
+}
+for (const button of document.querySelectorAll("th button")) button.addEventListener("click", () => sort(button.parentElement));

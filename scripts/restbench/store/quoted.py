@@ -1,0 +1,118 @@
+"""What `run.json` quotes of other files of a run, so that its page can be made of it alone: claims
+with their ratios, the calibration, the microbenchmark, long windows, how its time was spent."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from restbench.experiment.records import Record
+from restbench.store.microbench_records import BreakEven
+
+
+class AnswerEntry(Record):
+    """The first screen in words (`judge.leader`, `judge.trust`)."""
+
+    sentence: str
+    """What is best, over the whole run."""
+    places: tuple[str, ...] = ()
+    """Where which technique is best: a sentence for each service."""
+    reasons: tuple[str, ...] = ()
+    """Why to believe it."""
+
+
+class PartEntry(Record):
+    """One ratio of a claim, and what the run says of it."""
+
+    label: str
+    """Such as `M low 30u / M low 10u`."""
+    metric: str
+    expect: str
+    ratio: float | None = None
+    """None where a number is missing."""
+    low: float | None = None
+    """The ends of its 95 % interval; None for a single block."""
+    high: float | None = None
+    margin: float
+    """As a part of the smaller of the two: 0.05 is 5 %."""
+    study_value: float | None = None
+    """The ratio in the study, where it is published as a number."""
+    verdict: str
+    headline: str
+    """The verdict in words, with its half-width and the minutes it lacks."""
+    decides: bool = True
+    """False: shown next to the claim, which stands or falls without it."""
+
+
+class ClaimEntry(Record):
+    """What the run says about one claim of its claims file."""
+
+    id: str
+    text: str
+    verdict: str
+    headline: str
+    """The verdict with what belongs to it: what lacks, what could have been seen."""
+    why: str
+    cells: tuple[str, ...] = ()
+    """The ids of the cells behind it."""
+    reading: str = ""
+    """How it is tested, in plain words."""
+    parts: tuple[PartEntry, ...] = ()
+    warned: tuple[str, ...] = ()
+    """The cells behind it that have warnings, each with them."""
+
+
+class CheckEntry(Record):
+    """One check of the measuring chain against something known."""
+
+    name: str
+    question: str
+    measured: str
+    limit: str
+    passed: bool
+    follows: str = ""
+    """Where it failed: what that means for the numbers."""
+
+
+class CalibrationEntry(Record):
+    """The calibration of the machine that held when the run began."""
+
+    made: str
+    git_commit: str
+    checks: tuple[CheckEntry, ...]
+
+
+class MicrobenchEntry(Record):
+    """From which size on a technique pays, by the newest microbenchmark of the machine."""
+
+    made_of: str
+    """Where the numbers come from, in a sentence."""
+    break_evens: tuple[BreakEven, ...]
+
+
+class AgainEntry(Record):
+    """A cell measured twice in each block (A/A): one throughput over the other."""
+
+    cell: str
+    ratio: float
+    low: float | None = None
+    """The ends of its 95 % interval over blocks; None for a single one."""
+    high: float | None = None
+
+
+class WindowEntry(Record):
+    """What collectors saw during a cell's long window. Shares of the machine are means over all
+    cores, those of the service percent of ONE core."""
+
+    cell: str
+    seconds: float
+    machine_cpu_pct: float | None = None
+    core_pct: tuple[float, ...] = ()
+    steal_pct: float | None = None
+    run_queue: float | None = None
+    context_switches_per_s: float | None = None
+    memory_used_mib: float | None = None
+    service_cpu_pct: float | None = None
+    service_peak_rss_mib: float | None = None
+    heap_peak_mib: float | None = None
+    gc_pause_ms: float | None = None
+    threads_by_state: dict[str, float] = Field(default_factory=dict)

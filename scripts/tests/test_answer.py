@@ -1,0 +1,169 @@
+"""The answer in words, from rows whose order is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fixture_run import PROOFS
+from synthetic_rows import row, with_facts
+
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Shape
+from restbench.judge import trust
+from restbench.judge.answer import answer
+from restbench.store.quoted import AgainEntry, CalibrationEntry, CheckEntry
+
+BASE = [100.0, 102.0, 98.0, 101.0, 99.0]
+SIZES = {"low": 30, "medium": 1000, "high": 2000}
+
+
+def times(factor: float, spread: float = 0.004) -> list[float]:
+    steps = (1, -1, 0.5, -0.5, 0)
+    return [value * factor * (1 + spread * step) for value, step in zip(BASE, steps, strict=True)]
+
+
+def timed(text: str, throughputs: Sequence[float], flags: Sequence[str] = ()) -> Row:
+    made = row(text, throughputs, flags, cpu_ms_per_request=[1_000 / each for each in throughputs])
+    shape = Shape(rows=SIZES[made.cell.complexity], inner=20, columns=20)
+    return replace(made, shape=shape)
+
+
+def full() -> list[Row]:
+    """serial leads at 30 rows, nothing at 1000; in Python process-per-request, Java over both."""
+    return [
+        timed("java serial low 10", times(2.0)),
+        timed("java pinned low 10", times(1.0, 0.03)),
+        timed("java serial low 30", times(1.5)),
+        timed("java pinned low 30", times(1.0, 0.006)),
+        timed("java serial medium 10", times(0.50, 0.02)),
+        timed("java pinned medium 10", times(0.51, 0.03)),
+        timed("python process-per-request low 10", times(0.6)),
+        timed("python serial low 10", times(0.3, 0.03)),
+    ]
+
+
+def test_one_sentence_says_what_is_best_how_often_and_by_how_much() -> None:
+    assert answer(full()).sentence == (
+        "In Java serial is fastest in 2 of 3 combinations of matrix size (30 to 1000 rows) and "
+        "users (10 to 30), 1.50 to 2.00 times the next; in Python process-per-request is fastest, "
+        "2.00 times serial [1.95, 2.05]; Java answers 3.33 times as many requests as Python."
+    )
+
+
+def test_each_service_has_a_sentence_on_where_that_is() -> None:
+    java, python = answer(full()).places
+    assert java == (
+        "In Java, serial is fastest with 30 rows and 10 and 30 users, 1.50 to 2.00 times the next; "
+        "pinned and serial are equally fast (within 5%) with 1000 rows and 10 users."
+    )
+    assert python == (
+        "In Python, process-per-request is fastest with 30 rows and 10 users, 2.00 times serial "
+        "[1.95, 2.05]."
+    )
+
+
+def test_how_sure_that_is_is_said_in_words() -> None:
+    assert answer(full()).sure == (
+        "A fastest technique is shown in 3 of 4 combinations, with 95 % confidence over 5 blocks "
+        "of fresh services; under 5% is no difference. CPU time per request has the same order."
+    )
+
+
+def test_places_are_as_short_as_they_are_true() -> None:
+    rows = [
+        timed(f"java {name} {complexity} {users}", [speed])
+        for complexity, users, lead in (
+            ("low", 10, "serial"),
+            ("low", 30, "serial"),
+            ("low", 60, "serial"),
+            ("medium", 10, "serial"),
+            ("medium", 30, "serial"),
+            ("medium", 60, "serial"),
+            ("high", 10, "serial"),
+            ("high", 30, "pinned"),
+        )
+        for name, speed in (("serial", 3.0), ("pinned", 9.0 if lead == "pinned" else 1.0))
+    ]
+    assert answer(rows).places == (
+        "In Java, serial came first with 30 and 1000 rows and 10 to 60 users and 2000 rows and 10 "
+        "users, 3.00 times the next; pinned came first with 2000 rows and 30 users, 3.00 times "
+        "serial.",
+    )
+
+
+def test_of_nothing_it_says_that() -> None:
+    for rows in ([], [timed("java serial low 10", times(1.0))]):
+        found = answer(rows)
+        assert found.sentence == (
+            "No two techniques were measured under the same load, so none is best."
+        )
+        assert found.sure == "There is nothing to be sure of."
+
+
+def test_one_block_is_an_order_and_no_verdict() -> None:
+    rows = [timed("java serial low 1", [900.0]), timed("java pinned low 1", [100.0])]
+    found = answer(rows)
+    assert found.sentence == "In Java serial came first, 9.00 times pinned."
+    assert found.places[0].endswith("with 30 rows and 1 user, 9.00 times pinned.")
+    assert found.sure.startswith("One block has no interval: this is an order, no verdict.")
+
+
+def test_a_group_of_one_block_among_others_is_not_shown() -> None:
+    rows = [*full()[:4], timed("java serial high 10", [9.0]), timed("java pinned high 10", [1.0])]
+    assert "serial is fastest in 2 of 3" in answer(rows).sentence
+
+
+def test_what_is_not_known_well_enough_is_no_tie() -> None:
+    rows = [timed("java serial low 10", times(1.1, 0.3)), timed("java pinned low 10", times(1.0))]
+    found = answer(rows)
+    assert found.sentence == "In Java no technique is shown to be fastest."
+    assert "no technique is shown to be fastest with 30 rows" in found.places[0]
+
+
+def test_the_service_that_is_not_always_ahead_is_counted() -> None:
+    rows = [
+        *full(),
+        timed("python process-per-request low 30", times(3.0)),
+        timed("python serial low 30", times(0.3)),
+    ]
+    told = answer(rows).sentence
+    assert told.endswith("Java is ahead in 1 of 2 and Python is ahead in 1 of 2.")
+
+
+def reasons(rows: Sequence[Row], *again: AgainEntry, passed: bool = True) -> tuple[str, str, str]:
+    check = CheckEntry(name="stall", question="?", measured="1 s", limit="1 s", passed=passed)
+    calibration = CalibrationEntry(made="2026", git_commit="abc", checks=(check,))
+    return trust.reasons("Sure.", rows, PROOFS[:1], again, calibration)
+
+
+def test_three_lines_say_why_to_believe_it() -> None:
+    steady = AgainEntry(cell="a", ratio=1.01, low=0.98, high=1.04)
+    rows = [row("java serial low 10", [100.0], samples=[1_234_567], wrong_answers=[0], errors=[2])]
+    assert reasons(rows, steady) == (
+        "Sure.",
+        "Every answer was checked: 1,234,567 right, none wrong, 2 requests failed. The "
+        "technique does what its name says, seen by the kernel.",
+        "The cell that was measured twice agrees with itself (A/A). The measuring chain passed 1 "
+        "of 1 checks. No cell has a warning.",
+    )
+
+
+def test_what_speaks_against_it_is_said_first_in_its_line() -> None:
+    wrong = row("java serial low 10", [None], ["wrong-answers"], samples=[9], wrong_answers=[1])
+    stolen = with_facts(row("java pinned low 10", [1.0]), steal_pct=5.0)
+    unsteady = AgainEntry(cell="a", ratio=1.1, low=1.05, high=1.15)
+    _, answers, chain = reasons([wrong, stolen], unsteady, unsteady, passed=False)
+    assert "1 WRONG" in answers and "java-serial-unbound-low-10u" in answers
+    assert chain.startswith("Of 2 cells that were measured twice (A/A) 2 differ from themselves: a")
+    assert "passed 0 of 1 checks, not: stall." in chain
+    assert "1 of 2 cells have a warning; the largest may bias a number by 5 % (steal)." in chain
+    assert "Without a number: java-serial-unbound-low-10u." in chain
+
+
+def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:
+    assert trust.proven(PROOFS) == (
+        "Of 3 techniques looked at in the kernel java pinned does NOT do what its name says; "
+        "nothing could be seen of python process-per-request."
+    )
+    assert trust.proven([]) == "No proof was made of what the techniques do."

@@ -1,0 +1,127 @@
+"""Charts that are neither the overview nor a figure of the study: facts of their definitions."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from drawn import data_of
+from fixture_run import cell
+from synthetic_rows import row
+
+from restbench.show.charts import course, judged, theme, trend
+from restbench.show.charts.trend import TrendPoint
+from restbench.store.exported import SeriesEntry
+from restbench.store.quoted import ClaimEntry, PartEntry
+
+STAGES = {
+    "queue_ms": [1.0],
+    "parse_ms": [2.0],
+    "compute_ms": [6.0],
+    "serialize_ms": [0.5],
+    "network_ms": [-0.1],
+    "mean_ms": [9.4],
+}
+
+
+def part(ratio: float | None, verdict: str = "reproduced", **others: object) -> PartEntry:
+    told = {
+        "label": "S low 10u / AF low 10u",
+        "metric": "throughput_per_s",
+        "expect": "greater",
+        "ratio": ratio,
+        "margin": 0.05,
+        "verdict": verdict,
+        "headline": verdict,
+    }
+    return PartEntry.model_validate(told | others)
+
+
+def claim(name: str, verdict: str, *parts: PartEntry) -> ClaimEntry:
+    return ClaimEntry(
+        id=name, text="S is faster", verdict=verdict, headline="", why="", parts=parts
+    )
+
+
+def test_a_claims_line_has_a_mark_for_each_ratio_that_decides_it() -> None:
+    entries = [
+        claim(
+            "J1",
+            "contradicted",
+            part(1.5, low=1.4, high=1.6),
+            part(0.5, "contradicted", low=0.4, high=0.6),
+            part(1.0, low=0.9, high=1.1, decides=False),
+            part(None, "not-measured"),
+        ),
+        claim("J2", "too-imprecise", part(1.0, "too-imprecise")),
+    ]
+    chart = judged.claims(entries)
+    assert chart
+    first, second = data_of(chart)
+    assert first["label"] == second["label"] == "J1: S is faster"
+    assert (first["value"], first["low"], first["high"]) == (1.5, 1.4, 1.6)
+    assert (first["least"], first["most"]) == (1 / 1.05, 1.05)
+    assert (second["series"], second["fill"]) == ("contradicted", theme.PALETTE[1])
+    names = [name for name, _, _ in theme.spec(chart)["usermeta"]["series"]]
+    assert names == ["reproduced", "contradicted"]
+    assert "0.500 [0.400, 0.600], contradicted" in chart.description
+
+
+def test_without_a_decided_claim_there_is_no_chart_and_a_hollow_mark_has_no_interval() -> None:
+    assert judged.claims([claim("J2", "too-imprecise", part(1.0, "too-imprecise"))]) is None
+    (alone,) = data_of(judged.claims([claim("J3", "no-effect", part(1.01, "no-effect"))]))
+    assert alone["fill"] == theme.PAPER
+    assert "low" not in alone
+    assert alone["shown"] == "1.01, no interval"
+
+
+def test_stages_are_in_the_order_of_a_request_and_never_below_0() -> None:
+    made = row("java serial low 10", [100.0], **STAGES)
+    chart = course.stages([made, row("java pinned low 10")])
+    assert chart
+    (bar,) = data_of(chart)
+    assert [bar[stage] for stage in course.STAGES] == [1, 2, 6, 0.5, 0]
+    assert bar["bar"] == "serial · 10: 9.40 ms"
+    assert "Java, low: largest compute in 1." in chart.description
+    assert list(course.STAGES) == ["queue", "parse", "compute", "serialize", "network"]
+    for stage in course.STAGES:
+        assert stage in theme.svg(chart)
+
+
+def test_without_stages_there_is_no_chart() -> None:
+    assert course.stages([row("java serial low 10", [100.0])]) is None
+
+
+def test_a_long_window_is_drawn_in_steps_that_keep_its_mean_and_its_gaps() -> None:
+    known = cell("java serial low 10")
+    values = (None, None, *(float(n % 2) for n in range(598)))
+    entry = SeriesEntry(cell=known.id, column="throughput_per_s", step_s=0.1, values=values)
+    chart = course.windows([entry], [known])
+    points = data_of(chart)
+    assert len(points) == 150
+    assert points[0]["value"] == 0.5
+    assert points[1] == {"s": 0.4, "value": 0.5, "series": "S serial"}
+    gone = SeriesEntry(cell=known.id, column="mean_ms", step_s=0.1, values=(1.0, None, 3.0))
+    assert [each["value"] for each in data_of(course.windows([gone], [known]))] == [1, None, 3]
+    assert course.windows([entry], []) is None
+
+
+def test_a_trend_has_intervals_steps_and_data_that_a_page_may_replace() -> None:
+    points = [
+        TrendPoint("run-1", "1 May", 100.0, 95.0, 105.0),
+        TrendPoint("run-2", "2 May", 120.0, None, None, step="+20 %"),
+    ]
+    chart = trend.chart(points, "Throughput of S low 10", "per second")
+    spec = theme.spec(chart)
+    assert spec["data"]["name"] == "trend"
+    assert [each["value"] for each in spec["data"]["values"]] == [100, 120]
+    assert "Steps: +20 % at 2 May." in chart.description
+    text = theme.svg(chart)
+    assert "+20 %" in text
+    assert "1 May" in text
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity"])
+def test_no_chart_holds_a_number_that_json_lacks(word: str) -> None:
+    made = row("java serial low 10", [100.0], **STAGES)
+    assert word not in json.dumps(theme.spec(course.stages([made]) or pytest.fail()))

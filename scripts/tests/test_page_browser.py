@@ -1,0 +1,190 @@
+"""The page as a reader has it: in a real Chromium, wide and narrow, light and dark, with a keyboard
+and for a screen reader."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from page_in_browser import (
+    PATIENCE_MS,
+    TOO_FAINT,
+    open_everything,
+    shown,
+    varied_run,
+    wait_until_drawn,
+)
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from restbench.store.store import Run
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
+
+VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return shown(varied_run(tmp_path_factory.mktemp("page") / "run"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def view() -> tuple[int, str]:
+    """The width in pixels and the colour scheme; tests that are about both give theirs."""
+    return VIEWS[0]
+
+
+@pytest.fixture
+def page(run: Run, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
+    """The page in this view; whatever the browser complains of is a failure of the test."""
+    width, scheme = view
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(run.report.as_uri())
+    yield page
+    context.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_every_chart_is_drawn_all_text_stands_out_and_nothing_is_wider_than_the_page(
+    page: Page, view: tuple[int, str], tmp_path: Path
+) -> None:
+    wait_until_drawn(page)
+    page.screenshot(path=tmp_path / "first-screen.png")
+    open_everything(page)
+    assert page.locator("figure.chart").count() >= 4, "overview, two figures and stages"
+    assert page.evaluate("document.documentElement.scrollWidth") == view[0]
+    assert page.evaluate(TOO_FAINT) == []
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_a_screen_reader_finds_nothing_serious(page: Page, view: tuple[int, str]) -> None:
+    open_everything(page)
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], each["help"]) for each in found if each["impact"] in SERIOUS] == []
+
+
+def test_sentence_picture_and_reasons_are_on_the_first_screen(page: Page) -> None:
+    wait_until_drawn(page)
+    for part in (".answer", "#chart-overview .plot", ".reasons"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 900, part
+
+
+def test_nothing_is_asked_of_the_network(run: Run, browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(run.report.as_uri())
+    open_everything(page)
+    page.close()
+    assert asked == [run.report.as_uri()]
+
+
+def test_links_lead_to_something(page: Page, run: Run) -> None:
+    links = page.evaluate("[...document.links].map((link) => link.getAttribute('href'))")
+    for link in dict.fromkeys(links):
+        if link.startswith("#"):
+            assert page.locator(f'[id="{link[1:]}"]').count() == 1, link
+        else:
+            assert (run.path / link).exists(), link
+
+
+def test_a_link_to_a_cell_opens_it_and_what_folds_it_away(page: Page) -> None:
+    details = page.locator("#cell-java-serial-unbound-low-30u")
+    assert not details.is_visible()
+    page.locator("#matrix > summary").click()
+    page.locator('#matrix a[href="#cell-java-serial-unbound-low-30u"]').first.click()
+    assert details.evaluate("one => one.open")
+    details.locator("table").first.wait_for()
+
+
+def test_a_mark_of_a_chart_leads_to_its_cell_and_is_told_under_the_pointer(page: Page) -> None:
+    wait_until_drawn(page)
+    mark = page.locator("#chart-figure-15 .plot svg .mark-symbol path").first
+    mark.hover()
+    tip = page.locator("#vg-tooltip-element")
+    tip.wait_for()
+    assert "serial" in tip.inner_text()
+    mark.click()
+    page.wait_for_function("location.hash.startsWith('#cell-java-serial')")
+    assert page.evaluate("document.getElementById(location.hash.slice(1)).open")
+
+
+def test_a_table_sorts_by_number_both_ways_with_the_empty_last_by_keyboard(page: Page) -> None:
+    page.locator("#matrix > summary").click()
+    heading = page.locator("#matrix th button", has_text="Throughput /s")
+    column = heading.evaluate("one => one.parentElement.cellIndex")
+    cells = page.locator(f"#matrix tbody tr td:nth-child({column + 1})")
+    for direction, name in ((1, "ascending"), (-1, "descending")):
+        heading.focus()
+        page.keyboard.press("Enter")
+        assert heading.locator("..").get_attribute("aria-sort") == name
+        values = [each.partition(" ")[0] for each in cells.all_inner_texts()]
+        numbers = [float(value) for value in values if value]
+        assert len(numbers) == 8
+        assert values[len(numbers) :] == [""] * 2
+        assert numbers == sorted(numbers)[::direction]
+
+
+def test_a_figure_changes_between_linear_and_logarithmic_by_keyboard(page: Page) -> None:
+    wait_until_drawn(page)
+    button = page.locator("#chart-figure-15 button.log")
+    ticks = "() => document.querySelector('#chart-figure-15 .plot svg').textContent"
+    first = page.evaluate(ticks)
+    assert button.get_attribute("aria-pressed") == "false"
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-pressed") == "true"
+    page.wait_for_function(f"({ticks})() !== {first!r}")
+
+
+def test_a_technique_is_hidden_and_shown(page: Page) -> None:
+    wait_until_drawn(page)
+    button = page.locator("#chart-figure-24 button.series", has_text="process-per-request")
+    marks = "document.querySelectorAll('#chart-figure-24 .plot svg .mark-symbol path').length"
+    both = page.evaluate(marks)
+    button.click()
+    page.wait_for_function(f"{marks} < {both}")
+    button.click()
+    page.wait_for_function(f"{marks} === {both}")
+
+
+def test_the_skip_link_is_the_first_thing_a_keyboard_meets(page: Page) -> None:
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+
+
+def test_the_charts_follow_a_change_of_the_colour_scheme(page: Page) -> None:
+    wait_until_drawn(page)
+    page.emulate_media(color_scheme="dark")
+    wait_until_drawn(page)
+    page.wait_for_timeout(500)
+    assert page.evaluate(TOO_FAINT) == []

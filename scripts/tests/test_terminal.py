@@ -1,0 +1,88 @@
+"""The terminal: the page's sentence, a compact table, and no letter that needs a legend."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from fixture_run import PROOFS, START, Made, build, cell, steady_load
+from jtl_lines import error
+from shown_run import findings, printed
+from trial_run import EXPERIMENT
+from trial_run import build as build_trials
+
+from restbench.show.terminal import MOST_LISTED
+from restbench.store.store import EXPERIMENTS, Run
+from restbench.store.writing import write_json
+
+LOAD = steady_load(users=10, elapsed_ms=50)  # 400 completions in 2 s: 200/s
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    pinned = [*steady_load(users=10, elapsed_ms=40), error(START + 1)]  # 250/s
+    return build(
+        tmp_path / "run",
+        [
+            Made(cell("java serial low 10"), LOAD),
+            Made(cell("java pinned low 10"), pinned),
+            Made(cell("java pinned low 30"), failed="the service | died"),
+        ],
+    )
+
+
+def test_it_begins_with_the_sentence_of_the_page(run: Run) -> None:
+    answer = findings(run).run.answer
+    assert answer is not None
+    assert printed(run).startswith(answer.sentence)
+    assert " ".join(answer.reasons) in " ".join(printed(run).split())
+
+
+def test_the_table_has_every_cell_of_a_small_run_in_100_columns(run: Run) -> None:
+    text = printed(run)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "…" not in text
+    assert re.search(r"S serial +30 rows +10 +200 +50.0 +4.75 +0.80", text), text
+    assert re.search(r"AF pinned +30 rows +10 +250 .* best", text)
+    assert re.search(r"AF pinned +30 rows +30 +no number", text)
+
+
+def test_a_large_run_has_a_line_for_each_size_and_users_with_its_intervals(tmp_path: Path) -> None:
+    users = range(1, MOST_LISTED)
+    cells = EXPERIMENT.replace("users = [10, 30]", f"users = {[*users]}")
+    per_s = {
+        f"java {strategy} low {number}": [base, base * 1.01, base * 0.99]
+        for strategy, base in (("serial", 200.0), ("pinned", 100.0))
+        for number in users
+    }
+    run = build_trials(tmp_path / "run", per_s, experiment=cells, claims=None)
+    lines = [line for line in printed(run).splitlines() if line.startswith("Java  ")]
+    assert len(lines) == len(users)
+    assert re.search(r"Java +30 rows +1 +serial +200 \[1\d\d, 20\d\] +2.00 \[.*\] +yes", lines[0])
+
+
+def test_only_decided_claims_are_listed_and_the_others_counted(run: Run) -> None:
+    assert "Claims" not in printed(run), "this run was held against none"
+    shutil.copy(EXPERIMENTS / "claims" / "thesis.toml", run.claims_file)
+    text = printed(run)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "J3 " not in text
+    assert re.search(r"\d+ claims are not decided: the page has what it would take", text)
+
+
+def test_proofs_that_hold_take_no_line_of_their_own(run: Run) -> None:
+    text = " ".join(printed(run).split())
+    holding, refuted, unseen = PROOFS
+    assert holding.evidence not in text
+    assert f"DOES NOT java pinned, {refuted.claim}: {refuted.evidence}" in text
+    assert f"NOT PROVEN python process-per-request, {unseen.claim}" in text
+    write_json(run.proofs_file, [holding.model_dump()] * 2)
+    assert "All 2 techniques do what their names say, seen by the kernel." in " ".join(
+        printed(run).split()
+    )
+
+
+def test_what_failed_is_said_in_words(run: Run) -> None:
+    assert "FAILED  java-pinned-unbound-low-30u, block 1: the service | died" in printed(run)
