@@ -24,6 +24,8 @@ JAR := java-service/target/restbench-java.jar
 BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 FRAMEWORKS_LOCK := python-service/requirements-frameworks.txt
+# One that is not part of the lock of the Python service is installed first.
+CHOSEN_FRAMEWORK := $(if $(filter-out flask,$(PYTHON_FRAMEWORK)),$(FRAMEWORKS))
 DEV_LOCK := scripts/requirements-dev.txt
 MVN := mvn -q -B -Dstyle.color=never
 GIVES_WAY := nice -n 10
@@ -35,17 +37,20 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
 
+# `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
+services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
+
 setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
+bench: setup $(CHOSEN_FRAMEWORK) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
-calibrate: setup ## check the measuring chain against what is known, about 6 minutes
+calibrate: setup wrk ## check the measuring chain against what is known, about 6 minutes
 	@$(BIN)/restbench calibrate
 
 plan: $(VENV) ## print the cells, their groups and the time, start nothing (PROFILE, EXPERIMENT, CELLS, MINUTES)
@@ -54,7 +59,10 @@ plan: $(VENV) ## print the cells, their groups and the time, start nothing (PROF
 report: $(VENV) ## make a run's tables, figures and page again from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)
 
-serve: $(VENV) $(JAR) $(filter nginx,$(FRONT)) ## start both services on 127.0.0.1 and print curl lines (FRONT=nginx, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
+browse: $(VENV) ## write results/index.html: all runs as one page, filtered, over time, side by side
+	@$(BIN)/restbench browse
+
+serve: $(VENV) $(JAR) $(filter nginx,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services on 127.0.0.1 and print curl lines (FRONT=nginx, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
 	@$(BIN)/restbench serve $(if $(FRONT),--front $(FRONT))
 
 frameworks: $(FRAMEWORKS) ## install the Python web frameworks beside flask, for PYTHON_FRAMEWORK
@@ -83,7 +91,7 @@ test-overload:
 test-robustness:
 	$(call PYTEST,robustness,$(GIVES_WAY) ../$(BIN)/python,--ignore=tests/test_overload_live.py)
 
-lint: $(DEV) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
+lint: $(DEV) $(FRAMEWORKS) $(AUDIT) ## formatters, linters and type checks of the Python parts (Java's run in its build)
 	$(BIN)/ruff format --check scripts python-service contract jmeter-plans audit robustness
 	$(BIN)/ruff check scripts python-service contract jmeter-plans audit robustness
 	cd scripts && ../$(BIN)/mypy && ../$(BIN)/lint-imports

@@ -2,12 +2,12 @@
 
 import logging
 
-from .catalogue import services
+from .coded_workloads import coded_workloads
 from .core.service import Core, Server
 from .execution.strategies import Start, close_strategies, start_strategies
 from .settings import Settings
 
-PRELOADED = ("restbench_service.catalogue",)
+PRELOADED = ("restbench_service.coded_workloads",)
 CLOSE_SECONDS = 5.0
 
 
@@ -17,7 +17,7 @@ class Serving:
     def __init__(self, settings: Settings, server: Server) -> None:
         """`server` is what serves the core."""
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        offered = services(settings.most_product_elements, settings.cached_bytes_a_process)
+        offered = coded_workloads(settings.most_product_elements, settings.cached_bytes_a_process)
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()

@@ -23,7 +23,7 @@ STRATEGIES = (
     "executor-per-request",
     "adaptive",
 )
-PRELOADED = ("restbench_service.catalogue",)
+PRELOADED = ("restbench_service.coded_workloads",)
 KERNELS = ("loops", "native")
 JSON = {"Content-Type": "application/json"}
 DEADLINE_SECONDS = 400.0

@@ -8,7 +8,7 @@ from numpy.typing import DTypeLike
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.workloads.npb.kernel import Outcome
 from restbench_service.workloads.npb.kernels import KERNELS
-from restbench_service.workloads.workload import Body, Loop
+from restbench_service.workloads.workload import Body, ParallelLoop
 
 
 class OneUnitATask(InOrderLoop):
@@ -31,5 +31,5 @@ def size_of(kernel: str, class_name: str) -> Any:
     return KERNELS[kernel].classes[class_name]
 
 
-def run(kernel: str, size: Any, loop: Loop | None = None, given: Any = None) -> Outcome:
+def run(kernel: str, size: Any, loop: ParallelLoop | None = None, given: Any = None) -> Outcome:
     return KERNELS[kernel].run(size, given, loop or InOrderLoop())

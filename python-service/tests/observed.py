@@ -12,7 +12,7 @@ import numpy as np
 
 from restbench_service.execution.job import Job
 from restbench_service.execution.strategy import Strategy
-from restbench_service.workloads.workload import CpuBound, Loop
+from restbench_service.workloads.workload import ParallelLoop, Workload
 
 MEETING_SECONDS = 60.0
 START_NS, END_NS, PID, UNITS, CORES, NICE = range(6)
@@ -46,7 +46,7 @@ class Units(dict[str, Any]):
 
 
 @dataclass(frozen=True)
-class Observed(CpuBound):
+class Observed(Workload[Any, Any]):
     """decode reads the number of units, compute runs them, encode gives the records."""
 
     unit_seconds: float = 0.0
@@ -54,8 +54,6 @@ class Observed(CpuBound):
     meeting: Meeting | None = None
 
     name = "observed"
-    takes_single_units = True
-    holds_memory = False
 
     def kind(self, value: "Units") -> str:  # noqa: ARG002
         return "observed"
@@ -63,16 +61,10 @@ class Observed(CpuBound):
     def operations(self, value: "Units") -> float:
         return float(value["units"])
 
-    def working_bytes(self, value: "Units") -> int:  # noqa: ARG002
-        return 0
-
-    def subject(self, value: "Units") -> str:  # noqa: ARG002
-        return "the request"
-
     def decode(self, body: bytes, query: str) -> "Units":  # noqa: ARG002
         return Units({"units": int(body), "parse": os.getpid()})
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         records = loop.array((value["units"], 6), np.int64)
         records[...] = 0
         loop.for_each(value["units"], 10, observe, self, records)
@@ -81,7 +73,7 @@ class Observed(CpuBound):
     def encode(self, output: dict[str, Any]) -> bytes:
         return json.dumps({**output, "serialize": os.getpid()}).encode()
 
-    def request_id(self, body: bytes) -> str | int | None:
+    def identify(self, body: bytes) -> str | int | None:
         return body.decode()
 
     def job(self, units: int, **options: Any) -> Job:
@@ -102,7 +94,7 @@ class Held(Observed):
 
     until: str = ""
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 10, wait_for, self.until)
         return {**value, "records": []}
 
@@ -118,7 +110,7 @@ class Waiting(Observed):
 class Busy(Observed):
     """A unit takes 2 ms of CPU time."""
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 10, compute_for, 0.002)
         return value
 
@@ -127,7 +119,7 @@ class Busy(Observed):
 class Verbose(Observed):
     """Fails with a text that fits no message."""
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text)
         return value
 
@@ -136,7 +128,7 @@ class Verbose(Observed):
 class Copied(Observed):
     """Gives the tasks an array that is not the loop's."""
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         loop.for_each(value["units"], 1, fail_with_a_long_text, np.zeros(3))
         return value
 

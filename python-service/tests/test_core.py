@@ -11,7 +11,7 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 from live_service import STRATEGIES
 
-from restbench_service.catalogue import services
+from restbench_service.coded_workloads import coded_workloads
 from restbench_service.core.errors import described
 from restbench_service.core.reply import Reply
 from restbench_service.core.service import UNKNOWN, Core, Exchange, Head, Server
@@ -44,7 +44,7 @@ class Scripted(Serial):
 
 def core_of(settings: Settings | None = None, **strategies: Serial) -> Core:
     settings = settings or Settings()
-    offered = services(settings.most_product_elements, settings.cached_bytes_a_process)
+    offered = coded_workloads(settings.most_product_elements, settings.cached_bytes_a_process)
     table = strategies or {"serial": Serial(None)}
     return Core(settings, offered, dict(table), Server("test", "none 1.0"))
 
@@ -145,10 +145,10 @@ def test_a_request_above_the_limit_in_flight_is_refused_before_its_body_is_read(
 @pytest.mark.parametrize("name", given("memory-held"))
 def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: str) -> None:
     example, strategy = EXAMPLES[name], Scripted()
-    workload = services(1, 0)["npb-mg"].workload
+    workload = coded_workloads(1, 0)["npb-mg"].workload
     body = body_of(example)
     path = example["request"]["path"].replace("{strategy}", "serial")
-    needed_bytes = workload.working_bytes(services(1, 0)["npb-mg"].codec.decode(body, ""))
+    needed_bytes = workload.working_bytes(coded_workloads(1, 0)["npb-mg"].codec.decode(body, ""))
     settings = Settings(
         memory_budget_bytes=2 * needed_bytes - 1, input_cache_bytes=0, max_body_bytes=10_000
     )

@@ -8,15 +8,27 @@ from restbench_service.codec import digits
 from restbench_service.codec.digits import matrix_of
 
 
-@pytest.fixture(autouse=True, params=["one after the other", "a place at a time"])
+@pytest.fixture(autouse=True, params=["one after the other", "all at once"])
 def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the size of a test's table, it is read in this way."""
-    if request.param == "a place at a time":
+    if request.param == "all at once":
         monkeypatch.setattr(digits, "FEW_ELEMENTS", 0)
 
 
 def rows_of(table: list[list[int]]) -> list[str]:
     return [",".join(map(str, row)) for row in table]
+
+
+@pytest.mark.parametrize("most_digits", [1, 2, 3, 4, 5])
+def test_reads_a_table_of_short_numbers(most_digits: int) -> None:
+    draw = random.Random(most_digits)
+    table = [
+        [draw.randrange(10 ** draw.randint(1, most_digits)) for _ in range(9)] for _ in "row" * 9
+    ]
+    read = matrix_of(rows_of(table), 9)
+    assert read is not None
+    assert read[0].tolist() == table
+    assert max(map(max, table)) <= read[1] < 10**most_digits
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -41,7 +53,7 @@ def test_a_table_may_be_read_in_pieces_of_any_size(
     monkeypatch.setattr(digits, "PIECE_BYTES", piece_bytes)
     monkeypatch.setattr(digits, "FEW_ELEMENTS", 0)
     draw = random.Random(piece_bytes)
-    table = [[draw.randint(-(10**5), 10**5) for _ in range(7)] for _ in range(9)]
+    table = [[draw.randrange(10**4) for _ in range(7)] for _ in range(9)]
     read = matrix_of(rows_of(table), 7)
     assert read is not None
     assert read[0].tolist() == table
@@ -96,10 +108,12 @@ def test_a_huge_count_of_columns_costs_nothing() -> None:
     assert matrix_of(["1,2", "3,4"], 2**63 - 1) is None
 
 
-def test_few_elements_are_read_one_after_the_other_and_more_a_place_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("rows", "is_at_once"), [(3, False), (4, True)], ids=["few elements", "more"]
+)
+def test_only_many_elements_are_read_all_at_once(
+    monkeypatch: pytest.MonkeyPatch, rows: int, is_at_once: bool
 ) -> None:
     monkeypatch.setattr(digits, "FEW_ELEMENTS", 6)
-    monkeypatch.setattr(digits, "_many", lambda *_: None)
-    assert matrix_of(["1,2"] * 3, 2) is not None
-    assert matrix_of(["1,2"] * 4, 2) is None
+    monkeypatch.setattr(digits, "_one_by_one", lambda *_: None)
+    assert (matrix_of(["1,2"] * rows, 2) is not None) == is_at_once

@@ -8,7 +8,7 @@ from live_service import STRATEGIES
 from observed import Observed, Units
 
 from restbench_service.codec.npb import NpbJson
-from restbench_service.execution.job import Job, Limits
+from restbench_service.execution.job import Job, WorkLimits
 from restbench_service.execution.strategy import Strategy
 from restbench_service.workloads.npb.workload import NpbWorkload
 from restbench_service.workloads.workload import InvalidRequestError
@@ -65,7 +65,7 @@ def test_what_reserving_raises_ends_the_request_and_the_next_one_runs(
 def test_a_class_that_no_idle_service_could_hold_is_010_with_its_id(
     strategies: Table, name: str, stretch: type
 ) -> None:
-    limits = Limits(working_bytes=NEEDED_BYTES - 1)
+    limits = WorkLimits(working_bytes=NEEDED_BYTES - 1)
     job = npb(stretch(b'{"requestId":"me","class":"S"}'), limits=limits, reserve=refuse)
     with pytest.raises(InvalidRequestError) as error:
         strategies[name].execute(job).result()
@@ -76,17 +76,17 @@ def test_a_class_that_no_idle_service_could_hold_is_010_with_its_id(
 
 @every_strategy
 def test_more_operations_than_the_kind_s_limit_are_011(strategies: Table, name: str) -> None:
-    limits = Limits(operations={"observed": 9})
+    limits = WorkLimits(operations={"observed": 9})
     with pytest.raises(InvalidRequestError) as error:
         strategies[name].execute(Observed().job(10, limits=limits)).result()
     assert (error.value.code, error.value.message) == ("011", "operations: 10, the limit is 9")
     for units, limit in ((9, "observed"), (10, "of another kind")):
-        job = Observed().job(units, limits=Limits(operations={limit: 9}))
+        job = Observed().job(units, limits=WorkLimits(operations={limit: 9}))
         assert strategies[name].execute(job).result()
 
 
 def test_010_goes_before_011_and_both_before_what_reserving_raises() -> None:
-    limits = Limits(NEEDED_BYTES - 1, {"npb-mg": 1})
+    limits = WorkLimits(NEEDED_BYTES - 1, {"npb-mg": 1})
     for given, code in ((limits, "010"), (replace(limits, working_bytes=None), "011")):
         with pytest.raises(InvalidRequestError) as error:
             npb(limits=given, reserve=refuse).decode()

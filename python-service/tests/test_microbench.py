@@ -6,11 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from microbench.__main__ import seconds_a_call
 from microbench.parts import DEFAULT_CHUNKS, WrongAnswerError, parts
 from microbench.selection import Selection
 from microbench.timed_workloads import ComputeOnly, NothingToDo, matrix
+
 from restbench_service.execution.job import InOrderLoop
 from restbench_service.execution.strategies import TECHNIQUES
 
@@ -59,11 +59,11 @@ def test_a_standard_pool_with_its_default_chunks_stands_next_to_the_strategy_per
 def test_pyperf_measures_each_part_in_a_process_of_its_own(bodies: Path) -> None:
     result = bodies / "result.json"
     asked = selection(bodies, "serial", "process-per-request")
-    command = [sys.executable, "-m", "microbench", *asked.arguments(), "-o", str(result)]
+    path = f"PYTHONPATH={SERVICE}:{SERVICE / 'tests'}"
+    program = ["env", path, sys.executable, "-m", "microbench"]
     effort = ["--processes", "1", "--warmups", "0", "--values", "1"]
-    done = subprocess.run(
-        [*command, *effort], cwd=SERVICE, capture_output=True, text=True, check=False
-    )
+    command = [*program, *asked.arguments(), *effort, "-o", str(result)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(result.read_text())["benchmarks"]
     assert [each["metadata"]["name"] for each in told] == names(asked)

@@ -18,7 +18,7 @@ from restbench_service.workloads.matrix.multiplication import (
     multiply_by_loops,
     multiply_by_numpy,
 )
-from restbench_service.workloads.matrix.operands import Operands
+from restbench_service.workloads.matrix.request import MatrixRequest
 from restbench_service.workloads.workload import InvalidRequestError
 
 Rows = list[list[int]]
@@ -107,7 +107,7 @@ TEXTS = ["0", "00", "9" * 19, str(INT64_MAX), str(INT64_MIN), "e1", "--1", "1-2"
 PIECES = st.sampled_from([*SIGNS, *TEXTS, '"value":', '"x":1,'])
 
 
-def fast(text: str) -> Operands | None:
+def fast(text: str) -> MatrixRequest | None:
     return codec._read_usual(text.encode(), "loops")
 
 

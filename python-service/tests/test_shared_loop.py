@@ -13,7 +13,7 @@ from observed import Observed, Units
 
 from restbench_service.execution import shared_loop
 from restbench_service.execution.strategy import Strategy
-from restbench_service.workloads.workload import Loop
+from restbench_service.workloads.workload import ParallelLoop
 
 Table = dict[str, Strategy]
 per_element = pytest.mark.parametrize(
@@ -28,7 +28,7 @@ class ManyLoops(Observed):
 
     loops: int = LOOPS
 
-    def compute(self, value: Units, loop: Loop) -> dict[str, Any]:
+    def compute(self, value: Units, loop: ParallelLoop) -> dict[str, Any]:
         numbers, weight = loop.array((value["units"],), np.int64), loop.array((1,), np.int64)
         numbers[...], weight[...] = 0, 1
         for number in range(self.loops):

@@ -255,7 +255,7 @@ PROGRAM = """
 import sys, time
 from restbench_service.execution.standard_pools import MultiprocessingPool
 from restbench_service.execution.strategies import Start, start_strategies
-PRELOADED = ("restbench_service.catalogue",)
+PRELOADED = ("restbench_service.coded_workloads",)
 if __name__ == "__main__":
     table = start_strategies(Start(2, None, PRELOADED))
     for strategy in table.values():

@@ -1,10 +1,9 @@
 """What the contract says about a request, written from the contract and from nothing else.
 
 It shares no line with the services. JSON is read by Python's own parser, made strict here, where
-they have msgspec and orjson, and Jackson; the Python service has that parser only for escapes in
-members' names, which Jackson reads too. Numbers are Python's integers, exact at any size.
-Slow and plain, so that it can be checked by reading it beside the contract. The order in which the
-contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006.
+they have msgspec and orjson, and Jackson. Numbers are Python's integers, exact at any size. It is
+slow and plain, to be checked by reading it next to the contract.
+The order in which the contract decides: 009, 007, 002, 003, 005, 004, 001, 007, 011, 006.
 """
 
 from __future__ import annotations
@@ -212,10 +211,8 @@ def _check_sizes(matrix: _Matrix) -> None:
         count = matrix.column_count
         if str(len(row)) != count:
             shown = count if len(count) <= MOST_ECHO_DIGITS else count[:MOST_ECHO_DIGITS] + "..."
-            place = f"{matrix.name}.rows[{index}]"
-            raise Violation(
-                "004", f"{place}: the number of values is {len(row)}, columnCount is {shown}"
-            )
+            told = f"the number of values is {len(row)}, columnCount is {shown}"
+            raise Violation("004", f"{matrix.name}.rows[{index}]: {told}")
 
 
 def int64(value: Json) -> int | None:

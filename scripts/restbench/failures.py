@@ -104,3 +104,8 @@ class Interrupted(BaseException):
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.INTERRUPTED
+
+
+def in_short(reason: str) -> str:
+    """The first line of a failure's text: the rest is the end of a log."""
+    return reason.partition("\n")[0].removesuffix("; its log ends:")

@@ -15,7 +15,6 @@ from restbench.commands import ordering
 from restbench.deploy import service
 from restbench.failures import BadConfiguration, EnvironmentProblem, Failure
 from restbench.schedule import environment
-from restbench.schedule.volume import Volume
 
 
 @pytest.fixture
@@ -76,4 +75,4 @@ def test_an_address_where_nobody_answers_is_refused(
 def check(bench: Bench, cells: str, attach: str) -> None:
     name, placement = cells.split()
     path = bench.experiment({name: ["serial"]}, placement)
-    environment.check(ordering.order_for(path, "p", "", attach.split()), Volume(0, 0))
+    environment.check(ordering.order_for(path, "p", "", attach.split()))

@@ -195,7 +195,7 @@ def test_a_pooled_claim_is_contradicted_by_one_cell_and_undecided_where_cells_di
 
 
 def test_rule_10_warnings_are_named_with_their_size_and_hide_no_verdict() -> None:
-    stolen = rows(times(1.5), marks=["shared-cores"])
+    stolen = rows(times(1.5), marks=["service-restarted"])
     stolen[0] = with_facts(stolen[0], steal_pct=4.0)
     found = decided(claim(part("greater")), stolen)
     assert found.verdict == "reproduced"

@@ -13,10 +13,11 @@ from fixture_run import cell
 
 from restbench.drive.generator import CORRECT, RECORD
 from restbench.experiment.cell import Cell
+from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import Contest
+from restbench.schedule.pace import Contest, Planned
 from restbench.store.trials import Event, Trial, TrialFile
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
@@ -33,7 +34,7 @@ class Block:
         self.file, self.block = file, number
         self.loads: list[Cell] = []
         self.lost: dict[Cell, str] = {}
-        self.wanted = SimpleNamespace(contests=contests)
+        self.wanted = SimpleNamespace(contests=contests, needed=frozenset())
         self.progress = SimpleNamespace(planned=0)
         cores = SimpleNamespace(service=(0, 1))
         self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
@@ -56,13 +57,18 @@ class Block:
         self.file.note(Event("now", kind, why, self.block, which.id))
 
 
+def answers(elapsed_s: Sequence[float]) -> Any:
+    """Of users that began at once."""
+    records = np.zeros(len(elapsed_s), RECORD)
+    records["outcome"], records["elapsed_us"] = CORRECT, np.array(elapsed_s) * 1e6
+    return SimpleNamespace(records=records, seconds=1.0)
+
+
 @pytest.fixture(autouse=True)
 def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(here: Block, which: Cell, _users: int, _seconds: float) -> Any:
         here.loads.append(which)
-        records = np.zeros(4, RECORD)
-        records["outcome"], records["elapsed_us"] = CORRECT, RESPONSES[which] * 1e6
-        return SimpleNamespace(records=records)
+        return answers([RESPONSES[which]] * which.users)
 
     monkeypatch.setattr(closed_load, "short_load", load)
 
@@ -90,6 +96,16 @@ def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_pa
     assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+
+
+def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_waits_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 requests of 20 ms one after the other: their mean is 310 ms, later ones take 600."""
+    wave = answers([0.02 * place for place in range(1, 31)])
+    monkeypatch.setattr(closed_load, "short_load", lambda *_given: wave)
+    _, driver = piloted(tmp_path, claimed=[MIDDLE])
+    assert driver.paces[MIDDLE].response_s == pytest.approx(0.6)
 
 
 def test_what_a_pilot_found_is_known_to_later_blocks(tmp_path: Path) -> None:
@@ -132,3 +148,71 @@ def test_what_there_was_no_time_for_is_told_after_the_planned_blocks(tmp_path: P
     here, driver = piloted(tmp_path, 3, claimed=[FAST], rest=[MIDDLE, SLOW])
     assert SLOW not in taken(driver, 5.0)
     assert "the run had no time for it; it needs" in here.lost[SLOW]
+
+
+def test_a_trial_counts_the_processes_that_the_service_has_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Review B19: one that a pool replaced meanwhile was missing from the CPU time."""
+    here, driver = piloted(tmp_path, claimed=[FAST])
+    processes = iter([(1, 2), (1, 3)])
+    counted: list[tuple[int, ...]] = []
+
+    def trial(_name: str, _users: int, _drop_s: float, _keep_s: float, pids: Any) -> Any:
+        counted.append(pids)
+        return answers([0.1] * 10)
+
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    monkeypatch.setattr(
+        closed_load, "reduced", lambda *_given: Trial(1, 1, FAST.id, 10, 0, 1.0, np.full(9, 1))
+    )
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=trial), raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    running = SimpleNamespace(service=SimpleNamespace(pids=lambda: next(processes)))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    for _ in range(2):
+        driver.trial(Planned("claims", 1, FAST, ""))
+    assert counted == [(1, 2), (1, 3)]
+
+
+def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
+    tmp_path: Path,
+) -> None:
+    other = cell("java pinned medium 10")
+    RESPONSES[other] = RESPONSES[FAST]
+    elapsed = np.full(60, 1_500_000, np.int64)
+    for number in (1, 2, 3):
+        here, driver = piloted(tmp_path, number, claimed=[FAST, MIDDLE])
+        here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
+    here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
+    here.order.profile.blocks = 5
+    driver.here.wanted.contests.append(Contest("others", (other,)))  # type: ignore[attr-defined]
+    driver.pilot()
+    alike = taken(driver, 200.0)
+    assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1
+    driver.here.wanted.needed = frozenset({FAST.id})  # type: ignore[misc]
+    focused = taken(driver, 200.0)
+    assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
+    assert focused[other] == 1
+    assert focused[FAST] > 1.8 * alike[FAST]
+
+
+@pytest.mark.parametrize(
+    ("kept_s", "in_it"), [pytest.param(3.0, 0, id="none"), pytest.param(0.0001, 2, id="by chance")]
+)
+def test_answers_that_came_too_late_make_the_second_attempt_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_s: float, in_it: int
+) -> None:
+    here, driver = piloted(tmp_path, claimed=[MIDDLE])
+    assert driver.paces[MIDDLE].response_s == 1.5
+    monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
+    found = Trial(1, 1, MIDDLE.id, 30, 0, kept_s, np.full(in_it, 9_000_000))
+    monkeypatch.setattr(closed_load, "reduced", lambda *_given: found)
+    late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
+    monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
+    monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
+    running = SimpleNamespace(service=SimpleNamespace(pids=tuple))
+    monkeypatch.setattr(here, "running", lambda _cell: running, raising=False)
+    with pytest.raises(EnvironmentProblem, match="no answer while it was measured"):
+        driver.trial(Planned("claims", 1, MIDDLE, ""))
+    assert driver.paces[MIDDLE].response_s == pytest.approx(9.0)

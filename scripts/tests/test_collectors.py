@@ -16,7 +16,7 @@ from restbench.deploy.service import Service
 from restbench.drive import monitor
 from restbench.experiment.records import Window
 from restbench.observe import sysstat
-from restbench.store.cell_folder import CellFolder
+from restbench.store.folders import CellFolder
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_what_sar_saw_until_the_end_is_read(attached: Service, tmp_path: Path) -
         while len(sizes) < 3 and time.monotonic() < deadline:  # the file grows with each sample
             time.sleep(0.02)
             sizes |= {folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set()
-    span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000, ended="capped")
+    span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000)
     assert sysstat.machine_use(folder.sar_json, span) is not None
 
 

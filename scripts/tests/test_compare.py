@@ -105,6 +105,7 @@ def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:
     first = build(tmp_path / "a", [*made(SERIAL, USUAL), *made(PINNED, USUAL)])
     found = compare(first, second, "throughput_per_s", 0.05)
     assert [line.cell.id for line in found.regressions] == ["java-serial-unbound-low-10u"]
+    assert [line.words for line in found.lines] == ["worse", "the same"]
     back = compare(second, first, "throughput_per_s", 0.05)
     assert not back.regressions
 
@@ -125,6 +126,13 @@ def test_other_versions_and_a_kernels_share_of_memory_are_said_not_refused(
     first = run(tmp_path / "a", USUAL)
     second = on_machine(run(tmp_path / "b", USUAL), kernel="6.2.0", memory_mib=24_000)
     assert "another kernel: 6.1.0 and 6.2.0" in printed(capsys, first, second)
+    tuned = [
+        on_machine(run(tmp_path / collector, USUAL), java_flags={collector: "true", "Xmx": "1g"})
+        for collector in ("UseG1GC", "UseZGC")
+    ]
+    assert "another java_flags: UseG1GC true and None; UseZGC None and true" in printed(
+        capsys, *tuned
+    )
     half = on_machine(run(tmp_path / "c", USUAL), memory_mib=12_000)
     with pytest.raises(BadConfiguration, match="memory_mib"):
         printed(capsys, first, half)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from test_runner import View, _surroundings, measured, order_of, run  # noqa: F401 - two fixtures
@@ -31,6 +32,7 @@ def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_h
     assert order.experiment_text == finished.experiment_file.read_text()
     assert order.profile.block_s == 300
     assert (order.profile.blocks, order.profile.blocks_max) == (3, 5)
+    assert runner.block_seconds(order, finished, 3) == 300
 
 
 def test_it_measures_one_block_more_and_keeps_those_there_were(
@@ -49,7 +51,7 @@ def test_it_measures_one_block_more_and_keeps_those_there_were(
 def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    monkeypatch.setattr(runner, "undecided", lambda _run: [SimpleNamespace(parts=())])
     manifest = runner.execute(extending.order_of(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 

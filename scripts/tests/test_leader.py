@@ -94,7 +94,7 @@ def test_holm_counts_the_groups() -> None:
 
 def test_cells_with_warnings_and_missing_ones_are_said() -> None:
     rows = [
-        with_facts(timed("java serial low 10", times(1.2), ["shared-cores"]), steal_pct=5.0),
+        with_facts(timed("java serial low 10", times(1.2), ["service-restarted"]), steal_pct=5.0),
         timed("java pinned low 10", times(1.0)),
         timed("java thread-pool low 10", times(1.0), ["wrong-answers"]),
         row("java pipeline low 10"),

@@ -114,7 +114,8 @@ def run(tmp_path: Path) -> Run:
 
 
 def told_of(run: Run) -> Exported:
-    return exported.read(export.write(run, measures.rows(run), print))
+    export.write(run, measures.rows(run), print)
+    return exported.read(run.exported_file)
 
 
 def found_in(run: Run) -> dict[str, limits.Limit]:

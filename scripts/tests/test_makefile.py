@@ -38,9 +38,43 @@ def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) 
     assert f"{command}\n" in told or f"{command} " in told
 
 
+@pytest.mark.parametrize(
+    ("arguments", "installed"),
+    [
+        (("bench",), "command -v sar"),
+        (("calibrate",), "command -v sar"),
+        (("calibrate",), "command -v wrk"),
+        (("chaos",), "command -v sar"),
+        (("serve", "FRONT=nginx"), "command -v nginx"),
+        (("bench-limit",), "command -v wrk"),
+        (("bench-limit",), "command -v g++"),
+        (("bench-growth",), "command -v wrk"),
+        (("overload",), "command -v wrk"),
+        (("overload",), "command -v nginx"),
+    ],
+)
+def test_what_a_target_needs_is_installed_first(arguments: tuple[str, ...], installed: str) -> None:
+    assert installed in made(*arguments)
+
+
+@pytest.mark.parametrize("target", ["bench", "serve"])
+def test_a_framework_that_is_chosen_is_installed_first(target: str) -> None:
+    """-W: as if the lock had just changed."""
+    changed = ("-W", "python-service/requirements-frameworks.txt")
+    assert "adding web frameworks" in made(*changed, target, "PYTHON_FRAMEWORK=fastapi")
+    assert "adding web frameworks" not in made(*changed, target, "PYTHON_FRAMEWORK=flask")
+
+
 def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
     with pytest.raises(subprocess.CalledProcessError) as refused:
         made("bench", "PRECISION=2%")
     assert refused.value.returncode == 2
     assert "PRECISION is gone" in refused.value.stderr and "MINUTES=60" in refused.value.stderr
     assert refused.value.stderr.count("\n") == 1
+
+
+def test_the_services_are_built_without_the_load_generator() -> None:
+    told = made("-B", "services")
+    assert "java-service/pom.xml package" in told
+    assert "requirements.txt" in told
+    assert "jmeter-plans" not in told

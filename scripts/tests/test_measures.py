@@ -28,7 +28,8 @@ def test_a_row_has_the_columns_of_the_study_in_their_order(tmp_path: Path) -> No
         "test_id,service,strategy,placement,front,complexity,users,kernel,throughput_per_s,mean_ms,"
         "p50_ms,p90_ms,p95_ms,p99_ms,littles_mean_ms,batch_half_width_pct,samples,errors,"
         "wrong_answers,cpu_ms_per_request,service_cpu_pct,load_cpu_pct,machine_cpu_pct,memory_mib,"
-        "queue_ms,parse_ms,compute_ms,serialize_ms,network_ms,flags"
+        "queue_ms,parse_ms,compute_ms,serialize_ms,network_ms,users_in_flight,generator_share,"
+        "predicted_per_s,flags,build"
     )
     assert tuple(record) == columns.NAMES
     assert list(record.values())[:8] == [
@@ -180,7 +181,18 @@ def test_what_went_to_neither_side_is_foreign_and_the_rest_is_shared_out(tmp_pat
 def test_the_users_that_really_waited_are_a_column(tmp_path: Path) -> None:
     # 9 users of 10 send anything, one after the other: 9 wait at any time.
     row = only_row(tmp_path, Made(SERIAL, steady_load(users=9, elapsed_ms=50)))
-    assert row.measurements[0].users_in_flight == pytest.approx(9)
+    assert row.record()["users_in_flight"] == pytest.approx(9)
+
+
+def test_the_throughput_that_both_cpu_times_allow_stands_beside_the_measured_one(
+    tmp_path: Path,
+) -> None:
+    # 380 requests of 5 ms in the service; 60 ms of other work and 100 of the generator in 2 s.
+    record = only_row(tmp_path, Made(SERIAL, LOAD, service_cpu_ms=1_900.0)).record()
+    assert record["generator_share"] == pytest.approx(100 / 2_000)
+    assert record["predicted_per_s"] == pytest.approx(2 / ((1.9 + 0.1) / 380))
+    attached = only_row(tmp_path / "attached", Made(SERIAL, LOAD, service_cpu_ms=None)).record()
+    assert attached["predicted_per_s"] is None
 
 
 def test_an_attached_service_has_no_cpu_figures(tmp_path: Path) -> None:

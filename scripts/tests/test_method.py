@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fixture_run import START, Made, build, cell, steady_load
 from jtl_lines import Sample, error, wrong_answer
@@ -18,10 +19,11 @@ from restbench.experiment import columns, statistics
 from restbench.experiment.experiment import load
 from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
 from restbench.judge import study
+from restbench.machine import machine
 from restbench.schedule.pace import Pace
 from restbench.show import quoting
 from restbench.store.store import experiment_file
-from restbench.store.trials import AGAIN
+from restbench.store.trials import AGAIN, Trial
 
 SERIAL = cell("java serial low 10")
 LOAD = steady_load(users=10, elapsed_ms=50)
@@ -79,6 +81,27 @@ def test_rule_3_of_a_response_over_five_seconds_the_mean_is_users_over_throughpu
     assert Pace(10 / 1.5).keep_s == 15
 
 
+def of_60_users(completions: int, seconds: float) -> Measurement:
+    """A block of one trial; each response takes users over throughput."""
+    elapsed_us = np.full(completions, 60e6 * seconds / completions).astype(np.int64)
+    return estimates.of_trials(1, [Trial(1, 1, "a cell", 60, 0, seconds, elapsed_us)], 2)
+
+
+def test_rule_4_response_times_are_told_where_what_is_kept_holds_two_of_a_user() -> None:
+    """Review B3: a mean of 4 692 ms was published where users over throughput were 9 305."""
+    whole, short = of_60_users(120, 2.0), of_60_users(119, 2.0)
+    assert (whole.mean_ms, whole.p50_ms) == (1_000, 1_000)
+    assert (short.mean_ms, short.p50_ms) == (None, None)
+    assert short.littles_mean_ms == pytest.approx(1_000, rel=0.01)
+
+
+def test_rule_3_of_a_response_over_five_seconds_there_is_no_percentile() -> None:
+    slow = of_60_users(600, 51.0)
+    assert (slow.mean_ms, slow.p50_ms, slow.p90_ms) == (None, None, None)
+    assert slow.littles_mean_ms == pytest.approx(5_100)
+    assert of_60_users(600, 49.0).p90_ms == 4_900
+
+
 def test_rule_4_completions_count_by_their_end_and_errors_are_never_throughput(
     tmp_path: Path,
 ) -> None:
@@ -128,6 +151,8 @@ def test_rule_8_percentiles_are_exact_of_all_samples_of_a_block_then_averaged(
     assert row.value("p50_ms") == (50 + 40) / 2
     samples = [Sample(START + n, n + 1) for n in range(100)]
     assert row_of(tmp_path / "ranks", Made(SERIAL, samples)).value("p50_ms") == 50
+    odd = [*samples, Sample(START + 100, 101)]
+    assert row_of(tmp_path / "odd", Made(SERIAL, odd)).value("p50_ms") == 51, "the nearest rank"
 
 
 def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path) -> None:
@@ -140,6 +165,39 @@ def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:
     assert row_of(tmp_path, Made(SERIAL, samples)).value("mean_ms") == pytest.approx(1.234)
 
 
+@pytest.mark.parametrize(("times", "is_another"), [(1.7, False), (1.9, True), (1 / 1.9, True)])
+def test_rule_12_machines_of_one_model_are_told_apart_by_their_speed(
+    times: float, is_another: bool
+) -> None:
+    speed = {"integer_loops_per_s": 1_000.0, "copied_gib_per_s": 10.0}
+    model = {"processor": "A processor", "cores_online": 2, "memory_mib": 24_064}
+    one, two = (
+        {**model, "speed": each} for each in (speed, {**speed, "copied_gib_per_s": 10 * times})
+    )
+    found = machine.others(machine.identity(one), machine.identity(two))
+    assert found == (["copied_gib_per_s"] if is_another else [])
+
+
+def test_rule_13_the_studys_tables_have_long_windows_and_a_short_run_three() -> None:
+    thesis = load(experiment_file("thesis"))
+    in_tables = {each for each in thesis.all_cells() if thesis.test_ids(each)}
+    windows = {
+        name: {each for each in thesis.all_cells() if thesis.profile(name).has_window(each)}
+        for name in ("quick", "reference")
+    }
+    assert windows["reference"] == in_tables and len(in_tables) == 27
+    assert {each.complexity for each in windows["quick"]} == {"low", "medium", "high"}
+    assert len(windows["quick"]) == 3
+    assert all(thesis.profile(each).window_s == 10 for each in windows)
+
+
+def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) -> None:
+    made = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
+    run = build(tmp_path / "run", made)
+    told = study.facts(run, run.manifest(), measures.rows(run))["Blocks"]
+    assert told.startswith("3; ±") and "other hours may differ by more" in told
+
+
 def test_every_column_of_the_table_is_a_number_of_a_measurement() -> None:
-    known = {each.name for each in fields(Measurement)}
-    assert set(columns.METRICS) <= known
+    block = Measurement(block=1, flags=())
+    assert all(hasattr(block, name) for name in columns.METRICS)

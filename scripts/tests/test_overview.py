@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def test_a_technique_shown_to_be_slower_is_filled_with_the_colour_of_its_class()
 def test_what_is_as_good_within_the_margin_says_so() -> None:
     found = tiles([row("java serial low 10", around(200)), row("java pinned low 10", around(199))])
     assert found["pinned low · 10"]["text"].startswith("≈ ")
-    assert found["pinned low · 10"]["is_shown"]
+    assert found["pinned low · 10"]["fill"] == theme.RAMP[0]
     assert found["serial low · 10"]["text"] == "best"
 
 
@@ -51,6 +52,36 @@ def test_one_block_shows_nothing_and_tells_no_interval() -> None:
     assert found["serial low · 10"]["text"] == "first"
     assert "no interval" in found["pinned low · 10"]["Of the best"]
     assert found["pinned low · 10"]["Throughput, /s"] == "20.0, no interval"
+
+
+def test_who_was_measured_alone_is_not_the_best() -> None:
+    rows = [row(f"java {each} low 10", around(200)) for each in ("serial", "pinned")]
+    found = tiles([*rows, row("java serial low 30", around(200)), row("java pinned low 30")])
+    assert (found["serial low · 30"]["text"], found["serial low · 30"]["fill"]) == (
+        "only",
+        theme.PAPER,
+    )
+
+
+def test_a_wrong_answer_is_said_where_its_number_would_stand() -> None:
+    rows = [row("java serial low 10", around(200)), row("java pinned low 10", around(80))]
+    wrong = row("java thread-pool low 10", around(900), flags=["wrong-answers", "failed"])
+    found = tiles([*rows, wrong])
+    assert found["thread-pool low · 10"]["text"] == "wrong"
+    assert found["serial low · 10"]["text"] == "best"
+
+
+def test_cells_that_no_block_has_both_of_have_no_ratio() -> None:
+    first = row("java serial low 10", [200.0, 201.0, 199.0])
+    later = replace(row("java pinned low 10", [80.0]).measurements[0], block=9)
+    tile = tiles([first, replace(row("java pinned low 10"), measurements=(later,))])
+    assert tile["pinned low · 10"]["text"] == "?"
+    assert tile["pinned low · 10"]["Of the best"] == "no block has measured both cells"
+
+
+def test_a_share_of_a_few_thousandths_is_not_zero() -> None:
+    rows = [row("java serial low 10", around(2000)), row("java pinned low 10", around(8))]
+    assert tiles(rows)["pinned low · 10"]["text"] == "0.004"
 
 
 def test_a_cell_without_a_number_is_a_dot() -> None:

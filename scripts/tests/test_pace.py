@@ -130,3 +130,14 @@ def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
     ]
     assert bands(Contest("slow", (SLOW,), share=2), PACES)[0].share == 2, "nobody else to have it"
     assert not bands(Contest("none", ()), PACES)
+
+
+def test_of_a_group_only_what_claims_need_shares_its_time() -> None:
+    contest = Contest("all", (SLOW, FAST, OTHER), share=4)
+    assert [each.share for each in bands(contest, PACES, {OTHER.id})] == [4, 0]
+    assert [each.share for each in bands(contest, PACES, {SLOW.id})] == [0, 4]
+    assert [each.share for each in bands(contest, PACES, {"another group's"})] == [0, 0]
+
+
+def test_rule_3_a_slow_cell_is_kept_for_thirty_responses_or_two_of_each_user() -> None:
+    assert [Pace(2.0, users=users).keep_s for users in (10, 15, 60)] == [6.0, 4.0, 4.0]

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from restbench.experiment.records import Proof
-from restbench.store import proofs
 from restbench.store.store import Run
 
 
@@ -30,12 +29,12 @@ def test_of_several_looks_the_one_that_denies_it_is_kept(
 ) -> None:
     run = Run(tmp_path)
     for does in looks:
-        proofs.keep(run, proof(does=does))
+        run.keep_proof(proof(does=does))
     assert [each.does for each in run.proofs()] == kept
 
 
 def test_every_strategy_has_its_own(tmp_path: Path) -> None:
     run = Run(tmp_path)
     for strategy in ("serial", "pinned", "serial"):
-        proofs.keep(run, proof(does=True, strategy=strategy))
+        run.keep_proof(proof(does=True, strategy=strategy))
     assert [each.strategy for each in run.proofs()] == ["serial", "pinned"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from stub_bench import Bench
 
 from restbench.commands import ordering
 from restbench.experiment.order import Order
+from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.schedule import begin, block, resuming, runner
 from restbench.schedule.block_run import Progress, Wanted
@@ -27,6 +30,15 @@ text = "Whatever comes next is faster"
 reading = "Not to be tested yet."
 awaits = "what comes next"
 """
+
+
+#: A claim that needs more blocks.
+UNDECIDED = SimpleNamespace(
+    parts=(
+        SimpleNamespace(verdict="too-imprecise", cells=("a", "b")),
+        SimpleNamespace(verdict="reproduced", cells=("c",)),
+    )
+)
 
 
 class View:
@@ -47,7 +59,7 @@ def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda _run: None)
+    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture
@@ -82,8 +94,10 @@ def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    manifest = runner.execute(order_of(tmp_path, 2, 9), run, View())
+    view = View()
+    manifest = runner.execute(order_of(tmp_path, 2, 9), run, view)
     assert {each.block for each in manifest.plan} == {1, 2}
+    assert view.notes.count("  not measured   X1") == 2, "after each block"
     assert manifest.status == "complete"
     held = run.claims_file.read_bytes()
     assert manifest.claims_sha256 == hashlib.sha256(held).hexdigest()
@@ -93,7 +107,7 @@ def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
 
@@ -102,11 +116,9 @@ def test_when_time_is_up_a_claim_stays_undecided(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: ["X1"])
-    later = iter([0.0, *[3_000.0] * 100])
-    monkeypatch.setattr(runner.time, "monotonic", lambda: next(later))
-    manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
-    assert {each.block for each in manifest.plan} == {1, 2}, "a third would take half an hour"
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=14), run, View())
+    assert {each.block for each in manifest.plan} == {1, 2}, "a third has 4 minutes of 7"
 
 
 def test_only_blocks_that_are_not_finished_are_measured_when_a_run_goes_on(
@@ -189,6 +201,21 @@ where = { strategy = "serial" }
     assert [each.compared for each in found] == [True, False]
 
 
+def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed = []
+
+    def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
+        needed.append(wanted.needed)
+        measured()(order, run, wanted, view)
+
+    monkeypatch.setattr(block, "measure", measure)
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    runner.execute(order_of(tmp_path, 2, 5), run, View())
+    assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
+
+
 def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: Run) -> None:
     order = order_of(tmp_path, 4, 5, minutes=40)
     run.path.mkdir(parents=True)
@@ -200,3 +227,26 @@ def test_blocks_share_what_time_the_ones_before_have_left(tmp_path: Path, run: R
     run.trials.finish(2, "2026-11-24T01:39:00+00:00")
     assert runner.block_seconds(order, run, 3) == 300, "half of what it was to have"
     assert runner.block_seconds(order, run, 5) == 600
+
+
+def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> None:
+    order = order_of(tmp_path, 4, 4, minutes=40)
+    changed = {"windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    assert runner.block_seconds(order, run, 1) == (2400 - 2 * 1.6 * 10) / 4
+
+
+@pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
+def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_have(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, wanted: bool
+) -> None:
+    """Two blocks of six minutes; two windows take 32 s."""
+    order = order_of(tmp_path, 1, 4, minutes=minutes)
+    changed = {"block_minutes": 5.0, "windows": [Where()], "window_s": 10.0}
+    order = replace(order, profile=order.profile.model_copy(update=changed))
+    run.path.mkdir(parents=True)
+    run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
+    run.trials.finish(1, "2026-11-24T01:06:00+00:00")
+    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    assert runner.is_wanted(order, run) == wanted

@@ -1,4 +1,4 @@
-"""Expected values are the method's own (method.md, "Formulas with test values") or a textbook's."""
+"""Expected values are the method's own (method, "Formulas") or a textbook's."""
 
 import math
 import subprocess

@@ -8,7 +8,7 @@ import pytest
 
 from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
-from restbench.observe import pidstat, sysstat
+from restbench.observe import sysstat
 
 FIXTURES = Path(__file__).parent / "fixtures"
 SAR, PIDSTAT = FIXTURES / "sar.json", FIXTURES / "pidstat.txt"
@@ -21,7 +21,7 @@ def window(first: float, last: float) -> Window:
     """From the start of the first to the end of the last sample, counted from 1."""
     start = FIRST_STAMP_MS + 500 + round((first - 2) * 1000)
     end = FIRST_STAMP_MS + 500 + round((last - 1) * 1000)
-    return Window(start_ms=start, end_ms=end, ended="enough")
+    return Window(start_ms=start, end_ms=end)
 
 
 def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:
@@ -68,10 +68,10 @@ def test_what_is_not_sadfs_output_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_processes_are_summed_at_each_moment() -> None:
-    both = pidstat.process_use(PIDSTAT, window(1, 6), [BUSY, SLEEPING])
-    one = pidstat.process_use(PIDSTAT, window(1, 6), [SLEEPING])
-    assert both == pidstat.ProcessUse(cpu_pct=100, peak_rss_mib=(13396 + 1684) / 1024)
-    assert one == pidstat.ProcessUse(cpu_pct=0, peak_rss_mib=1684 / 1024)
+    both = sysstat.process_use(PIDSTAT, window(1, 6), [BUSY, SLEEPING])
+    one = sysstat.process_use(PIDSTAT, window(1, 6), [SLEEPING])
+    assert both == sysstat.ProcessUse(cpu_pct=100, peak_rss_mib=(13396 + 1684) / 1024)
+    assert one == sysstat.ProcessUse(cpu_pct=0, peak_rss_mib=1684 / 1024)
 
 
 def test_the_peak_is_of_the_window_only(tmp_path: Path) -> None:
@@ -79,23 +79,23 @@ def test_the_peak_is_of_the_window_only(tmp_path: Path) -> None:
     first = text.index("13396")
     path = tmp_path / "pidstat.txt"
     path.write_text(text[:first] + "99999" + text[first + 5 :])
-    assert pidstat.process_use(path, window(1, 6), [BUSY]) == pidstat.ProcessUse(
+    assert sysstat.process_use(path, window(1, 6), [BUSY]) == sysstat.ProcessUse(
         cpu_pct=100, peak_rss_mib=99999 / 1024
     )
-    later = pidstat.process_use(path, window(2, 6), [BUSY])
+    later = sysstat.process_use(path, window(2, 6), [BUSY])
     assert later is not None
     assert later.peak_rss_mib == 13396 / 1024
 
 
 def test_processes_that_were_not_seen_have_no_figure(tmp_path: Path) -> None:
-    assert pidstat.process_use(PIDSTAT, window(1, 6), [1]) is None
-    assert pidstat.process_use(PIDSTAT, window(50, 60), [BUSY]) is None
-    assert pidstat.process_use(tmp_path / "pidstat.txt", window(1, 6), [BUSY]) is None
+    assert sysstat.process_use(PIDSTAT, window(1, 6), [1]) is None
+    assert sysstat.process_use(PIDSTAT, window(50, 60), [BUSY]) is None
+    assert sysstat.process_use(tmp_path / "pidstat.txt", window(1, 6), [BUSY]) is None
 
 
 def test_a_pidstat_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "pidstat.txt"
     path.write_text(PIDSTAT.read_text() + "1795225873      0     14528  100.00    0.0")
-    assert pidstat.process_use(path, window(1, 9), [BUSY]) == pidstat.ProcessUse(
+    assert sysstat.process_use(path, window(1, 9), [BUSY]) == sysstat.ProcessUse(
         cpu_pct=100, peak_rss_mib=13396 / 1024
     )

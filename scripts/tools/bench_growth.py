@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from restbench import cli
-from restbench.analyse.audit import FOREIGN_LIMIT_PCT
-from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
+from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
+from restbench.commands.options import console
 from restbench.failures import CellsFailed, GrowsTooFast
 from restbench.machine import machine
 from restbench.show.progress import duration
@@ -21,6 +21,7 @@ from tools import growth
 from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit
 from tools.growth_plan import plan_of
+from tools.service_choice import OnlyServiceOption, OnlyStrategiesOption
 
 READING = (
     "Over: the sizes that were fitted, without those too fast for the clock. First, last: the "

@@ -21,6 +21,8 @@ from restbench.store.writing import write_json
 from tools import limit_bench, limit_servers
 from tools.limit_bench import Standing
 
+#: Where the last one lies.
+KEPT = store.RESULTS / "limit.json"
 COMPLEXITIES = ("low", "medium", "high")
 
 
@@ -45,7 +47,7 @@ def bench_limit(
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}
-    write_json(store.LIMIT, {"machine": described, "plan": asked, "standings": standings})
+    write_json(KEPT, {"machine": described, "plan": asked, "standings": standings})
     console.print(_table(found))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
@@ -54,7 +56,7 @@ def bench_limit(
         "above the bar."
     )
     console.print(machine.one_line(described), soft_wrap=True)
-    console.print(f"kept in {store.LIMIT}", soft_wrap=True)
+    console.print(f"kept in {KEPT}", soft_wrap=True)
     judge(found)
 
 

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from restbench import cli
-from restbench.commands.options import OnlyServiceOption, OnlyStrategiesOption, console
+from restbench.commands.options import console
 from restbench.show.progress import duration
 from tools import microbench
 from tools.microbench_plan import PROFILES, plan_of
 from tools.microbench_tables import terminal
+from tools.service_choice import OnlyServiceOption, OnlyStrategiesOption
 
 
 def measure_parts(

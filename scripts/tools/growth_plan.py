@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from restbench.experiment.cell import STRATEGIES, Kernel, ServiceName, Shape
-from restbench.experiment.service_choice import Choice, choice, require
+from tools.service_choice import Choice, choice, require
 
 SMOKE, QUICK = "smoke", "quick"
 

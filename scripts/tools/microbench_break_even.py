@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from restbench.experiment.cell import Kernel, ServiceName, Shape
-from restbench.experiment.service_choice import IN_ORDER
 from restbench.experiment.statistics import Ratio, log_welch_ratio, t_interval
 from restbench.store.microbench_records import BreakEven, Score, Verdict
+from tools.service_choice import IN_ORDER
 
 #: The study's second operand: a row of the first takes so many operations.
 STUDY_INNER, STUDY_COLUMNS = 50, 20

@@ -9,12 +9,12 @@ from statistics import fmean
 from typing import Any
 
 from restbench import ROOT
-from restbench.experiment.service_choice import IN_ORDER
 from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm
 from restbench.store.microbench_records import Score
 from tools import microbench_program
 from tools.microbench_plan import Plan, Profile
+from tools.service_choice import IN_ORDER
 
 SERVICE = ROOT / "java-service"
 #: What the benchmarks need beside the service's classes, as Maven wrote it.

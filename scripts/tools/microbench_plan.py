@@ -9,9 +9,9 @@ from pathlib import Path
 from restbench.drive.payload import make_payload
 from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
-from restbench.experiment.service_choice import Choice, choice, require
 from restbench.store import store
 from restbench.store.writing import write_text
+from tools.service_choice import Choice, choice, require
 
 #: Whose levels, seed and elements are taken.
 EXPERIMENT = "thesis"

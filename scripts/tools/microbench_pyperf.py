@@ -54,7 +54,8 @@ def _effort(profile: Profile) -> list[str]:
 
 
 def _program(module: str) -> list[str]:
-    return ["env", f"PYTHONPATH={programs.PYTHON_SERVICE}", sys.executable, "-m", module]
+    service = programs.PYTHON_SERVICE
+    return ["env", f"PYTHONPATH={service}:{service / 'tests'}", sys.executable, "-m", module]
 
 
 def read(suite: Mapping[str, Any]) -> list[Score]:

@@ -15,5 +15,5 @@ class Codec(Protocol[Input_co, Output_contra]):
     def encode(self, output: Output_contra) -> bytes:
         """The whole response body."""
 
-    def request_id(self, body: bytes) -> str | int | None:
+    def identify(self, body: bytes) -> str | int | None:
         """The id for the answer and the log when a stage failed by a fault of the service."""

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import orjson
 
-from ..workloads.matrix.operands import Matrix, Operands, Product
+from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
 from . import digits, slow_reader
 from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, readable_id
@@ -27,6 +27,7 @@ DEFAULT_KERNEL = "loops"
 KERNELS = ("loops", "native")
 _MEMBER_NAMES = 7
 """requestId, two matrices, columnCount and rows of each."""
+_QUOTE = ord('"')
 _SLOWLY = Lock()
 """One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
 
@@ -67,26 +68,26 @@ class MatrixJson:
 
     most_elements: int
 
-    def decode(self, body: bytes, query: str) -> Operands:
+    def decode(self, body: bytes, query: str) -> MatrixRequest:
         """Raises InvalidRequestError 002, 003, 005, 004, 001, 007: the first that applies."""
         kernel = kernel_of(query) if query else DEFAULT_KERNEL
         operands = _read_usual(body, kernel) if kernel else None
         if operands is None:
             with _SLOWLY:
                 request_id, left, right = slow_reader.read(body, has_kernel=kernel is not None)
-                operands = Operands(request_id, kernel or DEFAULT_KERNEL, left, right)
+                operands = MatrixRequest(request_id, kernel or DEFAULT_KERNEL, left, right)
         elements = operands.left.shape[0] * operands.right.shape[1]
         if elements > self.most_elements:
             message = f"the product has {elements} elements, the limit is {self.most_elements}"
             raise InvalidRequestError("007", message, operands.request_id)
         return operands
 
-    def encode(self, output: Product) -> bytes:
+    def encode(self, output: MatrixProduct) -> bytes:
         """{"requestId":"...","rows":[[...],...]} without white space."""
         answer = {"requestId": str(output.request_id), "rows": output.rows}
         return orjson.dumps(answer, option=orjson.OPT_SERIALIZE_NUMPY)
 
-    def request_id(self, body: bytes) -> str | int | None:
+    def identify(self, body: bytes) -> str | int | None:
         """See Codec."""
         return readable_id(body)
 
@@ -98,7 +99,7 @@ def kernel_of(query: str) -> str | None:
     return kernels[0] if len(kernels) == 1 and kernels[0] in KERNELS else None
 
 
-def _read_usual(body: bytes, kernel: str) -> Operands | None:
+def _read_usual(body: bytes, kernel: str) -> MatrixRequest | None:
     """None where it is not beyond doubt that the body is right."""
     if b"\\" in body:  # escapes could hide names and surrogates
         return None
@@ -110,12 +111,13 @@ def _read_usual(body: bytes, kernel: str) -> Operands | None:
     if one is None or two is None or not _is_right_id(request.requestId):
         return None
     strings = _MEMBER_NAMES + isinstance(request.requestId, str) + one.strings + two.strings
-    if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+    quotes = np.count_nonzero(np.frombuffer(body, np.uint8) == _QUOTE)
+    if quotes != 2 * strings:  # msgspec keeps a duplicate's last value in silence
         return None
     left, right = _matrix(one), _matrix(two)
     if left is None or right is None or left[0].shape[1] != right[0].shape[0]:
         return None
-    return Operands(request.requestId, kernel, left[0], right[0], left[1], right[1])
+    return MatrixRequest(request.requestId, kernel, left[0], right[0], left[1], right[1])
 
 
 def _is_right_id(request_id: str | int) -> bool:

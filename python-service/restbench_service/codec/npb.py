@@ -57,6 +57,6 @@ class NpbJson:
         }
         return orjson.dumps(members)
 
-    def request_id(self, body: bytes) -> str | int | None:
+    def identify(self, body: bytes) -> str | int | None:
         """See Codec."""
         return readable_id(body)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..workloads.matrix.operands import Matrix
+from ..workloads.matrix.request import Matrix
 from ..workloads.workload import InvalidRequestError
 from . import digits
 from .request_object import MISSING, id_of, int64, read_members, required_id

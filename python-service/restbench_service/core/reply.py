@@ -52,7 +52,7 @@ def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
     return Reply(200, {**_OF_JSON, "Server-Timing": server_timing}, body, sent)
 
 
-def failure(code: str, message: str, request_id: str | int | None = None) -> Reply:
+def error(code: str, message: str, request_id: str | int | None = None) -> Reply:
     """An error whose code has one status."""
     headers = _RETRY_LATER if code == "008" else _OF_JSON
     return Reply(STATUS_OF_CODE[code], headers, error_body(code, message, request_id))

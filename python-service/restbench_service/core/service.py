@@ -22,9 +22,9 @@ from typing import Any
 
 from .. import VERSION
 from ..affinity import allowed_cores
-from ..catalogue import Service
+from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
-from ..execution.job import Job, Limits
+from ..execution.job import Job, WorkLimits
 from ..execution.strategy import Strategy
 from ..settings import Settings
 from ..workloads.native_library import native_library
@@ -72,7 +72,7 @@ class Server:
 class Route:
     """POST /{workload}/{strategy}."""
 
-    service: Service
+    workload: CodedWorkload
     strategy: Strategy
 
 
@@ -82,16 +82,16 @@ class Core:
     def __init__(
         self,
         settings: Settings,
-        services: dict[str, Service],
+        workloads: dict[str, CodedWorkload],
         strategies: dict[str, Strategy],
         server: Server,
     ) -> None:
-        """`strategies` by name, running; `services` by the workload's name."""
+        """`strategies` by name, running; `workloads` by their names."""
         self.settings = settings
-        self._server, self._services, self._strategies = server, services, strategies
+        self._server, self._workloads, self._strategies = server, workloads, strategies
         self.admission = Admission(settings.max_in_flight)
         self.budget = MemoryBudget(settings.request_memory_bytes)
-        self.limits = Limits(
+        self.limits = WorkLimits(
             settings.request_memory_bytes,
             {
                 "matrix loops": settings.max_loop_operations,
@@ -112,8 +112,8 @@ class Core:
         for name, strategy in strategies.items():
             self.metrics.show_decisions(name, strategy.decisions)
         self._routes = {
-            f"/{workload}/{name}": Route(service, strategy)
-            for workload, service in services.items()
+            f"/{path}/{name}": Route(workload, strategy)
+            for path, workload in workloads.items()
             for name, strategy in strategies.items()
         }
         self._pages: dict[str, Callable[[], Reply]] = {
@@ -152,7 +152,7 @@ class Core:
 
     def _list_strategies(self) -> Reply:
         """In the table's order."""
-        names = list(self._services)
+        names = list(self._workloads)
         rows = [
             {
                 "name": s.name,
@@ -204,7 +204,7 @@ class Exchange:
 
     def cut_off(self) -> Reply:
         """The body ended before its length or its last chunk, or its sender was too slow."""
-        return self._end(reply.failure("002", "the body was cut off"))
+        return self._end(reply.error("002", "the body was cut off"))
 
     def run(self) -> "Future[Reply]":
         """Start the strategy on the calling thread; done already where that did all the work."""
@@ -218,10 +218,10 @@ class Exchange:
             return answered
         except MemoryError as error:
             log_fault(None, error)
-            answered.set_result(self._end(reply.failure("099", FAULT)))
+            answered.set_result(self._end(reply.error("099", FAULT)))
             return answered
         job = Job(
-            *self._route.service,
+            *self._route.workload,
             body,
             self._head.raw_query,
             self._core.limits,
@@ -252,7 +252,7 @@ class Exchange:
         try:
             return self._end(self._outcome(job, done))
         except BaseException as error:  # out of memory, say: the client is told all the same
-            ended = self._end(reply.failure("099", FAULT))
+            ended = self._end(reply.error("099", FAULT))
             log_fault(None, error)
             return ended
 
@@ -262,17 +262,17 @@ class Exchange:
             body = done.result()
             self._hold.resize(len(job.body) + len(body))
         except InvalidRequestError as error:
-            return reply.failure(error.code, error.message, error.request_id)
+            return reply.error(error.code, error.message, error.request_id)
         except Refused as error:
             return reply.refusal(error)
         except AbandonedError:
-            return reply.failure("008", "the client went away before its turn came")
+            return reply.error("008", "the client went away before its turn came")
         except PoolFailedError:
-            return reply.failure("008", "the service has no worker free for this request now")
+            return reply.error("008", "the service has no worker free for this request now")
         except Exception as error:
-            request_id = job.codec.request_id(job.body)
+            request_id = job.codec.identify(job.body)
             log_fault(request_id, error)
-            return reply.failure("099", FAULT, request_id)
+            return reply.error("099", FAULT, request_id)
         return reply.answer(body, job.clock.server_timing(), self._hold.let_go)
 
     def _check_size(self, size_bytes: int) -> None:
@@ -296,7 +296,7 @@ class Exchange:
             self._is_admitted = False
             self._core.admission.leave()
         route = self._route
-        self._core.metrics.count(route.service.workload.name, route.strategy.name, ended.status)
+        self._core.metrics.count(route.workload.workload.name, route.strategy.name, ended.status)
         return ended
 
 

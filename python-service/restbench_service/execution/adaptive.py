@@ -11,10 +11,10 @@ from typing import Any, Literal
 from .job import Job
 from .per_request import PerRequest
 from .serial import Serial
-from .strategy import completed
+from .strategy import Strategy, completed
 from .worker_pool import WorkerPool
 
-Place = Literal["caller", "process", "low-priority"]
+Decision = Literal["caller", "process", "low-priority"]
 NICENESS = 10
 """A tenth of a normal process's share of a core where both want it (sched(7)); all of it else."""
 LONG_NS = 10_000_000.0
@@ -34,7 +34,7 @@ WEIGHT = 0.2
 DISPATCHES = 30
 
 
-class Adaptive:
+class Adaptive(Strategy):
     """Small requests on their own thread, others in processes, long ones at low priority."""
 
     name = "adaptive"
@@ -48,7 +48,7 @@ class Adaptive:
     def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
         """The pools are closed with the strategy. `running` limits those in each place."""
         self._pool = shared
-        self._places: dict[Place, Serial | PerRequest] = {
+        self._places: dict[Decision, Serial | PerRequest] = {
             "caller": Serial(running),
             "process": PerRequest("", None, "", shared, running),
             "low-priority": PerRequest("", None, "", low_priority, running),
@@ -110,7 +110,7 @@ class Adaptive:
         operations = max(1.0, job.workload.operations(value))
         return ("operation of", job.workload.kind(value)), operations, UNKNOWN_NS_PER_OPERATION
 
-    def _place(self, estimate_ns: float) -> Place:
+    def _place(self, estimate_ns: float) -> Decision:
         if estimate_ns >= LONG_NS:
             return "low-priority"
         has_company = self._in_flight["caller"] + self._in_flight["process"] > 0
@@ -120,7 +120,7 @@ class Adaptive:
 
     def _ended(
         self,
-        place: Place,
+        place: Decision,
         job: Job,
         measure: tuple[str, ...],
         amount: float,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..codec.codec import Codec
-from ..workloads.workload import Body, InvalidRequestError, Loop, Workload
+from ..workloads.workload import Body, InvalidRequestError, ParallelLoop, Workload
 from .clock import StageClock
 from .faults import carries_errors
 
@@ -16,7 +16,7 @@ MEBIBYTE = 2**20
 
 
 @dataclass(frozen=True)
-class Limits:
+class WorkLimits:
     """What no request may exceed."""
 
     working_bytes: int | None = None
@@ -25,7 +25,7 @@ class Limits:
     """By kind (error 011); of a kind that is not in it, any number."""
 
 
-UNLIMITED = Limits()
+UNLIMITED = WorkLimits()
 
 
 class Task(NamedTuple):
@@ -35,7 +35,7 @@ class Task(NamedTuple):
     codec: Codec[Any, Any]
     body: bytes
     query: str
-    limits: Limits
+    limits: WorkLimits
     decoded: Any
 
 
@@ -55,7 +55,7 @@ class Job:
         codec: Codec[Any, Any],
         body: bytes,
         query: str = "",
-        limits: Limits = UNLIMITED,
+        limits: WorkLimits = UNLIMITED,
         *,
         reserve: Callable[[int], object] = lambda _: None,
         is_wanted: Callable[[], bool] = lambda: True,
@@ -70,7 +70,7 @@ class Job:
         self._reserve = reserve
         self._decoded: Any = None
 
-    def run(self, loop: Loop) -> bytes:
+    def run(self, loop: ParallelLoop) -> bytes:
         """The response body, by the three stages one after the other."""
         return self.encode(self.compute(self.decode(), loop))
 
@@ -96,7 +96,7 @@ class Job:
                 self._admit(value)
         return value
 
-    def compute(self, value: Any, loop: Loop) -> Any:
+    def compute(self, value: Any, loop: ParallelLoop) -> Any:
         """The output. Raises InvalidRequestError where there is none."""
         with self.clock.stage("compute"):
             try:
@@ -141,11 +141,11 @@ class InOrderLoop:
     """Units one after the other, uncut, in the caller; arrays are ordinary memory."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
-        """See Loop."""
+        """See ParallelLoop."""
         return np.empty(shape, dtype)
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - uncut
-        """See Loop."""
+        """See ParallelLoop."""
         body(0, units, *arguments)
 
 

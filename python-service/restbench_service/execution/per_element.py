@@ -5,11 +5,11 @@ from concurrent.futures import Future
 from .gate import Gate
 from .job import Job
 from .shared_loop import SharedLoop
-from .strategy import Fixed, completed
+from .strategy import Strategy, completed
 from .worker_pool import WorkerPool
 
 
-class PerElement(Fixed):
+class PerElement(Strategy):
     """One task an element, operands and product in memory that all processes see."""
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 from .faults import AbandonedError
 from .gate import Gate
 from .job import Done, Job, decode_task, run_task
-from .strategy import Fixed
+from .strategy import Strategy
 from .worker_pool import WorkerPool
 
 MOST_DECODED_HERE_BYTES = 4 * 1024
@@ -16,7 +16,7 @@ MOST_DECODED_HERE_BYTES = 4 * 1024
 times what a kernel's request needs, and read in less than a millisecond, in which others wait."""
 
 
-class PerRequest(Fixed):
+class PerRequest(Strategy):
     """As many requests at once as there are processes, each from its bytes to its bytes."""
 
     def __init__(

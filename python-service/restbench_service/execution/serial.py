@@ -4,10 +4,10 @@ from concurrent.futures import Future
 
 from .gate import Gate
 from .job import InOrderLoop, Job
-from .strategy import Fixed, completed
+from .strategy import Strategy, completed
 
 
-class Serial(Fixed):
+class Serial(Strategy):
     """Sequential, in the one process of the service."""
 
     name = "serial"
@@ -24,12 +24,6 @@ class Serial(Fixed):
     def execute(self, job: Job) -> "Future[bytes]":
         """See Strategy."""
         return completed(lambda: self._in_turn(job))
-
-    def await_ready(self) -> None:
-        """Nothing has to be started."""
-
-    def close(self) -> None:
-        """Nothing is kept running."""
 
     def _in_turn(self, job: Job) -> bytes:
         with self._gate.entered(job):

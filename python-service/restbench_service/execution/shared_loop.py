@@ -77,7 +77,7 @@ class SharedLoop:
         os.close(self._descriptor)
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """See Loop. Raises OSError where there is no room: a later page fault would kill."""
+        """See ParallelLoop. Raises OSError without room: a later page fault would kill."""
         handle = Handle(self._path, self._block, self._end, shape, np.dtype(dtype).str)
         os.posix_fallocate(self._descriptor, handle.offset, handle.size_bytes)
         self._end += -(-handle.size_bytes // _PAGE_BYTES) * _PAGE_BYTES
@@ -86,7 +86,7 @@ class SharedLoop:
         return array
 
     def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002 - finer than any grain
-        """See Loop."""
+        """See ParallelLoop."""
         packed = pickle.dumps((body, [self._handle_of(argument) for argument in arguments]))
         task = partial(run_unit, packed)
         for start in range(0, units, MOST_TASKS_AT_ONCE):

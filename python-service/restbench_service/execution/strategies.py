@@ -45,8 +45,8 @@ def _serial(start: Start) -> Strategy:
 
 def _process_per_element(start: Start) -> Strategy:
     text = (
-        "Each element of the result is a task for a multiprocessing.Pool with chunks of one, "
-        "operands and product in shared memory."
+        "Each element of the result is a task for a multiprocessing.Pool with chunks of one "
+        "(kernel=native: a dot product), operands and product in shared memory."
     )
     pool = start.pool(MultiprocessingPool, "PE")
     return PerElement("process-per-element", "PE", text, pool, start.running)
@@ -59,8 +59,8 @@ def _process_per_request(start: Start) -> Strategy:
 
 def _executor_per_element(start: Start) -> Strategy:
     text = (
-        "Each element of the result is a task for a ProcessPoolExecutor, "
-        "operands and product in shared memory."
+        "Each element of the result is a task for a ProcessPoolExecutor "
+        "(kernel=native: a dot product), operands and product in shared memory."
     )
     pool = start.pool(ExecutorPool, "EE")
     return PerElement("executor-per-element", None, text, pool, start.running)

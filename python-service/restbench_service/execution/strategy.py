@@ -10,21 +10,14 @@ from .job import Job
 class Strategy(Protocol):
     """An execution technique: decides where the stages run and how loops are cut."""
 
-    @property
-    def name(self) -> str:
-        """The last part of the path."""
-
-    @property
-    def key(self) -> str | None:
-        """The study's name for it, None where it has none."""
-
-    @property
-    def description(self) -> str:
-        """One sentence."""
-
-    @property
-    def permits(self) -> int | None:
-        """How many requests run at once, the others waiting for their turn; None: any number."""
+    name: str
+    """The last part of the path."""
+    key: str | None
+    """The study's name for it, None where it has none."""
+    description: str
+    """One sentence."""
+    permits: int | None
+    """How many requests run at once, the others waiting for their turn; None: any number."""
 
     def execute(self, job: Job) -> "Future[bytes]":
         """The response body, or what a stage raised, WorkerDiedError, or AbandonedError.
@@ -33,28 +26,20 @@ class Strategy(Protocol):
         """
 
     def facts(self) -> Mapping[str, Any]:
-        """What GET /health tells about how it decides; nothing where it decides nothing."""
+        """What GET /health tells about how it decides; nothing where it treats all alike."""
+        return {}
 
     def decisions(self) -> Mapping[str, int]:
         """How often it has decided for what, for GET /metrics."""
+        return {}
 
     def await_ready(self) -> None:
         """Return when its processes are ready, if it has some. Raises PoolFailedError."""
+        return
 
     def close(self) -> None:
         """End at once what the strategy keeps running; what still runs there fails."""
-
-
-class Fixed:
-    """A technique that treats all requests alike."""
-
-    def facts(self) -> Mapping[str, Any]:
-        """See Strategy."""
-        return {}
-
-    def decisions(self) -> Mapping[str, int]:
-        """See Strategy."""
-        return {}
+        return
 
 
 def completed(call: Callable[[], bytes]) -> "Future[bytes]":

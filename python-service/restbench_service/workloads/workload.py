@@ -27,7 +27,7 @@ class InvalidRequestError(Exception):
         self.request_id = request_id
 
 
-class Loop(Protocol):
+class ParallelLoop(Protocol):
     """Runs independent units of work; how it cuts and where it runs them is its own business."""
 
     def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
@@ -49,21 +49,14 @@ class Workload(Protocol[Input_contra, Output_co]):
     its first request. Inputs have a `request_id`.
     """
 
+    is_blocking: bool = False
+    """Whether compute waits for something other than a core: more at once then do no harm."""
+    holds_memory: bool = False
+    """Whether working_bytes is ever more than 0, without which it need not be asked."""
+
     @property
     def name(self) -> str:
         """The first part of the path."""
-
-    @property
-    def takes_single_units(self) -> bool:
-        """Whether each unit of its loops may be a task of its own, whatever grain it asks for."""
-
-    @property
-    def is_blocking(self) -> bool:
-        """Whether compute waits for something other than a core: more at once then do no harm."""
-
-    @property
-    def holds_memory(self) -> bool:
-        """Whether working_bytes is ever more than 0, without which it need not be asked."""
 
     def kind(self, value: Input_contra) -> str:
         """What the request is called among those whose operations take as long as its own."""
@@ -71,36 +64,21 @@ class Workload(Protocol[Input_contra, Output_co]):
     def operations(self, value: Input_contra) -> float:
         """How many steps compute takes: to be compared within a kind, in proportion to the time."""
 
-    def working_bytes(self, value: Input_contra) -> int:
+    def working_bytes(self, value: Input_contra) -> int:  # noqa: ARG002
         """What computing and encoding hold beside what lies in proportion to body and answer."""
+        return 0
 
-    def subject(self, value: Input_contra) -> str:
+    def subject(self, value: Input_contra) -> str:  # noqa: ARG002
         """What in the request needs that memory, for the message that refuses it."""
+        return "the request"
 
-    def compute(self, value: Input_contra, loop: Loop) -> Output_co:
+    def compute(self, value: Input_contra, loop: ParallelLoop) -> Output_co:
         """Raises InvalidRequestError where the answer does not exist."""
 
     def open(self) -> None:
         """Get ready to compute in this process, with what computing needs from outside of it."""
-
-    def is_ready(self) -> bool:
-        """Whether a request would not fail for lack of that."""
+        return
 
     def close(self) -> None:
         """Let go of what open() took."""
-
-
-class CpuBound:
-    """A workload that needs nothing from outside of its process."""
-
-    is_blocking = False
-
-    def open(self) -> None:
-        """Nothing to do."""
-
-    def is_ready(self) -> bool:
-        """Always."""
-        return True
-
-    def close(self) -> None:
-        """Nothing to do."""
+        return

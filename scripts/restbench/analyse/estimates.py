@@ -13,7 +13,6 @@ from statistics import fmean, stdev
 import numpy as np
 
 from restbench.analyse.measurement import KindMeasurement, Measurement
-from restbench.experiment.records import Window
 from restbench.experiment.statistics import (
     COMPLETIONS_FOR_A_MEAN,
     COMPLETIONS_NEEDED,
@@ -22,7 +21,9 @@ from restbench.experiment.statistics import (
 )
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
-#: Beyond this response time a trial holds too few responses of a user for a mean of its own.
+#: Response times are told where what is kept of a trial holds so many of a user, and up to so long
+#: a response time; else users over throughput tell them (method, rules 3 and 4).
+RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
 #: What an event says of its cell in its block, as a flag of the measurement.
 FLAGS = {
@@ -118,20 +119,20 @@ def of_trials(
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    told_us = elapsed_us if _holds_response_times(trials, response_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
     found = Measurement(
         block=block,
         flags=tuple(dict.fromkeys(noticed)),
         reason=reason,
-        window=_window(trials),
         trials=len(trials),
         seconds=seconds,
-        mean_ms=_mean_ms(elapsed_us) if response_s <= LONGEST_FOR_A_MEAN_S else None,
-        p50_ms=percentile_ms(elapsed_us, 50),
-        p90_ms=percentile_ms(elapsed_us, 90),
-        p95_ms=percentile_ms(elapsed_us, 95),
-        p99_ms=percentile_ms(elapsed_us, 99),
+        mean_ms=_mean_ms(told_us),
+        p50_ms=percentile_ms(told_us, 50),
+        p90_ms=percentile_ms(told_us, 90),
+        p95_ms=percentile_ms(told_us, 95),
+        p99_ms=percentile_ms(told_us, 99),
         samples=completions,
         errors=errors,
         wrong_answers=wrong,
@@ -155,6 +156,14 @@ def of_trials(
         within_block_se=within_block_error(trials),
     )
     return completed(found, users)
+
+
+def _holds_response_times(trials: Sequence[Trial], response_s: float) -> bool:
+    """An open load's users are connections: how many wait says nothing of a response time."""
+    if "rate_per_s" in trials[0].extras:
+        return True
+    kept_s = sum(each.seconds for each in trials) / len(trials)
+    return RESPONSES_FOR_A_MEAN * response_s <= kept_s and response_s <= LONGEST_FOR_A_MEAN_S
 
 
 def completed(found: Measurement, users: int) -> Measurement:
@@ -212,11 +221,6 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
         if arm and again_per_s and (first_per_s := rates.get((block, cell, ""))):
             found.setdefault(cell, []).append(first_per_s / again_per_s)
     return found
-
-
-def _window(trials: Sequence[Trial]) -> Window:
-    parts = tuple((each.began_ms, each.began_ms + round(1000 * each.seconds)) for each in trials)
-    return Window(start_ms=parts[0][0], end_ms=parts[-1][1], ended="enough", turns=parts)
 
 
 def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from restbench.analyse import warnings
-
 FLAGS: dict[str, str] = {
     "littles-law": (
         "Throughput x response time is more than the number of users: one of them was counted "
@@ -44,27 +42,14 @@ FLAGS: dict[str, str] = {
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
     "wrong-answers": "A product was wrong: the cell is void in that block, but for its counts.",
-    "attached": "The service was started by others: its CPU and memory are unknown.",
     "service-restarted": (
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
-    "refused": "The service has less memory than this needs: it said so, and computed nothing.",
-    "resumed": (
-        "The run was interrupted just before this cell: its service is another process than "
-        "that of the block's cells before, and a JVM may not be as warm."
-    ),
-    "shared-cores": (
-        "JMeter ran on the service's cores and took its share of them: compare CPU ms/request too."
-    ),
+    "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 
 
 def explain(kind: str) -> str:
     """One sentence on a warning or note; one of a newer version is said to be unknown."""
     return FLAGS.get(kind, "Unknown to this version; see the cell's record.")
-
-
-def is_warning(kind: str) -> bool:
-    """Whether it has a size; all others are notes."""
-    return kind in warnings.BOUNDS

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from restbench.experiment.records import LongWindow
-from restbench.observe import pidstat, service_metrics, sysstat
-from restbench.observe.pidstat import ProcessUse
+from restbench.observe import service_metrics, sysstat
 from restbench.observe.service_metrics import ServiceMetrics
-from restbench.observe.sysstat import MachineUse
-from restbench.store.cell_folder import CellFolder
+from restbench.observe.sysstat import MachineUse, ProcessUse
+from restbench.store.folders import CellFolder
 from restbench.store.store import Run, read_model
 
 
@@ -38,6 +37,6 @@ def _observed(cell: str, folder: CellFolder) -> Observed:
         cell=cell,
         seconds=record.window.seconds,
         machine=sysstat.machine_use(folder.sar_json, record.window),
-        service=pidstat.process_use(folder.pidstat, record.window, record.service_pids),
+        service=sysstat.process_use(folder.pidstat, record.window, record.service_pids),
         metrics=service_metrics.read(folder.metrics, record.window),
     )

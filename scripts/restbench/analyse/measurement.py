@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from restbench.experiment.records import Window
-
 
 @dataclass(frozen=True)
 class KindMeasurement:
@@ -30,11 +28,10 @@ class Measurement:
     block: int
     flags: tuple[str, ...]
     reason: str | None = None
-    window: Window | None = None
     trials: int | None = None
-    """Of how many trials it is made; None where it is one window."""
+    """Of how many it is made."""
     seconds: float | None = None
-    """How long they were measured, all together."""
+    """How long they were measured, all together; None where there are none."""
     throughput_per_s: float | None = None
     mean_ms: float | None = None
     p50_ms: float | None = None
@@ -80,6 +77,15 @@ class Measurement:
     """Of a mix: each kind of its requests, by name."""
     extras: Mapping[str, float] = field(default_factory=dict)
     """What only its driver measures, by name."""
+
+    @property
+    def predicted_per_s(self) -> float | None:
+        """The throughput if service and load generator had all cores to themselves: by their CPU
+        times, X = cores / (c_service + c_generator) (method, rule 4)."""
+        if None in (self.throughput_per_s, self.machine_cpu_pct, self.foreign_pct):
+            return None
+        own_pct = (self.machine_cpu_pct or 0.0) - (self.foreign_pct or 0.0)
+        return 100 * (self.throughput_per_s or 0.0) / own_pct if own_pct > 0 else None
 
 
 def number(of: Measurement | KindMeasurement | None, metric: str) -> float | None:

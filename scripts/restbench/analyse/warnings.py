@@ -29,6 +29,8 @@ from restbench.analyse.measurement import Measurement
 
 #: Half the margin of 5 % (method, rules 7 and 10).
 SHOWN_ABOVE_PCT = 2.5
+#: CPU time of others, percent of the machine, from which on a measurement says so (rule 12).
+FOREIGN_LIMIT_PCT = 5.0
 #: A ratio as large as this is what verdicts turn on.
 _MARGIN_PCT = 5.0
 #: Schedulers leave so much of the cores idle even if there is always work.
@@ -146,5 +148,5 @@ def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measureme
         for block in blocks
         if all(each.bias_percent <= SHOWN_ABOVE_PCT for each in of_block(block, users))
     ]
-    measured = sum(block.window is not None for block in left)
+    measured = sum(bool(block.seconds) for block in left)
     return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)

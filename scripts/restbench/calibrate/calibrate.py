@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.bench import USERS, Bench, Tell
 from restbench.deploy import programs
@@ -18,8 +19,6 @@ from restbench.machine import machine, machine_lock, watch
 
 #: Load on a fresh Java service before anything of it counts: its compilers work for that long.
 SERVICE_WARMUP_S = 10.0
-#: What others may take of the machine, percent, before a check that failed may be their doing.
-FOREIGN_LIMIT_PCT = 5.0
 
 
 def require_tools() -> None:

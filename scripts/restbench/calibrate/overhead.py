@@ -20,7 +20,7 @@ from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import paired_ratio
 from restbench.machine import process
 from restbench.machine.placement import allowed_cores
-from restbench.store.cell_folder import CellFolder
+from restbench.store.folders import CellFolder
 
 CELL = cell_of("serial")
 #: A sample of each collector is taken once a second.

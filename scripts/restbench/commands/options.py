@@ -43,13 +43,6 @@ RunOption = Annotated[
         "--run", metavar="RUN", help="What is left to measure of this run, instead of a new one."
     ),
 ]
-OnlyServiceOption = Annotated[
-    str, typer.Option("--service", metavar="NAME", help="Only java, or only python.")
-]
-OnlyStrategiesOption = Annotated[
-    str,
-    typer.Option("--strategies", metavar="NAMES", help="Only these beside serial, with commas."),
-]
 RESUME = "--resume"
 ResumeOption = Annotated[
     bool,

@@ -18,7 +18,7 @@ import httpx
 
 from restbench.deploy.service import Service
 from restbench.machine import process
-from restbench.store.cell_folder import CellFolder
+from restbench.store.folders import CellFolder
 
 INTERVAL_S = 1
 METRICS_TIMEOUT_S = 5.0

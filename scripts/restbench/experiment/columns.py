@@ -77,10 +77,28 @@ _MEASURED = [
         "Network ms",
         "Mean of what of a response time is in no stage: connection, kernel, web server, JMeter.",
     ),
+    Column(
+        "users_in_flight",
+        "In flight",
+        "Users that really waited for an answer, on average (Little's law).",
+    ),
+    Column(
+        "generator_share",
+        "Generator share",
+        "Of the CPU time of service and load generator what the generator took, 0 to 1.",
+    ),
+    Column(
+        "predicted_per_s",
+        "Predicted /s",
+        "Throughput if these two had all cores to themselves: cores / (CPU time of both for a "
+        "response). More than the measured one says that cores were idle or others' work.",
+    ),
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
+#: Factors that came later stand behind the columns of the study.
+_LATER = [Column("build", "Build", "checkout, or A or B where two commits are compared.")]
 
-COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS)
+COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)
 METRICS = tuple(column.name for column in _MEASURED)
 #: Of these the CSV has the ends of the 95 % interval over blocks, after all other columns.

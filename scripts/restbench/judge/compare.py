@@ -43,7 +43,9 @@ VERSIONS = (
     "governor",
     "scheduler_autogroup",
     "java",
+    "java_flags",
     "python",
+    "blas_kernel",
     "jmeter",
     "sysstat",
     "packages",
@@ -63,6 +65,16 @@ class Line:
     verdict: Verdict
     """Of "the second run is as the first"."""
     change: Change
+
+    @property
+    def words(self) -> str:
+        """The verdict for people: an answer that has become wrong is `worse`, however fast."""
+        if lack := self.comparison.lack:
+            return f"worse: {lack}" if self.change == "worse" else lack
+        if self.change in ("better", "worse"):
+            return self.change
+        same = self.verdict == "reproduced"
+        return "the same" if same else verdicts.said(self.verdict, self.comparison)
 
 
 @dataclass(frozen=True)
@@ -174,18 +186,31 @@ def _differences(
     versions = [name for name in VERSIONS if first.get(name) != second.get(name)]
     return [
         *(f"another machine: {each}" for each in other),
-        *(f"another {name}: {first.get(name)} and {second.get(name)}" for name in versions),
+        *(f"another {name}: {_differing(first.get(name), second.get(name))}" for name in versions),
     ]
+
+
+def _differing(one: Any, two: Any) -> str:
+    """Both; of tables only what differs."""
+    if isinstance(one, Mapping) and isinstance(two, Mapping):
+        names = sorted(name for name in {**one, **two} if one.get(name) != two.get(name))
+        return "; ".join(f"{name} {one.get(name)} and {two.get(name)}" for name in names)
+    return f"{one} and {two}"
 
 
 def _commits(first: Run, second: Run) -> list[str]:
     one, two = (run.manifest() for run in (first, second))
+    unknown = [run.name for run in (first, second) if run.manifest().git_dirty is None]
+    differing = (
+        ("commit", one.git_commit[:12], two.git_commit[:12]),
+        ("experiment", one.experiment, two.experiment),
+        ("profile", one.profile, two.profile),
+    )
     return [
-        f"another {name}: {ours} and {theirs}"
-        for name, ours, theirs in (
-            ("commit", one.git_commit[:12], two.git_commit[:12]),
-            ("experiment", one.experiment, two.experiment),
-            ("profile", one.profile, two.profile),
-        )
-        if ours != theirs
+        *(f"the commit of {name} is unknown" for name in unknown),
+        *(
+            f"another {name}: {ours} and {their}"
+            for name, ours, their in differing
+            if ours != their
+        ),
     ]

@@ -85,7 +85,7 @@ def technique(cell: Cell) -> str:
     """The technique's name for people: `S serial`, `PR process-per-request @core0`."""
     parts = [cell.strategy] if cell.key == cell.strategy else [cell.key, cell.strategy]
     parts += [f"@{cell.placement}"] if cell.placement != "unbound" else []
-    parts += [f"+{level}" for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    parts += [f"+{level}" for level in cell.unusual]
     return " ".join(parts)
 
 
@@ -137,7 +137,10 @@ def blocks_line(planned: int, rows: Sequence[Row]) -> str:
     measured = max((len(row.measured) for row in rows), default=0)
     of_planned = f" of {planned} planned" if measured < planned else ""
     if measured > 1:
-        return f"{measured}{of_planned}; ± is the 95 % t interval over them"
+        return (
+            f"{measured}{of_planned}; ± is the 95 % t interval over them. They are of one run: "
+            "other hours may differ by more"
+        )
     if measured == 0:
         return f"none{of_planned}: nothing was measured"
     return (

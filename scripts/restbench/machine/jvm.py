@@ -1,5 +1,5 @@
 """The JVM of the service, the kernels without HTTP and the microbenchmarks: which it is, its flags,
-and what it makes of them."""
+what it makes of them, and what its own threads take of its CPU time."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from restbench.machine import process
+
 #: Garbage collector and heap are the same on any number of cores (a JVM of its own choice takes
 #: another collector on one core than on two). A heap of one size that was touched at the start
 #: keeps resizing and page faults out of the windows. Huge pages where the kernel gives them to who
@@ -25,6 +27,10 @@ FLAGS = (
     "-XX:+UseTransparentHugePages",
 )
 OLDEST = 17
+#: What the names of a JVM's own threads begin with, in HotSpot, Graal and OpenJ9; the kernel keeps
+#: 15 characters of a name.
+COMPILERS = ("C1 Compiler", "C2 Compiler", "JVMCI Compiler", "JIT Compilation")
+COLLECTORS = ("GC Thread", "G1 ")
 #: Where packages, installers and people put JDKs, a folder each.
 FOLDERS = ("/usr/lib/jvm", "/usr/java", "/opt", "/opt/java", "~/.sdkman/candidates/java")
 _COLLECTOR = re.compile(r"-XX:\+Use(?!Transparent)\w+GC")
@@ -61,6 +67,16 @@ def described() -> dict[str, Any]:
         "java_program": shutil.which(java()) or java(),
         "java_flags": flags,
     }
+
+
+def compilers_cpu_ms(pids: tuple[int, ...]) -> float:
+    """CPU time of the compilers of these processes so far, milliseconds; 0 where there are none."""
+    return process.threads_cpu_ms(pids, COMPILERS)
+
+
+def collectors_cpu_ms(pids: tuple[int, ...]) -> float:
+    """The same of their garbage collectors."""
+    return process.threads_cpu_ms(pids, COLLECTORS)
 
 
 @functools.cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,9 @@ from pathlib import Path
 from restbench.failures import StorageProblem
 
 MIB = 1 << 20
-#: So much is left free while a run goes on: records, manifest and report can still be written then.
-#: A load writes at most a few MiB a second, and room is looked at ten times a second.
-RESERVE_BYTES = 16 * MIB
+#: What must be free when a run begins: an hour's trials, its tables and its page. A disk that fills
+#: up all the same ends the run, and keeps what was measured.
+ROOM_BYTES = 32 * MIB
 #: What is written to see whether anything can be: more than any block that may happen to be left.
 TRIAL_BYTES = 64 * 1024
 
@@ -26,6 +25,8 @@ _OF_THE_PLACE = {
     errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
     errno.EIO: "the disk fails: 'dmesg' shows how",
 }
+#: docker-compose.yml sets it: where the host has the folder that runs are written to.
+ON_HOST = "BENCH_RESULTS_ON_HOST"
 #: Errors that only where something was to be written mean that it cannot be.
 _WHEN_WRITING = {
     errno.EACCES: "give yourself the right to write there",
@@ -48,6 +49,12 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
     mend = known.get(error.errno)
     if mend is None:
         return None
+    on_host = os.environ.get(ON_HOST)
+    if on_host and error.errno in (errno.EACCES, errno.EPERM):
+        mend = (
+            f"on the host it is {on_host}, and user {os.getuid()}:{os.getgid()} may not write "
+            "there: start with its owner, BENCH_USER=$(id -u):$(id -g) docker compose ..."
+        )
     return StorageProblem(_told(path or error.filename or "a file", error.errno, mend))
 
 
@@ -65,59 +72,21 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
-def free_bytes(folder: Path) -> int:
-    """What may still be written on the disk of a folder."""
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
-
-
-def require_room(folder: Path, wanted_bytes: float, largest_bytes: float) -> None:
-    """StorageProblem where a folder's disk has no room for what is about to be written.
-
-    `largest_bytes` is the size of the largest single file.
-    """
-    free = free_bytes(folder)
-    if free < wanted_bytes + RESERVE_BYTES:
-        raise StorageProblem(
-            f"{folder}: about {_mib(wanted_bytes + RESERVE_BYTES)} MiB are to be written, "
-            f"{_mib(free)} MiB are free: free some space, or choose fewer cells or a shorter "
-            "profile (--cells, --profile)"
-        )
-    limit = _file_limit()
-    if limit is not None and limit < largest_bytes:
-        raise StorageProblem(
-            f"{folder}: a file may grow to {_mib(largest_bytes)} MiB, the limit of a file here is "
-            f"{_mib(limit)} MiB: raise it with 'ulimit -f unlimited'"
-        )
-
-
-def watch_room(folder: Path) -> None:
-    """StorageProblem where the disk of a folder is about to be full. Costs a system call."""
-    free = free_bytes(folder)
-    if free < RESERVE_BYTES:
-        raise StorageProblem(
-            f"{folder}: the disk is full ({_mib(free)} MiB are free, {_mib(RESERVE_BYTES)} are "
-            "kept for the records): free some space on it"
-        )
-
-
-def require_written(folder: Path, *written: Path) -> None:
-    """StorageProblem where what others wrote into a folder may be cut off: nothing more can be
-    written there now, or a file has reached the size that it may have.
-
-    JMeter does not say that a line of its JTL was lost: it has to be looked at from outside.
-    """
-    watch_room(folder)
+def require_room(folder: Path) -> None:
+    """StorageProblem where a folder cannot be written to, or its disk has no room for a run."""
     trial = temporary(folder / "trial")
     with writing(folder):
         try:
             _write_through(trial)
         finally:
             trial.unlink(missing_ok=True)
-    limit = _file_limit()
-    for path in written:
-        if limit is not None and path.exists() and path.stat().st_size >= limit:
-            raise StorageProblem(_told(path, errno.EFBIG, _OF_THE_PLACE[errno.EFBIG]))
+    disk = os.statvfs(folder)
+    free = disk.f_bavail * disk.f_frsize
+    if free < ROOM_BYTES:
+        raise StorageProblem(
+            f"{folder}: {_mib(free)} MiB are free, a run needs {_mib(ROOM_BYTES)} MiB: free some "
+            "space on that disk"
+        )
 
 
 def _write_through(path: Path) -> None:
@@ -125,12 +94,6 @@ def _write_through(path: Path) -> None:
         output.write(b"\0" * TRIAL_BYTES)
         output.flush()
         os.fsync(output.fileno())
-
-
-def _file_limit() -> int | None:
-    """The largest size of a file that we and our children may write, bytes; None without limit."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return None if soft == resource.RLIM_INFINITY else soft
 
 
 def _told(place: Path | str, number: int, mend: str) -> str:

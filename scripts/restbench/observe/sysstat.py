@@ -1,8 +1,15 @@
-"""Reads what sar wrote of the machine, cut to the window (method, rule 12)."""
+"""Reads what sar wrote of the machine and pidstat of single processes, cut to a window (method,
+rule 12).
+
+Their samples stand for an interval. Each is stamped with its END, cut to the whole second, so the
+true end lies up to a second later. It is taken as half a second later, and a sample counts with the
+share of its interval that lies in the window.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,9 +17,9 @@ from typing import Any
 
 from restbench.experiment.records import Window
 from restbench.failures import BadConfiguration
-from restbench.observe.intervals import mean_of, weight_ms
 
 _MIB_KIB = 1024
+_TRUNCATION_MS = 500
 
 
 @dataclass(frozen=True)
@@ -73,16 +80,16 @@ def _machine_mean(weighted: list[tuple[float, Any]]) -> MachineUse | None:
     ]
     everything = [(weight, _all_cores(sample)) for weight, sample in weighted]
     return MachineUse(
-        cpu_pct=mean_of((weight, _busy_pct(core)) for weight, core in everything),
+        cpu_pct=_mean_of((weight, _busy_pct(core)) for weight, core in everything),
         core_pct=tuple(
-            mean_of((weight, _busy_pct(each)) for weight, each in core) for core in cores
+            _mean_of((weight, _busy_pct(each)) for weight, each in core) for core in cores
         ),
-        steal_pct=mean_of((weight, core["steal"]) for weight, core in everything),
-        memory_used_mib=mean_of((w, each["memory"]["memused"] / _MIB_KIB) for w, each in weighted),
-        context_switches_per_s=mean_of(
+        steal_pct=_mean_of((weight, core["steal"]) for weight, core in everything),
+        memory_used_mib=_mean_of((w, each["memory"]["memused"] / _MIB_KIB) for w, each in weighted),
+        context_switches_per_s=_mean_of(
             (weight, sample["process-and-context-switch"]["cswch"]) for weight, sample in weighted
         ),
-        run_queue=mean_of((weight, sample["queue"]["runq-sz"]) for weight, sample in weighted),
+        run_queue=_mean_of((weight, sample["queue"]["runq-sz"]) for weight, sample in weighted),
     )
 
 
@@ -103,10 +110,77 @@ def _busy_pct(core: dict[str, float]) -> float:
 
 
 def _sar_weight(sample: Any, window: Window) -> float:
-    return weight_ms(_stamp_s(sample), sample["timestamp"]["interval"], window)
+    return _weight_ms(_stamp_s(sample), sample["timestamp"]["interval"], window)
 
 
 def _stamp_s(sample: Any) -> float:
     stamp = sample["timestamp"]
     moment = datetime.fromisoformat(f"{stamp['date']}T{stamp['time']}").replace(tzinfo=UTC)
     return moment.timestamp()
+
+
+@dataclass(frozen=True)
+class ProcessUse:
+    """What some processes together did in the window."""
+
+    cpu_pct: float
+    """Percent of ONE core: two cores at work are 200. Mean, weighted by time."""
+    peak_rss_mib: float
+    """The highest sum of resident memory. Pages that processes share count once a process."""
+
+
+def process_use(pidstat: Path, window: Window, pids: Iterable[int]) -> ProcessUse | None:
+    """The use of these processes from the output of `pidstat -H -h -u -r -w -p ... 1`.
+
+    None when the file is not there or tells nothing of them in the window.
+    """
+    return _process_mean(_moments(pidstat, pids), window)
+
+
+def _moments(pidstat: Path, pids: Iterable[int]) -> dict[int, list[dict[str, str]]]:
+    """The lines of these processes by the second that stamps them."""
+    if not pidstat.exists():
+        return {}
+    wanted = set(pids)
+    moments: dict[int, list[dict[str, str]]] = {}
+    for line in _pidstat_lines(pidstat.read_text(encoding="utf-8")):
+        if int(line["PID"]) in wanted:
+            moments.setdefault(int(line["Time"]), []).append(line)
+    return moments
+
+
+def _process_mean(moments: dict[int, list[dict[str, str]]], window: Window) -> ProcessUse | None:
+    weighted = [(_weight_ms(time_s, 1, window), lines) for time_s, lines in moments.items()]
+    inside = [(weight, lines) for weight, lines in weighted if weight > 0]
+    if not inside:
+        return None
+    rss_kib = [sum(float(line["RSS"]) for line in lines) for _, lines in inside]
+    return ProcessUse(
+        cpu_pct=_mean_of((w, sum(float(line["%CPU"]) for line in lines)) for w, lines in inside),
+        peak_rss_mib=max(rss_kib) / _MIB_KIB,
+    )
+
+
+def _pidstat_lines(text: str) -> Iterator[dict[str, str]]:
+    """Each line of a process as header → value; a line cut off at the end is left out."""
+    header: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("#"):
+            header = line[1:].split()
+        elif header and line.strip():
+            fields = line.split(maxsplit=len(header) - 1)
+            if len(fields) == len(header):
+                yield dict(zip(header, fields, strict=True))
+
+
+def _weight_ms(stamp_s: float, interval_s: float, window: Window) -> float:
+    """How many milliseconds of a sample's interval lie in the window."""
+    end_ms = stamp_s * 1000 + _TRUNCATION_MS
+    start_ms = end_ms - interval_s * 1000
+    return max(0.0, min(end_ms, window.end_ms) - max(start_ms, window.start_ms))
+
+
+def _mean_of(weighted: Iterable[tuple[float, float]]) -> float:
+    """The mean of (weight, value) pairs, at least one."""
+    pairs = list(weighted)
+    return sum(weight * value for weight, value in pairs) / sum(weight for weight, _ in pairs)

@@ -7,11 +7,13 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from restbench.drive.generator import CORRECT
+from restbench.analyse.measures import FEWEST_BLOCKS
+from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
+    QUICK_S,
     Contest,
     Pace,
     Planned,
@@ -33,6 +35,9 @@ PILOT_UP_TO_S = 0.5
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
+#: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
+#: microseconds, in which a second answer would be thousands a second.
+LEAST_PART = 0.25
 NOT_MEASURED = "not-measured"
 
 
@@ -42,6 +47,8 @@ class ClosedDriver:
 
     here: LoadRun
     paces: dict[Cell, Pace] = field(default_factory=dict)
+    blocks_of: dict[str, int] = field(default_factory=dict)
+    """In how many blocks each cell has trials so far, by its id."""
 
     def pilot(self) -> None:
         """How long each cell's trials are, from its response time: that of earlier blocks or of the
@@ -51,7 +58,8 @@ class ClosedDriver:
         told: dict[str, float] = {}
         for each in here.file.blocks():
             told |= each.facts.get("response_s", {})
-        told |= {cell: found for cell, (_, found) in here.file.tried().items()}
+        for name, (blocks, response_s) in here.file.tried().items():
+            told[name], self.blocks_of[name] = response_s, blocks
         known = {cell: told[cell.id] for cell in here.cells if cell.id in told}
         cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):
@@ -62,7 +70,8 @@ class ClosedDriver:
             if found is None:
                 continue
             known[cell] = found
-            self.paces[cell] = Pace(found, once=found > here.order.profile.slow_round_s)
+            once = found > here.order.profile.slow_round_s
+            self.paces[cell] = Pace(found, once, cell.users)
             limit = here.order.profile.longest_round_s
             if found > limit and not here.order.experiment.test_ids(cell):
                 self._not_measured(cell, f"the profile's limit is {limit:g} s")
@@ -77,7 +86,9 @@ class ClosedDriver:
             band
             for each in here.wanted.contests
             if each.compared
-            for band in bands(replace(each, cells=self._fast(each.cells)), paces)
+            for band in bands(
+                replace(each, cells=self._fast(each.cells)), paces, here.wanted.needed
+            )
         ]
         left_s = seconds - sum(count * paces[cell].seconds for cell, count in alone.items())
         rounds = rounds_of(compared, paces, left_s)
@@ -99,50 +110,61 @@ class ClosedDriver:
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        if not found.completions and not found.wrong:
-            raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
+        is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
+        if not is_whole and not found.wrong:
+            # Answers that came later tell how long the second attempt has to be.
+            if response_s := response_time_s(sent, cell.users):
+                self.paces[cell] = replace(pace, response_s=response_s)
+            raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         return found
 
-    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""
-        return self.here.renewed(cell)
+        return self.here.renew_if_dead(cell)
 
     def _response_s(self, cell: Cell) -> float | None:
-        """The mean over all requests of a short load; None, and the cell is lost, where none was
-        right."""
+        """Of a short load; None, and the cell is lost, where no answer was right."""
         sent = short_load(self.here, cell, cell.users, PILOT_S)
-        if sent is None:
-            return None
-        correct = sent.records[sent.records["outcome"] == CORRECT]
-        return float(correct["elapsed_us"].mean()) / 1e6
+        return None if sent is None else response_time_s(sent, cell.users)
 
     def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
         paces, lost = self.paces, self.here.lost
         return tuple(
-            cell for cell in cells if cell in paces and cell not in lost and not paces[cell].once
+            cell
+            for cell in cells
+            if cell in paces and cell not in lost and not paces[cell].once and self._goes_on(cell)
         )
+
+    def _goes_on(self, cell: Cell) -> bool:
+        """Not a slow cell that has its interval and that no undecided claim needs, where others
+        need the time."""
+        needed = self.here.wanted.needed
+        if not needed or cell.id in needed or self.paces[cell].response_s <= QUICK_S:
+            return True
+        return self.blocks_of.get(cell.id, 0) < FEWEST_BLOCKS
 
     def _alone(self, seconds: float) -> dict[Cell, int]:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
         block of the planned ones, those that no claim compares in each, as far as the time goes.
         Those that had none after the planned blocks have none; beyond these slow ones have some
-        more."""
+        more, unless a claim needs the time."""
         here = self.here
         planned = here.order.profile.blocks
-        tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
         contests = [each for each in here.wanted.contests if each.compared]
         compared = {cell for each in contests for cell in self._fast(each.cells)}
-        most_slow = 1 if here.block <= planned else MOST_SLOW_TRIALS
+        is_short_of_time = here.block <= planned or here.wanted.needed
+        most_slow = 1 if is_short_of_time else MOST_SLOW_TRIALS
         open_ones = {
             cell: pace
             for cell, pace in self.paces.items()
             if cell not in here.lost
             and cell not in compared
-            and tried.get(cell.id, 0) < (most_slow if pace.once else planned)
+            and self._goes_on(cell)
+            and self.blocks_of.get(cell.id, 0) < (most_slow if pace.once else planned)
         }
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
         claimed = {cell for each in contests for cell in each.cells}
-        had = {cell: tried.get(cell.id, 0) for cell in open_ones}
+        had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
         found = singles(open_ones, had, in_tables, claimed, seconds)
         if here.block == planned:
             for cell in open_ones:
@@ -162,3 +184,14 @@ class ClosedDriver:
             self.here.lost[cell] = text
         else:
             self.here.lose(cell, NOT_MEASURED, text)
+
+
+def response_time_s(sent: Sent, users: int) -> float | None:
+    """Users over throughput (Little's law), from a load whose last answers were waited for. The
+    mean of the first responses would be half of it where one request waits for another, as all
+    users begin at once. None where no answer was right."""
+    correct = sent.records[sent.records["outcome"] == CORRECT]
+    if not correct.size:
+        return None
+    whole_us = float((correct["start_us"] + correct["elapsed_us"]).max())
+    return users * whole_us / 1e6 / int(correct.size)

@@ -8,13 +8,12 @@ from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores, place
-from restbench.schedule.volume import Volume
 from restbench.store import store
 
 
-def check(order: Order, written: Volume) -> list[str]:
+def check(order: Order) -> list[str]:
     """Look at everything a run needs before anything is started; returns notes for the user. From
-    here on this process has the machine for itself. `written` is what the run is to write.
+    here on this process has the machine for itself.
 
     EnvironmentProblem with the mend where the run cannot go on.
     """
@@ -26,11 +25,14 @@ def check(order: Order, written: Volume) -> list[str]:
                 f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as "
                 "root)"
             )
-    store.require_room(written.whole, written.largest_file)
+    store.require_room()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
-    for name in {each.cell.service for each in order.plan} - set(order.attached):
-        programs.COMMANDS[name](programs.NO_SETTINGS)
+    for name, build in {(each.cell.service, each.cell.build) for each in order.plan}:
+        if name in order.attached:
+            continue
+        if build == "checkout":
+            programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)

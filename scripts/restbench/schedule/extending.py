@@ -17,6 +17,10 @@ def order_of(run: Run, minutes: float) -> Order:
     """At least one block more, and others while a claim is undecided and there is time; each as
     long as those it has. BadConfiguration of a run that has none."""
     manifest = run.manifest()
+    if manifest.builds:
+        raise BadConfiguration(
+            f"{run.path}: its builds are gone; 'restbench ab --minutes N' makes a longer run"
+        )
     took_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
     if not took_s:
         raise BadConfiguration(
@@ -31,7 +35,7 @@ def order_of(run: Run, minutes: float) -> Order:
         profile = profile.lasting(total_minutes)
     more = max(1, int(minutes / block_minutes))
     longer = {
-        "minutes": minutes,
+        "minutes": total_minutes,
         "block_minutes": block_minutes,
         "blocks": len(took_s) + 1,
         "blocks_max": len(took_s) + more,

@@ -26,11 +26,16 @@ from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.npb import Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
-from restbench.failures import BadConfiguration, EnvironmentProblem, NotOffered, WrongAnswers
+from restbench.failures import (
+    BadConfiguration,
+    EnvironmentProblem,
+    NotOffered,
+    WrongAnswers,
+    in_short,
+)
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import allowed_cores, core_list, place
-from restbench.schedule.attempts import in_short
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
@@ -119,14 +124,14 @@ class NpbDriver:
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
 
-    def again(self, cell: Cell, why: str) -> bool:
+    def again(self, cell: Cell, why: str) -> str | None:
         """Once, on processes as fresh as the first (driver.Driver)."""
         if cell in self.retried:
-            return False
+            return why
         self.retried.add(cell)
         self.here.note("retried", why, cell)
         self.here.view.note(f"{cell.id}: once more on a fresh service: {in_short(why)}")
-        return True
+        return None
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
         if work.cores is not None:

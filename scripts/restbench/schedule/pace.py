@@ -21,6 +21,8 @@ LEAST_KEPT_S = 1.0
 BANDS_S = (0.025, 0.1, 0.25)
 #: A response of a trial up to this is one of many; a trial of slower ones is long.
 QUICK_S = BANDS_S[-1]
+#: The completions that a mean needs (method, rule 4).
+MEAN_NEEDS = 30
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
 
@@ -32,17 +34,18 @@ class Pace:
     response_s: float
     once: bool = False
     """Whether it is so slow that it has a trial or two in a run, and no interval."""
+    users: int = 10
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user, or three of a slow one (so that ten users have the
-        30 that a mean needs), and no more than 15 s; one of the slowest, whose trial is not to be
-        repeated."""
+        """What is kept: ten responses of a user; of a slow one two, or as many as the 30 of a mean
+        ask for (three of ten users), and no more than 15 s; one of the slowest, whose trial is not
+        to be repeated."""
         if self.once:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
             return min(1.0, max(0.1, 10 * self.response_s))
-        return min(15.0, max(1.0, 3 * self.response_s))
+        return min(15.0, max(1.0, max(2.0, MEAN_NEEDS / self.users) * self.response_s))
 
     @property
     def drop_s(self) -> float:
@@ -98,21 +101,28 @@ class Planned:
     arm: str
 
 
-def bands(contest: Contest, paces: Mapping[Cell, Pace]) -> list[Contest]:
+def bands(
+    contest: Contest, paces: Mapping[Cell, Pace], needed: Container[str] = ()
+) -> list[Contest]:
     """The contest cut into those of like response times. The quick ones share its time: trials of
     0.1 s differ by 20 %, and are many in little time. Slow ones have the rounds that they need, and
-    no cell twice in one; where there are no quick ones the time is theirs."""
+    no cell twice in one; where there are no quick ones the time is theirs. Where some ids are
+    `needed`, only those with such a cell share it."""
     found: dict[int, list[Cell]] = {}
     for cell in contest.cells:
         found.setdefault(bisect_left(BANDS_S, paces[cell].response_s), []).append(cell)
-    quick = [band for band in found if band < len(BANDS_S)]
-    part = contest.share / max(1, len(quick or found))
+    wanted = [
+        band
+        for band, cells in found.items()
+        if not needed or any(cell.id in needed for cell in cells)
+    ]
+    sharing = [band for band in wanted if band < len(BANDS_S)] or wanted
     return [
         Contest(
             f"{contest.name} {band}",
             tuple(cells),
-            part if band in quick or not quick else 0.0,
-            again=band in quick,
+            contest.share / len(sharing) if band in sharing else 0.0,
+            again=band < len(BANDS_S),
         )
         for band, cells in sorted(found.items())
     ]

@@ -11,17 +11,14 @@ import numpy.typing as npt
 from restbench.analyse.estimates import percentile_ms
 from restbench.drive.generator import CORRECT, ERROR, STAGES, WRONG, Sent
 from restbench.experiment.arrivals import Offsets, Phases
-from restbench.machine import compilers, process
+from restbench.machine import jvm, process
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Microseconds, Trial
-
-#: A JVM's garbage collector, by the names of its threads.
-COLLECTORS = ("GC Thread", "G1 ")
 
 
 def helpers_ms(pids: tuple[int, ...]) -> tuple[float, float]:
     """CPU time so far of compilers and garbage collectors, in milliseconds."""
-    return compilers.cpu_ms(pids), process.threads_cpu_ms(pids, COLLECTORS)
+    return jvm.compilers_cpu_ms(pids), jvm.collectors_cpu_ms(pids)
 
 
 def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to

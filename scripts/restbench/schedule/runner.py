@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
-from restbench.failures import EnvironmentProblem, StorageProblem
+from restbench.failures import EnvironmentProblem, StorageProblem, in_short
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import attempts, block, resuming, windows
+from restbench.schedule import block, resuming, windows
 from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
@@ -24,21 +24,19 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     What is started is stopped, however this ends.
     """
     manifest = _open(order, run, view)
-    began = time.monotonic()
     try:
         contests = contests_of(order)
         for number in range(1, order.profile.most_blocks + 1):
             if number in finished_blocks(run):
                 continue
-            if number > order.profile.blocks and not is_wanted(order, run, began):
+            if number > order.profile.blocks and not is_wanted(order, run):
                 break
-            resuming.require_as_begun(run)
+            resuming.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
-            wanted = Wanted(number, contests, seconds)
+            wanted = Wanted(number, contests, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
-            for each in _decisions(run):
-                view.note(f"  {each.id:14} {each.headline}")
+            _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
@@ -54,7 +52,7 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     except StorageProblem:
         raise
     except EnvironmentProblem as error:
-        view.note(f"block {wanted.block}: once more: {attempts.in_short(str(error))}")
+        view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
         block.measure(order, run, wanted, view)
 
 
@@ -92,37 +90,58 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     profile = order.profile
     if number > profile.blocks:
         return profile.block_s
-    windows_s = (1 + _WINDOW_BESIDE) * profile.window_s * _windows(order)
-    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks() if each.block < number)
-    planned_s = profile.block_s * profile.blocks - windows_s - taken_s
-    return max(LEAST_BLOCK_PART * profile.block_s, planned_s / (profile.blocks - number + 1))
+    planned_s = _left_s(order, run) / (profile.blocks - number + 1)
+    return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
 
 
 #: However long those before have taken, a block has so much of what it was to have.
 LEAST_BLOCK_PART = 0.5
-#: What a long window takes beside itself, as a part of it: its warm-up and its collectors' ends.
-_WINDOW_BESIDE = 0.6
 
 
-def _windows(order: Order) -> int:
-    cells = dict.fromkeys(each.cell for each in order.plan)
-    return sum(order.profile.has_window(cell) for cell in cells)
+def _left_s(order: Order, run: Run) -> float:
+    """Of the run's time, without its finished blocks' and what its long windows still take."""
+    taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
+    return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
-def is_wanted(order: Order, run: Run, began: float) -> bool:
-    """Whether a block beyond the planned ones is measured: there is time for it, and a claim that
-    more blocks could decide is not decided (rule 6). Looked at only at a block's end."""
-    has_time = time.monotonic() - began + order.profile.block_s <= 60 * order.profile.minutes
+def is_wanted(order: Order, run: Run) -> bool:
+    """Whether a block beyond the planned ones is measured: there is time for one like the last, and
+    a claim that more blocks could decide is not decided (rule 6). Looked at only at a block's end.
+    """
+    last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
+    has_time = max(order.profile.block_s, *last_s) <= _left_s(order, run)
     return has_time and bool(undecided(run))
 
 
-def undecided(run: Run) -> list[str]:
-    """The claims that more blocks could decide, by their ids."""
-    return [each.id for each in _decisions(run) if each.verdict == "too-imprecise"]
+def undecided(run: Run) -> list[Decision]:
+    """The claims that more blocks could decide."""
+    return [each for each in _decisions(run) if each.verdict == "too-imprecise"]
+
+
+def needed_cells(run: Run) -> frozenset[str]:
+    """The ids of the cells that undecided claims need more trials of: the next block gives them the
+    time. Empty before cells have intervals, and where all is decided."""
+    if len(finished_blocks(run)) < measures.FEWEST_BLOCKS:
+        return frozenset()
+    found: set[str] = set()
+    for each in undecided(run):
+        open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
+        found |= {cell for part in open_parts or each.parts for cell in part.cells}
+    return frozenset(found)
 
 
 def _decisions(run: Run) -> list[Decision]:
     return study.decisions(run, measures.rows(run))
+
+
+def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
+    """Each claim's verdict so far; those that no cell of the run decides are one line."""
+    decisions = _decisions(run)
+    for each in decisions:
+        if each.verdict != "not-measured":
+            note(f"  {each.id:14} {each.headline}")
+    if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
+        note(f"  not measured   {', '.join(absent)}")
 
 
 def _measured_plan(order: Order, run: Run) -> dict[str, object]:

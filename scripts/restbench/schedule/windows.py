@@ -28,16 +28,30 @@ WARM_SHARE = 0.5
 FIRST_WARM_S = 6.0
 
 
-@spent_on("long windows")
-def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
-    """A window for each cell that the profile names and that has none yet."""
-    cells = [
+#: What a window takes beside itself, as a part of it: its warm-up and its collectors' ends.
+_BESIDE = 0.6
+
+
+def missing(order: Order, run: Run) -> list[Cell]:
+    """The cells that the profile names a window for and that have none yet."""
+    cells = dict.fromkeys(each.cell for each in order.plan)
+    return [
         cell
-        for cell in dict.fromkeys(each.cell for each in order.plan)
+        for cell in cells
         if order.profile.has_window(cell) and not run.window(cell.id).window_record.exists()
     ]
+
+
+def seconds(order: Order, run: Run) -> float:
+    """How long those take."""
+    return (1 + _BESIDE) * order.profile.window_s * len(missing(order, run))
+
+
+@spent_on("long windows")
+def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
+    """A window for each cell that lacks one."""
     groups: dict[object, list[Cell]] = {}
-    for cell in cells:
+    for cell in missing(order, run):
         groups.setdefault(service_group(cell), []).append(cell)
     for group in groups.values():
         note(f"long windows: {', '.join(each.id for each in group)}")
@@ -45,7 +59,7 @@ def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
 
 
 def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str], None]) -> None:
-    deployments = Deployments(run, 0, order.experiment.settings, order.attached)
+    deployments = Deployments(run, 0, order.experiment.settings, order.attached, order.builds)
     users = max(cell.users for cell in cells)
     try:
         deployments.start([service_group(cells[0])])
@@ -68,9 +82,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
                     for name in monitor.ended(collectors):
                         note(f"{cell.id}: {name} ended before its window did")
                 jtl_file.write(folder.samples, cell, url, sent)
-                span = Window(
-                    start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms, ended="capped"
-                )
+                span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                 record = LongWindow(window=span, service_pids=tuple(pids))
                 write_record(folder.window_record, record)
     except EnvironmentProblem as error:

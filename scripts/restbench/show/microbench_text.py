@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from restbench.analyse.audit import FOREIGN_LIMIT_PCT
+from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.experiment.columns import readable
 from restbench.experiment.statistics import t_interval
 from restbench.store.microbench_records import BreakEven, Microbench, Score, Verdict

@@ -5,11 +5,48 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from restbench.store.cell_folder import CellFolder
+from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or its trials.
 BEGUN = ("manifest.json", "trials.sqlite")
+
+
+@dataclass(frozen=True)
+class CellFolder:
+    """The raw files of one measurement of one cell."""
+
+    path: Path
+
+    @property
+    def window_record(self) -> Path:
+        """`window.json`: a LongWindow; written last, so a folder without it holds no result."""
+        return self.path / "window.json"
+
+    @property
+    def samples(self) -> Path:
+        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
+        return self.path / "samples.jtl"
+
+    @property
+    def sar_binary(self) -> Path:
+        """What `sar -o` wrote."""
+        return self.path / "sar.bin"
+
+    @property
+    def sar_json(self) -> Path:
+        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+        return self.path / "sar.json"
+
+    @property
+    def pidstat(self) -> Path:
+        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
+        return self.path / "pidstat.txt"
+
+    @property
+    def metrics(self) -> Path:
+        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
+        return self.path / "metrics.jsonl"
 
 
 @dataclass(frozen=True)
@@ -143,9 +180,10 @@ class RunFolder:
         """The folder with `body-rest.json` and `rows.json` of a complexity level."""
         return self.path / "payloads" / complexity
 
-    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+    def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""
-        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+        levels = [each for each in group if each != "checkout"]
+        return self.path / "services" / "-".join([f"block-{block}", *levels])
 
     def program_log(self, block: int, cell_id: str) -> Path:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""

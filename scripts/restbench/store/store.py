@@ -16,6 +16,7 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
     Spent,
+    proof_key,
 )
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
@@ -23,13 +24,13 @@ from restbench.machine import storage
 from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
+from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
 MICROBENCHES = RESULTS / "microbench"
-LIMIT = RESULTS / "limit.json"
 EXPERIMENTS = ROOT / "scripts" / "experiments"
 
 
@@ -137,6 +138,15 @@ class Run(RunFolder):
         except (TypeError, ValueError) as error:
             raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
 
+    def keep_proof(self, proven: Proof) -> None:
+        """Write it beside the others: of several looks (a block, an attempt, a run that went on)
+        the first that denies it, else the last."""
+        kept = {proof_key(each): each for each in self.proofs()}
+        known = kept.get(proof_key(proven))
+        if known is None or known.does is not False:
+            kept[proof_key(proven)] = proven
+        write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
+
 
 def _lines_of(path: Path, kind: type[M]) -> list[M]:
     """A record a line; none where there is no such file."""
@@ -149,15 +159,11 @@ def _lines_of(path: Path, kind: type[M]) -> list[M]:
         raise Unreadable(f"{path}: not its lines: {_MEND}") from error
 
 
-def require_room(wanted_bytes: float, largest_bytes: float, results: Path = RESULTS) -> None:
-    """StorageProblem where the folder of all runs cannot be written to, or has no room for so much.
-
-    `largest_bytes` is the size of the largest single file.
-    """
+def require_room(results: Path = RESULTS) -> None:
+    """StorageProblem where the folder of all runs cannot be written to, or has no room for one."""
     with storage.writing(results):
         results.mkdir(parents=True, exist_ok=True)
-    storage.require_written(results)
-    storage.require_room(results, wanted_bytes, largest_bytes)
+    storage.require_room(results)
 
 
 def create_run(name: str, results: Path = RESULTS) -> Run:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..workload import Body, InvalidRequestError, Loop
-from .operands import Matrix, Operands
+from ..workload import Body, InvalidRequestError, ParallelLoop
+from .request import Matrix, MatrixRequest
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 FLOAT64_EXACT_BELOW = 2**53
@@ -19,7 +19,7 @@ FLOAT64_EXACT_BELOW = 2**53
 Operand = NDArray[Any]
 
 
-def multiply(operands: Operands, loop: Loop) -> Matrix:
+def multiply(operands: MatrixRequest, loop: ParallelLoop) -> Matrix:
     """left (rows x inner) times right (inner x columns); error 006 if an element does not fit."""
     left, right = operands.left, operands.right
     body, dtype = BODIES[operands.kernel](operands)
@@ -29,17 +29,17 @@ def multiply(operands: Operands, loop: Loop) -> Matrix:
     return product
 
 
-def _for_tasks(operand: Matrix, dtype: type, loop: Loop) -> Operand:
+def _for_tasks(operand: Matrix, dtype: type, loop: ParallelLoop) -> Operand:
     shared = loop.array(operand.shape, dtype)
     shared[...] = operand
     return shared
 
 
-def _loops(_operands: Operands) -> tuple[Body, type]:
+def _loops(_operands: MatrixRequest) -> tuple[Body, type]:
     return multiply_by_loops, np.int64
 
 
-def _native(operands: Operands) -> tuple[Body, type]:
+def _native(operands: MatrixRequest) -> tuple[Body, type]:
     """The fastest arithmetic in which no partial sum, in whatever order, can be wrong.
 
     What reading has shown usually decides; to look for the largest elements takes as long as a
@@ -63,7 +63,7 @@ def _largest(matrix: Matrix) -> int:
 
 _DOES_NOT_FIT = "rows[{}][{}]: the product's element does not fit 64 bits"
 
-BODIES: dict[str, Callable[[Operands], tuple[Body, type]]] = {
+BODIES: dict[str, Callable[[MatrixRequest], tuple[Body, type]]] = {
     "loops": _loops,
     "native": _native,
 }

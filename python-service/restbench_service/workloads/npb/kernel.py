@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from ..workload import Loop
+from ..workload import ParallelLoop
 
 Class = TypeVar("Class")
 Input = TypeVar("Input")
@@ -49,5 +49,5 @@ class Kernel(Protocol[Class, Input]):
     def generate(self, size: Class) -> Input:
         """The input in ordinary memory, which no run changes."""
 
-    def run(self, size: Class, given: Input | None, loop: Loop) -> Outcome:
+    def run(self, size: Class, given: Input | None, loop: ParallelLoop) -> Outcome:
         """Compute and verify; without a given input one is built."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from ..workload import CpuBound, Loop
+from ..workload import ParallelLoop, Workload
 from .input_cache import OF_THIS_PROCESS
 from .kernel import Kernel, Outcome
 from .kernels import KERNELS
@@ -31,12 +31,11 @@ class NpbResult:
 
 
 @dataclass(frozen=True)
-class NpbWorkload(CpuBound):
+class NpbWorkload(Workload[NpbRequest, NpbResult]):
     """A process keeps inputs of up to `cache_bytes` for requests that do not want their own."""
 
     kernel_name: str
     cache_bytes: int
-    takes_single_units = True  # a unit is a block of planes, rows or keys
     holds_memory = True
 
     @property
@@ -62,7 +61,7 @@ class NpbWorkload(CpuBound):
         """See Workload."""
         return f"class: {value.class_name}"
 
-    def compute(self, value: NpbRequest, loop: Loop) -> NpbResult:
+    def compute(self, value: NpbRequest, loop: ParallelLoop) -> NpbResult:
         """Whether the result is verified is part of it."""
         began = perf_counter()
         given = None if value.generate else self._cached(value)

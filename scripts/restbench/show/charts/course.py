@@ -38,7 +38,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         "with more users than cores requests wait whatever the technique."
     )
     return Chart(
-        name="stages",
+        name="stages-shares",
         title="Where the time of a request goes",
         caption=caption,
         description=" ".join([caption, *(_told(*each) for each in panels.items())]),
@@ -130,7 +130,7 @@ def windows(series: Sequence[SeriesEntry], cells: Sequence[Cell]) -> Chart | Non
         f"Each is shown in at most {_MOST_STEPS} steps."
     )
     return Chart(
-        name="series",
+        name="series-course",
         title="The long windows over time",
         caption=caption,
         description=f"{caption} {len(panels)} panels: {'; '.join(panels)}.",

@@ -43,7 +43,7 @@ def claims(entries: Sequence[ClaimEntry]) -> Chart | None:
     if not parts:
         return None
     return forest.chart(
-        "claims",
+        "claims-ratios",
         "The claims that were decided",
         "Each ratio with its 95 % interval; the band is the margin within which a difference does "
         "not count. A line a claim, a mark a ratio that decides it. Hollow: no interval.",

@@ -25,11 +25,14 @@ _BEST_COLUMN, _PLACES = "best, /s", "size · users"
 #: Numbers on the first two are written in ON_STRONG.
 _STRONG = 2
 _ROW_PX, _LINE_PX = 21, 12
-_TOOLTIP = ("Technique", "Size and users", "Throughput, /s", "Of the best", "Warnings")
+#: A smaller share is written in one significant digit.
+_SMALL = 0.095
+_TOOLTIP = ("Technique", "Size and users", "Throughput, /s", "Of the best", "Notes")
 _CAPTION = (
     "Throughput over that of the best technique of the same size and users: 0.50 is half of it. "
-    "Filled: shown by the run's blocks, ≈ as good as the best within 5 %. Hollow: the difference "
-    "from the best is not shown, or one block tells no interval. A dot: not measured."
+    "Filled: shown by the run's blocks; ≈ is as good as the best within 5 %. Outlined: the "
+    "difference from the first is not shown, or one block tells no interval; ? has no block with "
+    "the first. A dot: not measured; wrong: its answers were."
 )
 
 
@@ -99,7 +102,7 @@ def _panel(name: str, groups: Sequence[Sequence[Row]], leaders: Sequence[Leader]
     base = theme.base(tiles, can_hide=False).encode(
         x=_techniques(techniques), y=_places([group[0].cell for group in groups])
     )
-    boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1, cornerRadius=2)
+    boxes = base.transform_filter("isValid(datum.edge)").mark_rect(strokeWidth=1.5, cornerRadius=2)
     boxes = boxes.encode(
         fill=alt.Fill("fill:N").scale(None),
         stroke=alt.Stroke("edge:N").scale(None),
@@ -160,23 +163,22 @@ def _tile(row: Row, led: Leader | None) -> dict[str, Any]:
     value = row.value("throughput_per_s")
     place, name = _place(row.cell), row.cell.strategy
     if value is None or led is None:
-        return _written(place, name, "·")
+        return _written(place, name, "wrong" if "wrong-answers" in row.flags else "·")
     share, text, is_shown = _standing(row.cell, led)
-    number = next(n for n, least in enumerate(CLASSES) if share >= least)
+    number = next((n for n, least in enumerate(CLASSES) if share and share >= least), -1)
     low, high = row.ends("throughput_per_s")
     ends = f" [{readable(low)}, {readable(high)}]" if low is not None else ", no interval"
     edge = theme.RAMP[number]
     return _written(place, name, text) | {
         "cell": row.cell.id,
-        "edge": edge if is_shown else theme.SOFT,
+        "edge": edge,
         "fill": edge if is_shown else theme.PAPER,
-        "is_shown": is_shown,
         "ink": theme.ON_STRONG if is_shown and number < _STRONG else theme.INK,
         "Technique": study.technique(row.cell),
         "Size and users": place,
         "Throughput, /s": f"{readable(value)}{ends}",
         "Of the best": _against(row.cell, led),
-        "Warnings": ", ".join(map(str, row.warnings)) or "none",
+        "Notes": ", ".join(study.marks(row).values()) or "none",
     }
 
 
@@ -184,17 +186,19 @@ def _written(place: str, technique: str, text: str) -> dict[str, Any]:
     return {"place": place, "technique": technique, "text": text, "ink": theme.SOFT}
 
 
-def _standing(cell: Cell, led: Leader) -> tuple[float, str, bool]:
-    """The share of the best, how it is written, and whether the run's blocks show the standing."""
+def _standing(cell: Cell, led: Leader) -> tuple[float | None, str, bool]:
+    """The share of the best, how it is written, and whether the run's blocks show the standing;
+    no share where no block has measured both."""
     if cell == led.best:
         tied = [each for other, each in led.others if other in led.tied]
-        is_shown = all(map(_is_same, tied))
-        return 1.0, "best" if is_shown else "first", is_shown
-    found = next(each for other, each in led.others if other == cell)
-    share = 1 / (found.estimate or 1.0)
-    if cell not in led.tied:
-        return share, f"{share:.2f}", True
-    return share, f"≈ {share:.2f}" if _is_same(found) else f"{share:.2f}", _is_same(found)
+        is_shown = bool(led.others) and all(map(_is_same, tied))
+        return 1.0, "best" if is_shown else "first" if led.others else "only", is_shown
+    found = dict(led.others).get(cell)
+    if found is None or found.estimate is None:
+        return None, "?", False
+    share, is_same = 1 / found.estimate, _is_same(found)
+    text = f"{share:.2f}" if share >= _SMALL else f"{share:.1g}"
+    return share, "≈ " * is_same + text, is_same or cell not in led.tied
 
 
 def _is_same(found: Comparison) -> bool:
@@ -202,12 +206,14 @@ def _is_same(found: Comparison) -> bool:
 
 
 def _against(cell: Cell, led: Leader) -> str:
-    for other, found in led.others:
-        if other == cell:
-            ratio, share = found.ratio, 1 / (found.estimate or 1.0)
-            ends = f" [{1 / ratio.high:.3f}, {1 / ratio.low:.3f}]" if ratio else ", no interval"
-            return f"{share:.3f}{ends} of {study.technique(led.best)}"
-    return f"it is the first: {led.text}"
+    if cell == led.best:
+        return f"it is the first: {led.text}"
+    found = dict(led.others).get(cell)
+    if found is None or found.estimate is None:
+        return (found and found.lack) or "no ratio"
+    ratio, share = found.ratio, 1 / found.estimate
+    ends = f" [{1 / ratio.high:.3f}, {1 / ratio.low:.3f}]" if ratio else ", no interval"
+    return f"{share:.3f}{ends} of {study.technique(led.best)}"
 
 
 def _throughput(led: Leader, groups: Sequence[Sequence[Row]]) -> str:

@@ -106,7 +106,7 @@ def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bo
                 Line(technique, techniques.index(technique), _points(technique, by_cores))
                 for technique, by_cores in panel.items()
             ),
-            tuple(sorted({float(cores) for by_cores in panel.values() for cores in by_cores})),
+            tuple(sorted({cores for by_cores in panel.values() for cores in by_cores})),
         )
         for kernel, panel in samples.items()
     ]

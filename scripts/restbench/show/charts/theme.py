@@ -46,6 +46,7 @@ _VEGA_LITE = LIBRARY["vega-lite"].rpartition(".")[0]
 _SVG_WIDTH_PX, _PANEL_LEAST_PX = 700, 60
 #: Where a narrower panel has other labels, what axes take changes once more.
 _PASSES = 2
+_MANY_POWERS = 1e3
 _CLIP = re.compile(r"\bclip\d+\b")
 _CAPTION_CHARACTERS, _TITLE_CHARACTERS = 112, 84
 
@@ -184,9 +185,10 @@ def series_scales(series: Mapping[str, int]) -> tuple[alt.Stroke, alt.Shape]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten that lie between two values above 0."""
+    """1, 2 and 5 times the powers of ten between two values above 0; of many powers 1 alone."""
+    steps = (1, 2, 5) if high < _MANY_POWERS * low else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    ticks = [float(f"{step}e{power}") for power in powers for step in (1, 2, 5)]
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
     return [tick for tick in ticks if low <= tick <= high]
 
 

@@ -4,7 +4,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..kernel import Outcome
 from .classes import CLASSES, INNER_STEPS, GradientClass
 from .matrix import PRODUCTS_AT_ONCE, SparseMatrix, build_matrix, most_entries
@@ -39,7 +39,7 @@ class ConjugateGradient:
         """The matrix."""
         return build_matrix(size)
 
-    def run(self, size: GradientClass, given: SparseMatrix | None, loop: Loop) -> Outcome:
+    def run(self, size: GradientClass, given: SparseMatrix | None, loop: ParallelLoop) -> Outcome:
         """zeta does not notice skipped inner steps, so products are counted as well."""
         solver = Solver(given or build_matrix(size), loop)
         _iteration(solver, size, np.ones(size.rows))

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..blocks import block_count, lines_of
 from .matrix import SparseMatrix
 
@@ -19,7 +19,7 @@ ROWS_AT_ONCE = 1024
 class Solver:
     """A matrix where the tasks of a loop can read it. `products` counts those with it."""
 
-    def __init__(self, matrix: SparseMatrix, loop: Loop) -> None:
+    def __init__(self, matrix: SparseMatrix, loop: ParallelLoop) -> None:
         """The matrix is copied."""
         self._loop = loop
         self._matrix = [_for_tasks(part, loop) for part in matrix]
@@ -68,7 +68,7 @@ def multiply(start: int, stop: int, blocks: int, *arrays: Any) -> None:
         np.add.reduceat(terms, starts[:-1] - starts[0], out=product[row:end])
 
 
-def _for_tasks(part: NDArray[Any], loop: Loop) -> NDArray[Any]:
+def _for_tasks(part: NDArray[Any], loop: ParallelLoop) -> NDArray[Any]:
     shared = loop.array(part.shape, part.dtype)
     shared[...] = part
     return shared

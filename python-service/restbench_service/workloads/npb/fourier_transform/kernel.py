@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..blocks import block_count
 from ..kernel import Outcome
 from . import passes
@@ -46,7 +46,7 @@ class FourierTransform:
         passes.fill(0, 1, 1, size.seed, field)
         return field
 
-    def run(self, size: TransformClass, given: Field | None, loop: Loop) -> Outcome:
+    def run(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> Outcome:
         """Every checksum is verified. Only the transform before the timed region is left out."""
         solver = _Solver(size, given, loop)
         solver.begin()
@@ -60,7 +60,7 @@ class FourierTransform:
 
 
 class _Solver:
-    def __init__(self, size: TransformClass, given: Field | None, loop: Loop) -> None:
+    def __init__(self, size: TransformClass, given: Field | None, loop: ParallelLoop) -> None:
         self._size, self._given, self._loop = size, given, loop
         shape = (size.nz, size.ny, size.nx)
         self._waves = loop.array(shape, np.complex128)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from .. import random_numbers
 from ..kernel import Outcome
 from .classes import CHECKS, CLASSES, ITERATIONS, SortClass
@@ -41,7 +41,7 @@ class IntegerSort:
         _make_keys(size, keys)
         return keys
 
-    def run(self, size: SortClass, given: Integers | None, loop: Loop) -> Outcome:
+    def run(self, size: SortClass, given: Integers | None, loop: ParallelLoop) -> Outcome:
         """All checks counted; verified when none failed."""
         ranking = Ranking(size.keys, size.key_range, loop)
         if given is None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..blocks import lines_of
 
 Integers = NDArray[np.int64]
@@ -17,7 +17,7 @@ KEYS_A_HISTOGRAM = 2**18
 class Ranking:
     """The memory of one run's rankings."""
 
-    def __init__(self, keys: int, key_range: int, loop: Loop) -> None:
+    def __init__(self, keys: int, key_range: int, loop: ParallelLoop) -> None:
         """`keys` and `key_range` are powers of two."""
         self._loop = loop
         self._blocks = histogram_count(keys)

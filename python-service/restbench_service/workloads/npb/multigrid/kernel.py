@@ -2,7 +2,7 @@
 
 from time import perf_counter
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..kernel import Outcome
 from .charges import CHARGES, Charges, find_charges, search_bytes
 from .classes import CLASSES, GridClass
@@ -41,7 +41,7 @@ class Multigrid:
         """The charges."""
         return find_charges(size)
 
-    def run(self, size: GridClass, given: Charges | None, loop: Loop) -> Outcome:
+    def run(self, size: GridClass, given: Charges | None, loop: ParallelLoop) -> Outcome:
         """The norm after the iterations that the class says."""
         charges = given or find_charges(size)
         solver = Solver(size, loop)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workload import Loop
+from ...workload import ParallelLoop
 from ..blocks import block_count
 from . import stencils
 from .charges import Charges
@@ -25,7 +25,7 @@ def level_points(size: GridClass) -> list[int]:
 class Solver:
     """The grids of one run. Level k has 2**k points an axis; the lists begin with level 1."""
 
-    def __init__(self, size: GridClass, loop: Loop) -> None:
+    def __init__(self, size: GridClass, loop: ParallelLoop) -> None:
         """Memory only; begin() gives it values."""
         self._size, self._loop = size, loop
         sides = [points + 2 for points in level_points(size)]

@@ -138,7 +138,7 @@ public final class Exchange implements Opened {
             try {
                 return end(
                         thrown == null
-                                ? Reply.product(product, ServerTiming.of(job.clock()))
+                                ? Reply.answer(product, job.clock().serverTiming())
                                 : Errors.reply(thrown, () -> workload.codec().identify(whole)));
             } catch (Throwable failed) { // nobody else would answer
                 return end(Errors.reply(failed, () -> null));

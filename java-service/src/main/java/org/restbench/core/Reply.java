@@ -49,7 +49,7 @@ public final class Reply implements Opened {
         return new Reply(200, headers(contentType, policy), body);
     }
 
-    static Reply product(byte[] body, String serverTiming) {
+    static Reply answer(byte[] body, String serverTiming) {
         return new Reply(200, with("Server-Timing", serverTiming), body);
     }
 

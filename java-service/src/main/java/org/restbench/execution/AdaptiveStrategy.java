@@ -144,7 +144,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
     }
 
     private <I, O> I decode(Job<I, O> job) {
-        I input = job.decode();
+        I input = job.decode(Loops.IN_ORDER);
         bytes.learn(job.workload().name(), job.bodyBytes(), job.clock().parseNanos());
         return input;
     }

@@ -29,7 +29,7 @@ final class ForkJoin implements Loops {
     public RequestLoop open(Job<?, ?> job) {
         return (units, unitsPerTask, body) -> {
             Tasks.Failure failure = new Tasks.Failure(); // the pool would throw a copy of it
-            Runnable loop = () -> IntStream.range(0, Tasks.count(units, unitsPerTask))
+            Runnable loop = () -> IntStream.range(0, new ParallelLoop.Size(units, unitsPerTask).tasks())
                     .parallel()
                     .forEach(task -> failure.keep(() -> run(task, units, unitsPerTask, body)));
             Tasks.runAll(pool, List.of(loop));

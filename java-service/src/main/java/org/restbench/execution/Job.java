@@ -25,8 +25,6 @@ public final class Job<I, O> {
     private final WorkLimits limits;
     private final BooleanSupplier isWanted;
     private final StageClock clock = new StageClock();
-    private boolean hasThreadLimit;
-    private long threads;
 
     /**
      * Starts its clock.
@@ -73,19 +71,20 @@ public final class Job<I, O> {
     /**
      * The first stage. What computing and encoding will hold is reserved in it.
      *
+     * @param loops that it will compute with
      * @throws AbandonedException where nobody waits for the answer any more
+     * @throws org.restbench.memory.MemoryRefused 010 where there never is the memory to compute in; 008, after 011,
+     *     where it is not there now
      * @throws InvalidRequest with the contract's code, at last 011
-     * @throws org.restbench.memory.MemoryRefused where there is no memory to compute in
      */
-    I decode() {
+    I decode(Loops loops) {
         requireWanted();
         return clock.parse(() -> {
             I input = codec.decode(body, query, memory);
-            Workload.Bound bound = workload.bound(input);
-            hasThreadLimit = bound != Workload.Bound.MEMORY;
-            long operations = workload.operations(input);
-            limits.requireOperations(bound, operations, () -> codec.identify(body));
-            memory.grow(workload.workingBytes(input));
+            long neededBytes = workload.workingBytes(input);
+            memory.requirePossible(neededBytes);
+            limits.require(workload, input, loops, () -> codec.identify(body));
+            memory.grow(neededBytes);
             return input;
         });
     }
@@ -111,19 +110,6 @@ public final class Job<I, O> {
 
     /** The three stages on the current thread. */
     byte[] run(Loops loops) {
-        return finish(decode(), loops);
-    }
-
-    /**
-     * Counts threads that a loop is about to make for this request.
-     *
-     * @throws InvalidRequest 011 where they are more than one request may have; work that is bounded by its memory may
-     *     have any number
-     */
-    void requireThreads(long more) {
-        threads += more;
-        if (hasThreadLimit) {
-            WorkLimits.require("threads", threads, limits.maxRequestThreads(), () -> codec.identify(body));
-        }
+        return finish(decode(loops), loops);
     }
 }

@@ -1,5 +1,6 @@
 package org.restbench.execution;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.restbench.workload.ParallelLoop;
@@ -17,6 +18,11 @@ interface Loops extends ExecutionStrategy {
         /** Ends the request's own threads. */
         @Override
         default void close() {}
+    }
+
+    /** Threads that are made for a request with these loops. */
+    default long threads(List<ParallelLoop.Size> loops) {
+        return 0;
     }
 
     RequestLoop open(Job<?, ?> job);

@@ -33,7 +33,7 @@ final class PipelineStrategy implements ExecutionStrategy {
         CompletableFuture<byte[]> answer = new CompletableFuture<>();
         Workers second = job.workload().isBlocking() ? blocking() : computing;
         decoding.handOver(answer, () -> {
-            I input = job.decode();
+            I input = job.decode(Loops.IN_ORDER);
             second.handOver(answer, () -> {
                 O output = job.compute(input, Loops.IN_ORDER);
                 encoding.handOver(answer, () -> answer.complete(job.encode(output)));

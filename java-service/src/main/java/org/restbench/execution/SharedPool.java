@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.restbench.workload.ParallelLoop;
 
 /** One pool for the whole service, a thread a core; a loop is cut into as many contiguous blocks of whole tasks. */
 final class SharedPool implements Loops {
@@ -18,7 +19,7 @@ final class SharedPool implements Loops {
     @Override
     public RequestLoop open(Job<?, ?> job) {
         return (units, unitsPerTask, body) -> {
-            long tasks = Tasks.count(units, unitsPerTask);
+            long tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
             int blocks = (int) Math.min(threads, tasks);
             List<Runnable> work = new ArrayList<>(blocks);
             for (int block = 0; block < blocks; block++) {

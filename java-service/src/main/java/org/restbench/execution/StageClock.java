@@ -36,20 +36,32 @@ public final class StageClock {
         return result;
     }
 
-    /** From its start to the end of the last stage, without the stages: waiting for whatever runs a stage. */
-    public long queueNanos() {
-        return serializedNanos - startedNanos - parseNanos - computeNanos - serializeNanos;
-    }
-
-    public long parseNanos() {
+    long parseNanos() {
         return parseNanos;
     }
 
-    public long computeNanos() {
+    long computeNanos() {
         return computeNanos;
     }
 
-    public long serializeNanos() {
-        return serializeNanos;
+    /**
+     * As the header has it; {@code queue} is from its start to the end of the last stage, without the stages: waiting
+     * for whatever runs a stage.
+     */
+    public String serverTiming() {
+        StringBuilder header = new StringBuilder(96);
+        append(header, "queue", serializedNanos - startedNanos - parseNanos - computeNanos - serializeNanos);
+        append(header.append(", "), "parse", parseNanos);
+        append(header.append(", "), "compute", computeNanos);
+        append(header.append(", "), "serialize", serializeNanos);
+        return header.toString();
+    }
+
+    /** {@code name;dur=1.234}: milliseconds, rounded to three decimals. */
+    private static void append(StringBuilder header, String name, long nanos) {
+        long micros = (nanos + 500) / 1000;
+        header.append(name).append(";dur=").append(micros / 1000).append('.');
+        String decimals = Long.toString(1000 + micros % 1000);
+        header.append(decimals, 1, 4);
     }
 }

@@ -37,11 +37,6 @@ final class Tasks {
         return work -> new Thread(work, prefix + made.incrementAndGet());
     }
 
-    /** How many tasks of {@code unitsPerTask} units it takes. */
-    static int count(int units, int unitsPerTask) {
-        return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
-    }
-
     /** One task of the loop. */
     static void run(int task, int units, int unitsPerTask, ParallelLoop.Body body) {
         body.run((int) ((long) task * unitsPerTask), (int) Math.min(units, (task + 1L) * unitsPerTask));
@@ -53,7 +48,7 @@ final class Tasks {
      * @param atOnce tasks that exist at once
      */
     static void runAll(ExecutorService executor, int atOnce, int units, int unitsPerTask, ParallelLoop.Body body) {
-        int tasks = count(units, unitsPerTask);
+        int tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
         for (int from = 0; from < tasks; from += atOnce) {
             int to = Math.min(tasks, from + atOnce);
             List<Runnable> now = new ArrayList<>(to - from);

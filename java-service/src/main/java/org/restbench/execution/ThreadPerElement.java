@@ -1,14 +1,21 @@
 package org.restbench.execution;
 
+import java.util.List;
+import org.restbench.workload.ParallelLoop;
+
 /**
  * What the study's published prototype does under the name of M: a new thread for each single unit, joined before the
  * next is started. No two ever run together.
  */
 record ThreadPerElement() implements Loops {
     @Override
+    public long threads(List<ParallelLoop.Size> loops) {
+        return loops.stream().mapToLong(ParallelLoop.Size::units).sum();
+    }
+
+    @Override
     public RequestLoop open(Job<?, ?> job) {
         return (units, unitsPerTask, body) -> {
-            job.requireThreads(units);
             for (int unit = 0; unit < units; unit++) {
                 int from = unit;
                 Tasks.Failure failure = new Tasks.Failure();

@@ -1,7 +1,9 @@
 package org.restbench.execution;
 
+import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.restbench.workload.ParallelLoop;
 
 /** The study's M: a fixed pool made for the request and ended with it, a task each {@code unitsPerTask} units. */
 record ThreadPool(ThreadBudget budget) implements Loops {
@@ -12,28 +14,33 @@ record ThreadPool(ThreadBudget budget) implements Loops {
     private static final int END_SECONDS = 60;
 
     @Override
+    public long threads(List<ParallelLoop.Size> loops) {
+        return loops.isEmpty() ? 0 : threads(loops.get(0));
+    }
+
+    private static int threads(ParallelLoop.Size first) {
+        return Math.min(first.tasks(), MOST_THREADS);
+    }
+
+    @Override
     public RequestLoop open(Job<?, ?> job) {
-        return new PoolOfRequest(job, budget);
+        return new PoolOfRequest(budget);
     }
 
     /** As many threads as the first loop has tasks; later loops use the same. */
     private static final class PoolOfRequest implements RequestLoop {
-        private final Job<?, ?> job;
         private final ThreadBudget budget;
         private int threads;
         private ExecutorService pool;
 
-        PoolOfRequest(Job<?, ?> job, ThreadBudget budget) {
-            this.job = job;
+        PoolOfRequest(ThreadBudget budget) {
             this.budget = budget;
         }
 
         @Override
         public void forEach(int units, int unitsPerTask, Body body) {
             if (pool == null) {
-                int wanted = Math.min(Tasks.count(units, unitsPerTask), MOST_THREADS);
-                job.requireThreads(wanted);
-                threads = budget.take(wanted);
+                threads = budget.take(threads(new ParallelLoop.Size(units, unitsPerTask)));
                 pool = Executors.newFixedThreadPool(threads, Tasks.threads("thread-pool-"));
             }
             Tasks.runAll(pool, Tasks.MOST_AT_ONCE, units, unitsPerTask, body);

@@ -1,8 +1,10 @@
 package org.restbench.execution;
 
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.restbench.workload.ParallelLoop;
 
 /**
  * A virtual thread each {@code unitsPerTask} units, on Java 21 and later. The service is compiled for 17, so this is
@@ -23,10 +25,14 @@ record VirtualThreads(ExecutorService threads, ThreadBudget budget) implements L
     }
 
     @Override
+    public long threads(List<ParallelLoop.Size> loops) {
+        return loops.stream().mapToLong(ParallelLoop.Size::tasks).sum();
+    }
+
+    @Override
     public RequestLoop open(Job<?, ?> job) {
         return (units, unitsPerTask, body) -> {
-            int tasks = Tasks.count(units, unitsPerTask);
-            job.requireThreads(tasks);
+            int tasks = new ParallelLoop.Size(units, unitsPerTask).tasks();
             int atOnce = budget.take(Math.min(tasks, Tasks.MOST_AT_ONCE));
             try {
                 Tasks.runAll(threads, atOnce, units, unitsPerTask, body);

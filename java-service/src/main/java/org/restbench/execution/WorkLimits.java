@@ -3,6 +3,7 @@ package org.restbench.execution;
 import java.util.function.Supplier;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
+import org.restbench.workload.Workload;
 import org.restbench.workload.Workload.Bound;
 
 /**
@@ -16,14 +17,17 @@ public record WorkLimits(long maxLoopOperations, long maxOperations, long maxReq
     /** For work that is not a client's. */
     public static final WorkLimits NONE = new WorkLimits(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
-    /** @throws InvalidRequest 011 where there are more operations than its bound allows */
-    void requireOperations(Bound bound, long operations, Supplier<RequestId> id) {
+    /** @throws InvalidRequest 011 where there are more operations, or threads for the request's loops */
+    <I> void require(Workload<I, ?> workload, I input, Loops loops, Supplier<RequestId> id) {
+        Bound bound = workload.bound(input);
         if (bound != Bound.MEMORY) {
-            require("operations", operations, bound == Bound.OPERATIONS ? maxOperations : maxLoopOperations, id);
+            long limit = bound == Bound.OPERATIONS ? maxOperations : maxLoopOperations;
+            require("operations", workload.operations(input), limit, id);
+            require("threads", loops.threads(workload.loops(input)), maxRequestThreads, id);
         }
     }
 
-    static void require(String what, long number, long limit, Supplier<RequestId> id) {
+    private static void require(String what, long number, long limit, Supplier<RequestId> id) {
         if (number > limit) {
             throw new InvalidRequest("011", what + ": " + number + ", the limit is " + limit, id.get());
         }

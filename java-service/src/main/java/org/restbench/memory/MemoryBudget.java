@@ -60,6 +60,13 @@ public final class MemoryBudget {
             return heldBytes;
         }
 
+        /** @throws MemoryRefused where so much more would not fit into an idle service either */
+        public synchronized void requirePossible(long bytes) {
+            if (bytes > totalBytes - heldBytes) {
+                throw MemoryRefused.never(bytes + heldBytes, totalBytes);
+            }
+        }
+
         /**
          * Takes more.
          *
@@ -69,9 +76,7 @@ public final class MemoryBudget {
             if (closed) {
                 throw new IllegalStateException("memory was asked for after its request was over");
             }
-            if (bytes > totalBytes - heldBytes) {
-                throw MemoryRefused.never(bytes + heldBytes, totalBytes);
-            }
+            requirePossible(bytes);
             if (!take(bytes)) {
                 giveUpKept.run();
                 if (!take(bytes)) {

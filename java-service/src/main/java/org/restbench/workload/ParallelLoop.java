@@ -12,6 +12,14 @@ public interface ParallelLoop {
         void run(int from, int to);
     }
 
+    /** How large a loop is, as {@link #forEach} has it. */
+    record Size(int units, int unitsPerTask) {
+        /** How many tasks of the natural grain it is cut into. */
+        public int tasks() {
+            return (int) (((long) units + unitsPerTask - 1) / unitsPerTask);
+        }
+    }
+
     /**
      * Runs the body over all units from 0, each exactly once, and returns when all are done. What a body writes is
      * visible to the caller afterwards. An exception of a body is thrown on to the caller once no body runs any more.

@@ -1,5 +1,7 @@
 package org.restbench.workload;
 
+import java.util.List;
+
 /**
  * Business logic: from an input to an output. One object for the life of the service, used by many threads at once. It
  * knows nothing of bytes on the wire, threads, or the memory of others: where it has independent work it asks for a
@@ -33,6 +35,11 @@ public interface Workload<I, O> extends AutoCloseable {
         return Bound.OPERATIONS;
     }
 
+    /** The loops that compute will run, for the limit of threads; none where memory bounds the work. */
+    default List<ParallelLoop.Size> loops(I input) {
+        return List.of();
+    }
+
     /** Bytes of memory that computing and encoding hold beside the body and the input, at most. */
     long workingBytes(I input);
 
@@ -57,11 +64,6 @@ public interface Workload<I, O> extends AutoCloseable {
 
     /** Gets ready what compute needs, before the first request. */
     default void open() {}
-
-    /** Whether it can answer now. */
-    default boolean isReady() {
-        return true;
-    }
 
     /** Gives back what it holds, after the last request. */
     @Override

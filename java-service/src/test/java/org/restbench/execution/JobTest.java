@@ -36,8 +36,12 @@ class JobTest {
     }
 
     private static void decode(long operations, Bound bound, MemoryBudget.Hold memory) {
+        decode(operations, bound, memory, Loops.IN_ORDER);
+    }
+
+    private static void decode(long operations, Bound bound, MemoryBudget.Hold memory, Loops loops) {
         Sized sized = new Sized(operations, bound);
-        new Job<>(new CodedWorkload<>(sized, sized), new byte[0], Query.NONE, memory, LIMITS, () -> true).decode();
+        new Job<>(new CodedWorkload<>(sized, sized), new byte[0], Query.NONE, memory, LIMITS, () -> true).decode(loops);
     }
 
     @Test
@@ -76,6 +80,22 @@ class JobTest {
             assertThatThrownBy(() -> decode(10, Bound.LOOP_OPERATIONS, hold))
                     .isInstanceOfSatisfying(
                             MemoryRefused.class, it -> assertThat(it.never()).isTrue());
+        }
+    }
+
+    @Test
+    void what_never_fits_is_010_before_011_and_too_many_threads_are_011_before_what_does_not_fit_now() {
+        try (MemoryBudget.Hold hold = new MemoryBudget(99).hold(0)) {
+            assertThatThrownBy(() -> decode(11, Bound.LOOP_OPERATIONS, hold))
+                    .isInstanceOfSatisfying(
+                            MemoryRefused.class, it -> assertThat(it.never()).isTrue());
+        }
+        MemoryBudget memory = new MemoryBudget(150);
+        memory.hold(60);
+        try (MemoryBudget.Hold hold = memory.hold(0)) {
+            assertThatThrownBy(() -> decode(10, Bound.LOOP_OPERATIONS, hold, new ThreadPerElement()))
+                    .isInstanceOf(InvalidRequest.class)
+                    .hasMessage("threads: 1, the limit is 0");
         }
     }
 

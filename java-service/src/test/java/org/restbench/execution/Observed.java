@@ -71,6 +71,11 @@ class Observed implements Workload<String, String>, Codec<String, String> {
     }
 
     @Override
+    public List<ParallelLoop.Size> loops(String input) {
+        return List.of(new ParallelLoop.Size(units, unitsPerTask));
+    }
+
+    @Override
     public String decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         stages.put("parse", Thread.currentThread());
         return "input";

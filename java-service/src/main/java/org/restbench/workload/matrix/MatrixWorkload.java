@@ -1,5 +1,6 @@
 package org.restbench.workload.matrix;
 
+import java.util.List;
 import org.restbench.workload.ParallelLoop;
 import org.restbench.workload.Workload;
 
@@ -32,6 +33,11 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     @Override
     public Bound bound(MatrixRequest request) {
         return request.kernel() == Kernel.NATIVE ? Bound.OPERATIONS : Bound.LOOP_OPERATIONS;
+    }
+
+    @Override
+    public List<ParallelLoop.Size> loops(MatrixRequest request) {
+        return new Multiplication(request).loops();
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.restbench.workload.matrix;
 
 import java.math.BigInteger;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.ParallelLoop;
@@ -27,26 +28,35 @@ final class Multiplication {
         this.two = request.two();
     }
 
+    /** That which fills the product, and that which checks it where sums might not fit. */
+    List<ParallelLoop.Size> loops() {
+        int units = (int) request.elements();
+        int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
+        ParallelLoop.Size fill = new ParallelLoop.Size(units, (int) Math.min(units, (long) rows * two.columns()));
+        return request.bitsOfSums() <= Long.SIZE
+                ? List.of(fill)
+                : List.of(fill, new ParallelLoop.Size(units, two.columns()));
+    }
+
     /** @throws InvalidRequest 006 where an element of the product does not fit 64 bits */
     Matrix run(ParallelLoop loop) {
         long[] product = loop.array(one.rows(), two.columns());
-        int units = product.length;
         int bits = request.bitsOfSums();
         Products products = new Products(one, two, product);
         ParallelLoop.Body body = request.kernel() == Kernel.LOOPS
                 ? products::plain
                 : bits <= Integer.SIZE ? products::narrow : products::rowByRow;
-        int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
-        loop.forEach(units, (int) Math.min(units, (long) rows * two.columns()), body);
-        if (bits > Long.SIZE) {
-            requireFits(loop, units);
+        List<ParallelLoop.Size> loops = loops();
+        loop.forEach(loops.get(0).units(), loops.get(0).unitsPerTask(), body);
+        if (loops.size() > 1) {
+            requireFits(loop, loops.get(1));
         }
         return new Matrix(one.rows(), two.columns(), product);
     }
 
-    private void requireFits(ParallelLoop loop, int units) {
+    private void requireFits(ParallelLoop loop, ParallelLoop.Size size) {
         AtomicInteger firstWrapped = new AtomicInteger(NONE);
-        loop.forEach(units, two.columns(), (from, to) -> {
+        loop.forEach(size.units(), size.unitsPerTask(), (from, to) -> {
             for (int unit = from; unit < to && unit < firstWrapped.get(); unit++) {
                 if (!fits(unit)) {
                     firstWrapped.accumulateAndGet(unit, Math::min);

@@ -1,0 +1,127 @@
+"""Trials are taken round by round: what a wrong answer, silence or a lost count costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import numpy as np
+import pytest
+from fixture_run import cell
+
+from restbench.drive import monitor
+from restbench.drive.generator import GeneratorGone
+from restbench.experiment.cell import Cell
+from restbench.experiment.plan import service_group
+from restbench.failures import EnvironmentProblem
+from restbench.schedule import taking, under_load
+from restbench.schedule.block_run import LoadRun
+from restbench.schedule.deployments import Running
+from restbench.schedule.driver import Driver
+from restbench.schedule.pace import Planned
+from restbench.store.trials import Trial, TrialFile
+
+SERIAL, PINNED = cell("java serial low 10"), cell("java pinned low 10")
+
+
+class Block:
+    """As much of a block as its trials ask for."""
+
+    def __init__(self, file: TrialFile) -> None:
+        file.begin(1, "2026-01-01T00:00:00+00:00", {})
+        self.file, self.block, self.cells = file, 1, [SERIAL, PINNED]
+        self.lost: dict[Cell, str] = {}
+        self.notes: list[str] = []
+        self.progress = SimpleNamespace(done=0, cell="", per_s=0.0)
+        self.view = SimpleNamespace(show=lambda _progress: None, note=self.notes.append)
+        self.up = cast(Running, SimpleNamespace(service=object()))
+        self.deployments = SimpleNamespace(up={service_group(SERIAL): self.up})
+
+    def lose(self, which: Cell, kind: str, why: str) -> None:
+        self.lost[which] = f"{kind}: {why}"
+
+
+def trial(which: Cell, wrong: int = 0) -> Trial:
+    return Trial(1, 1, which.id, 10, 0, 1.0, np.full(9, 1_000), wrong=wrong)
+
+
+class Answers:
+    """A driver whose trials come one after the other; an error is raised."""
+
+    def __init__(self, here: Block, *trials: Trial | Exception) -> None:
+        self.here, self.trials = here, iter(trials)
+
+    def trial(self, _planned: Planned) -> Trial:
+        found = next(self.trials)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def again(self, _cell: Cell, _why: str) -> str | None:
+        return None
+
+
+def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
+    """The cells of the trials that the block's file has then."""
+    planned = [Planned("claims", 1, each, "") for each in cells]
+    taking.take_round(cast(Driver, Answers(here, *trials)), planned)
+    return [each.cell for each in here.file.trials()]
+
+
+def test_rule_5_a_wrong_answer_is_the_last_of_its_cell_in_a_block(tmp_path: Path) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    first = take(here, [trial(SERIAL, wrong=2), trial(PINNED)], SERIAL, PINNED)
+    assert first == [SERIAL.id, PINNED.id]
+    assert here.lost == {SERIAL: "wrong: 2 answers were wrong in one trial"}
+    assert take(here, [trial(PINNED)], SERIAL, PINNED)[2:] == [PINNED.id], "the others go on"
+
+
+def test_a_trial_that_says_nothing_is_taken_again(tmp_path: Path) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    assert take(here, [EnvironmentProblem("silent"), trial(SERIAL)], SERIAL) == [SERIAL.id]
+    assert here.lost == {}
+
+
+def test_a_cell_without_an_answer_twice_is_lost_and_the_others_go_on(tmp_path: Path) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    silent = EnvironmentProblem("no answer")
+    assert take(here, [silent, silent, trial(PINNED)], SERIAL, PINNED) == [PINNED.id]
+    assert here.lost == {SERIAL: "failed: no answer"}
+
+
+def test_a_load_generator_that_is_gone_costs_no_cell(tmp_path: Path) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    with pytest.raises(GeneratorGone):
+        take(here, [GeneratorGone("JMeter is gone")], SERIAL)
+    assert here.lost == {}
+
+
+@pytest.mark.parametrize(
+    ("counted", "gap"), [(1_000, None), (999, None), (1_010, 10 / 1_010), (990, 10 / 990)]
+)
+def test_rule_10_both_sides_counts_differ_in_either_direction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: int, gap: float | None
+) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    key = (service_group(SERIAL), SERIAL.strategy)
+    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: 500.0 + counted)
+    under_load._check_counts(cast(LoadRun, here), {key: (here.up, 500.0)})
+    (known,) = here.file.blocks()
+    assert known.facts["count_gap"] == ({} if gap is None else {SERIAL.id: pytest.approx(gap)})
+    assert len(here.notes) == (gap is not None)
+
+
+def test_a_service_that_was_started_anew_began_to_count_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    key = (service_group(SERIAL), SERIAL.strategy)
+    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: 3.0)
+    earlier = cast(Running, SimpleNamespace(service=object()))
+    under_load._check_counts(cast(LoadRun, here), {key: (earlier, 500.0)})
+    assert here.file.blocks()[0].facts["count_gap"] == {}
