@@ -37,10 +37,13 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup bench chaos bench-limit bench-growth microbench plan calibrate report serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
+
+# `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
+services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
 
 setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
@@ -55,6 +58,9 @@ plan: $(VENV) ## print the cells, their groups and the time, start nothing (PROF
 
 report: $(VENV) ## make a run's tables, figures and page again from its raw data (RUN=latest)
 	@$(BIN)/restbench report $(RUN)
+
+browse: $(VENV) ## write results/index.html: all runs as one page, filtered, over time, side by side
+	@$(BIN)/restbench browse
 
 serve: $(VENV) $(JAR) $(filter nginx,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services on 127.0.0.1 and print curl lines (FRONT=nginx, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
 	@$(BIN)/restbench serve $(if $(FRONT),--front $(FRONT))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
-from .process import allow_descriptors, ensure_environment
+from .process import allow_descriptors, ensure_environment, find_temporary_folder
 from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
@@ -37,6 +37,13 @@ def prepared_settings() -> Settings:
         print(
             f"{settings.descriptors} open files are needed for RESTBENCH_MAX_CONNECTIONS="
             f"{settings.max_connections}, the limit (ulimit -Hn) is lower",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    if find_temporary_folder() is None:
+        print(
+            "no folder for temporary files can be written: give the service one "
+            "(docker run --tmpfs /tmp), or name one in TMPDIR",
             file=sys.stderr,
         )
         sys.exit(2)

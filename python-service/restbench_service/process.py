@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import sys
+import tempfile
 from collections.abc import Mapping
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
@@ -19,6 +20,8 @@ MALLOC_VARIABLES = {
 few hundred KiB back to the kernel, and each request pays again for the page faults: half of the
 time of parsing 2000 rows. Kept is what a request of 1000 x 1000 takes; glibc takes no larger
 threshold for what is mapped by itself; one arena is enough where one thread computes at a time."""
+
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - docker gives it to every container, at most 64 MiB
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
@@ -46,6 +49,21 @@ def allow_descriptors(count: int) -> bool:
             return False
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
     return True
+
+
+def find_temporary_folder(memory: str = SHARED_MEMORY) -> str | None:
+    """Have a folder for temporary files: the pools' sockets, and the file by which gunicorn sees
+    that a worker is alive. In a container whose file system is read-only and that has no /tmp it is
+    `memory`, for this process and what it starts. None where that cannot be written either.
+    """
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError:
+        if not os.access(memory, os.W_OK | os.X_OK):
+            return None
+    print(f"there is no writable /tmp: temporary files are in {memory}", file=sys.stderr)
+    os.environ["TMPDIR"] = tempfile.tempdir = memory
+    return memory
 
 
 def environment_of(variables: Mapping[str, str], blas_threads: int) -> dict[str, str]:

@@ -1,12 +1,14 @@
+import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from live_service import SERVICE, start
 
-from restbench_service import main
+from restbench_service import main, process
 from restbench_service.affinity import allowed_cores
 from restbench_service.environment import InvalidSettingError
 from restbench_service.process import environment_of
@@ -143,3 +145,36 @@ def test_the_environment_of_what_computes_is_the_service_s_own() -> None:
         "OMP_NUM_THREADS": "2",
         "MKL_NUM_THREADS": "2",
     }
+
+
+@pytest.fixture
+def no_tmp(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """As in a container whose file system is read-only and that has no /tmp."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: ["/proc/nowhere"])
+    return tmp_path
+
+
+def test_without_tmp_temporary_files_are_in_shared_memory_and_a_line_says_so(
+    no_tmp: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TMPDIR", "is restored after the test")
+    memory = str(no_tmp)
+    assert process.find_temporary_folder(memory) == memory
+    assert (os.environ["TMPDIR"], tempfile.gettempdir()) == (memory, memory)
+    assert (
+        capsys.readouterr().err == f"there is no writable /tmp: temporary files are in {memory}\n"
+    )
+
+
+@pytest.mark.usefixtures("no_tmp")
+def test_without_any_folder_for_temporary_files_the_start_ends_with_one_line_and_code_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main, "find_temporary_folder", lambda: process.find_temporary_folder("/no"))
+    with pytest.raises(SystemExit) as exit_:
+        main.prepared_settings()
+    line = capsys.readouterr().err
+    assert (exit_.value.code, line.count("\n")) == (2, 1)
+    assert "docker run --tmpfs /tmp" in line

@@ -31,6 +31,8 @@ Examples:
   restbench report latest                     its tables and figures again
   restbench extend latest --minutes 30        more blocks for what is undecided
   restbench compare RUN_A latest              is the second run worse?
+  restbench ab HEAD~ HEAD                     is the newer build worse?
+  restbench browse                            all runs as one page: results/index.html
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
   restbench dashboard latest java-serial-unbound-low-10u
 
@@ -59,13 +61,16 @@ COMMANDS = {
     "extend": ("measuring", "extend_run"),
     "report": ("results", "build_report"),
     "compare": ("compare", "compare_runs"),
+    "ab": ("ab", "compare_builds"),
     "dashboard": ("results", "build_dashboard"),
     "keep": ("results", "keep_run"),
+    "browse": ("browse", "browse_runs"),
     "npb": ("npb", "run_kernel"),
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
     "serve": ("services", "serve_services"),
     "stop": ("services", "stop_services"),
+    "command": ("services", "show_command"),
 }
 
 

@@ -19,7 +19,7 @@ from restbench.store.writing import write_json, write_model, write_text
 FIXTURES = Path(__file__).parent / "fixtures"
 #: Lies inside the recorded sar and pidstat fixtures: their second and third sample.
 START = 1_795_225_867_500
-WINDOW = Window(start_ms=START, end_ms=START + 2_000, ended="enough")
+WINDOW = Window(start_ms=START, end_ms=START + 2_000)
 #: By the service's clock, of every sample.
 STAGES_MS = {"queue": 0.5, "parse": 1.0, "compute": 2.0, "serialize": 0.25}
 

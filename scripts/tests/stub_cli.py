@@ -1,7 +1,7 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
 STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
-both are.
+both are. STUB_REPOSITORY is where the commits are that `ab` builds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from restbench import cli
-from restbench.deploy import programs, service
+from restbench.deploy import builds, programs, service
 from restbench.drive import monitor, npb_direct
 from restbench.experiment.cell import Shape
 from restbench.machine import clock
@@ -53,6 +53,7 @@ if __name__ == "__main__":
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
+    builds.REPOSITORY = Path(os.environ.get("STUB_REPOSITORY", builds.REPOSITORY))
     small = Shape(rows=2, inner=2, columns=2)
     proof.SHAPES |= {"java": small, "python": small}
     proof.OTHER_SHAPES.clear()

@@ -10,7 +10,6 @@ from fixture_run import cell
 
 from restbench.analyse.measures import Measurement, Row
 from restbench.experiment.cell import Shape
-from restbench.experiment.records import Window
 
 SHAPE = Shape(rows=30, inner=20, columns=20)
 
@@ -23,7 +22,7 @@ def row(
         Measurement(
             block=block,
             flags=tuple(flags),
-            window=Window(start_ms=0, end_ms=1_000, ended="enough"),
+            seconds=1.0,
             throughput_per_s=value,
             **{metric: values[block - 1] for metric, values in others.items()},
         )

@@ -82,7 +82,7 @@ def test_the_best_of_several_leaves_out_what_the_runtime_does_not_have() -> None
 def _not_offered(strategy: str) -> Row:
     failed = row(f"java {strategy} low 10", [None], ["not-offered", "failed"])
     (only,) = failed.measurements
-    return replace(failed, measurements=(replace(only, window=None),))
+    return replace(failed, measurements=(replace(only, seconds=None),))
 
 
 def test_latency_is_compared_as_latency() -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fixture_run import FIXTURES
 
 from restbench import ROOT
 
@@ -63,7 +64,8 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     [
         (
             ("run", "tesis"),
-            "no experiment 'tesis'; there are: adaptive, factorial, npb, open-load, smoke, thesis",
+            "no experiment 'tesis'; there are: ab, adaptive, factorial, npb, open-load, smoke, "
+            "thesis",
         ),
         (
             ("run", "thesis", "--profile", "quik"),
@@ -76,8 +78,15 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         ),
         (("run", "thesis", "--attach", "go=http://x"), "--attach go=http://x: give SERVICE="),
         (("report", "yesterday"), "no run 'yesterday'"),
+        (("ab", "no-such", "HEAD"), "'no-such' is no commit of"),
         (
-            ("report", "reference"),
+            ("ab", "HEAD", ".", "--experiment", "thesis"),
+            "has no table [thresholds]: it compares no",
+        ),
+        (("ab", "HEAD", ".", "--junit", "/proc/nowhere/x"), "its folder is not there"),
+        (("run", "ab"), "experiment 'ab' compares two builds: restbench ab COMMIT_A COMMIT_B"),
+        (
+            ("report", str(FIXTURES / "old-run")),
             "of an earlier form, without trials.sqlite and run.json; the last",
         ),
         (

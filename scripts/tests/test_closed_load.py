@@ -61,7 +61,7 @@ def answers(elapsed_s: Sequence[float]) -> Any:
     """Of users that began at once."""
     records = np.zeros(len(elapsed_s), RECORD)
     records["outcome"], records["elapsed_us"] = CORRECT, np.array(elapsed_s) * 1e6
-    return SimpleNamespace(records=records)
+    return SimpleNamespace(records=records, seconds=1.0)
 
 
 @pytest.fixture(autouse=True)
@@ -197,15 +197,18 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert focused[FAST] > 1.8 * alike[FAST]
 
 
+@pytest.mark.parametrize(
+    ("kept_s", "in_it"), [pytest.param(3.0, 0, id="none"), pytest.param(0.0001, 2, id="by chance")]
+)
 def test_answers_that_came_too_late_make_the_second_attempt_longer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept_s: float, in_it: int
 ) -> None:
     here, driver = piloted(tmp_path, claimed=[MIDDLE])
     assert driver.paces[MIDDLE].response_s == 1.5
     monkeypatch.setattr(closed_load, "helpers_ms", lambda _pids: (0.0, 0.0))
-    empty = Trial(1, 1, MIDDLE.id, 30, 0, 1.0, np.empty(0, np.int64))
-    monkeypatch.setattr(closed_load, "reduced", lambda *_given: empty)
-    late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="")
+    found = Trial(1, 1, MIDDLE.id, 30, 0, kept_s, np.full(in_it, 9_000_000))
+    monkeypatch.setattr(closed_load, "reduced", lambda *_given: found)
+    late = SimpleNamespace(records=answers([9.0] * 30).records, first_error="", seconds=kept_s)
     monkeypatch.setattr(here, "load", SimpleNamespace(trial=lambda *_given: late), raising=False)
     monkeypatch.setattr(here, "count", lambda *_given: None, raising=False)
     running = SimpleNamespace(service=SimpleNamespace(pids=tuple))

@@ -47,7 +47,7 @@ def test_what_sar_saw_until_the_end_is_read(attached: Service, tmp_path: Path) -
         while len(sizes) < 3 and time.monotonic() < deadline:  # the file grows with each sample
             time.sleep(0.02)
             sizes |= {folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set()
-    span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000, ended="capped")
+    span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000)
     assert sysstat.machine_use(folder.sar_json, span) is not None
 
 

@@ -105,6 +105,7 @@ def test_an_answer_that_became_wrong_is_a_regression(tmp_path: Path) -> None:
     first = build(tmp_path / "a", [*made(SERIAL, USUAL), *made(PINNED, USUAL)])
     found = compare(first, second, "throughput_per_s", 0.05)
     assert [line.cell.id for line in found.regressions] == ["java-serial-unbound-low-10u"]
+    assert [line.words for line in found.lines] == ["worse", "the same"]
     back = compare(second, first, "throughput_per_s", 0.05)
     assert not back.regressions
 

@@ -19,14 +19,12 @@ from restbench.analyse import comparison, measures
 from restbench.analyse.measurement import Measurement
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
-from restbench.experiment.records import Window
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.judge.verdicts import verdict
 
 STUDIES, BLOCKS, SECONDS = 1_500, 5, 60
 TRUE = 100.0
 CELL = cell("java serial low 10")
-WINDOW = Window(start_ms=0, end_ms=1_000 * SECONDS, ended="enough")
 Numbers = npt.NDArray[np.float64]
 Runs = Callable[[np.random.Generator], Numbers]
 #: The seconds of the runs that a row was made of, by its blocks' throughputs.
@@ -72,7 +70,7 @@ def row_of(template: Measurement, runs: Numbers) -> Row:
         replace(
             template,
             block=block,
-            window=WINDOW,
+            seconds=SECONDS,
             throughput_per_s=float(seconds.mean()),
         )
         for block, seconds in enumerate(runs, start=1)

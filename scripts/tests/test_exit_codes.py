@@ -16,7 +16,6 @@ from test_cli import restbench
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring, ordering, results
 from restbench.experiment.cell import Shape
-from restbench.experiment.records import Window
 from restbench.failures import (
     CellsFailed,
     EnvironmentProblem,
@@ -25,8 +24,6 @@ from restbench.failures import (
     WrongAnswers,
 )
 from restbench.schedule import outcome
-
-WINDOW = Window(start_ms=0, end_ms=20_000, ended="enough")
 
 
 @pytest.fixture
@@ -121,7 +118,7 @@ def test_130_of_an_interrupted_calibration_does_not_speak_of_runs(bench: Bench) 
 
 def row(strategy: str, *flags_of_blocks: str) -> Row:
     measurements = tuple(
-        Measurement(block=n, flags=tuple(flags.split()), window=WINDOW)
+        Measurement(block=n, flags=tuple(flags.split()), seconds=20.0)
         for n, flags in enumerate(flags_of_blocks, start=1)
     )
     return Row(

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from fixture_run import cell
 from ports import free_port
 from stub_bench import PATIENCE_S
 
@@ -78,7 +79,7 @@ def seen_to_do(live: service.Service, strategy: str) -> Proof:
     that does not do it has nothing to show, however often one looks."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        found = proof.prove(live, strategy, "unbound", placement.allowed_cores())
+        found = proof.prove(live, cell(f"{live.name} {strategy} low 1"), placement.allowed_cores())
         if found.does or time.monotonic() > deadline:
             return found
 

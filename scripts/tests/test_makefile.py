@@ -71,3 +71,10 @@ def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:
     assert refused.value.returncode == 2
     assert "PRECISION is gone" in refused.value.stderr and "MINUTES=60" in refused.value.stderr
     assert refused.value.stderr.count("\n") == 1
+
+
+def test_the_services_are_built_without_the_load_generator() -> None:
+    told = made("-B", "services")
+    assert "java-service/pom.xml package" in told
+    assert "requirements.txt" in told
+    assert "jmeter-plans" not in told

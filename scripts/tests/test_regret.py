@@ -87,7 +87,7 @@ def test_a_fixed_strategy_without_a_number_is_named_and_one_not_offered_is_not()
 
 def _failed(flag: str) -> object:
     (failed,) = row("java serial low 10", [None], [flag, "failed"]).measurements
-    return replace(failed, window=None)
+    return replace(failed, seconds=None)
 
 
 def test_a_group_that_nothing_chooses_in_has_no_regret() -> None:

@@ -124,9 +124,9 @@ def test_a_run_without_its_experiments_file_is_of_another_one(run: Run, order: O
 def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "0123"})
+    monkeypatch.setattr(sources, "fingerprints", lambda _builds: {"java service": "0123"})
     resuming.require_as_begun(run)
-    monkeypatch.setattr(sources, "fingerprints", lambda: {"java service": "4567"})
+    monkeypatch.setattr(sources, "fingerprints", lambda _builds: {"java service": "4567"})
     with pytest.raises(NotAsBegun, match="java service: 0123 is now 4567: changed while first"):
         resuming.require_as_begun(run)
 

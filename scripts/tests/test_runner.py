@@ -59,7 +59,7 @@ def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
     monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda _run: None)
+    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture
@@ -94,8 +94,10 @@ def test_a_run_with_nothing_to_decide_ends_after_its_planned_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    manifest = runner.execute(order_of(tmp_path, 2, 9), run, View())
+    view = View()
+    manifest = runner.execute(order_of(tmp_path, 2, 9), run, view)
     assert {each.block for each in manifest.plan} == {1, 2}
+    assert view.notes.count("  not measured   X1") == 2, "after each block"
     assert manifest.status == "complete"
     held = run.claims_file.read_bytes()
     assert manifest.claims_sha256 == hashlib.sha256(held).hexdigest()

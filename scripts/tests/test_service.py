@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -82,3 +84,42 @@ def test_a_service_that_never_answers_is_given_up_and_stopped(
     with pytest.raises(EnvironmentProblem, match="did not come up"):
         service.start("java", "none", None, tmp_path)
     assert children() == before
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        ("import os; os.kill(os.getpid(), 15)", "was stopped from outside (SIGTERM)"),
+        ("raise SystemExit(143)", "was stopped from outside (SIGTERM)"),
+        ("pass", "was stopped from outside (it ended in order, with exit code 0)"),
+        ("import os; os.kill(os.getpid(), 9)", "was killed (SIGKILL): from outside, or by the ker"),
+        ("raise SystemExit(3)", "died with exit code 3; its log ends:\nout of memory"),
+    ],
+)
+def test_a_service_that_was_stopped_is_not_said_to_have_died(
+    program: str, told: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "service.log"
+    log.write_text("out of memory\n")
+    ended = subprocess.Popen([sys.executable, "-c", program])
+    found = service.Service("java", "http://127.0.0.1:1", [ended], log=log).ending()
+    assert found.startswith(f"the java service {told}")
+    assert ("log ends" in found) == ("died" in found)
+
+
+def test_a_service_of_others_that_is_gone_is_named_by_its_address() -> None:
+    found = service.Service("java", "http://java:8080").ending()
+    assert found.startswith("the java service at http://java:8080, which others run, does not ans")
+
+
+def test_a_service_that_hangs_is_not_said_to_have_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(service, "ENDING_S", 0.05)
+    hung = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    try:
+        found = service.Service("java", "http://127.0.0.1:1", [hung]).ending()
+    finally:
+        hung.send_signal(signal.SIGKILL)
+        hung.wait()
+    assert found == "the java service does not answer any more"

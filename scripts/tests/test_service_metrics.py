@@ -6,7 +6,7 @@ import pytest
 from restbench.experiment.records import Window
 from restbench.observe import service_metrics
 
-WINDOW = Window(start_ms=1_000, end_ms=4_000, ended="enough")
+WINDOW = Window(start_ms=1_000, end_ms=4_000)
 HEAP = 'jvm_memory_used_bytes{area="heap",id="G1 Eden Space"}'
 PAUSES = 'jvm_gc_pause_seconds_sum{action="end of minor GC",cause="a \\"quoted\\" cause"}'
 

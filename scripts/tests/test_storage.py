@@ -109,6 +109,20 @@ def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_fold
     )
 
 
+def test_a_folder_that_a_container_may_not_write_to_is_named_as_the_host_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = PermissionError(errno.EACCES, "Permission denied")
+    assert "BENCH_USER" not in str(storage.problem(refused, Path("/restbench/results")))
+    monkeypatch.setenv(storage.ON_HOST, "/home/me/restbench/results")
+    told = str(storage.problem(refused, Path("/restbench/results")))
+    assert told.startswith("/restbench/results: cannot be written: Permission denied: on the host")
+    assert "it is /home/me/restbench/results, and user" in told
+    assert "BENCH_USER=$(id -u):$(id -g)" in told
+    full = storage.problem(OSError(errno.ENOSPC, "full"), Path("/restbench/results"))
+    assert "BENCH_USER" not in str(full)
+
+
 def test_a_file_in_the_place_of_the_results_folder_is_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "results")
     experiment = Bench(tmp_path).experiment({"java": ["serial"]})

@@ -21,7 +21,7 @@ def window(first: float, last: float) -> Window:
     """From the start of the first to the end of the last sample, counted from 1."""
     start = FIRST_STAMP_MS + 500 + round((first - 2) * 1000)
     end = FIRST_STAMP_MS + 500 + round((last - 1) * 1000)
-    return Window(start_ms=start, end_ms=end, ended="enough")
+    return Window(start_ms=start, end_ms=end)
 
 
 def test_the_machines_use_is_the_mean_of_the_samples_in_the_window() -> None:

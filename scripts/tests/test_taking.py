@@ -60,8 +60,8 @@ class Answers:
             raise found
         return found
 
-    def again(self, _cell: Cell, _why: str) -> bool:
-        return True
+    def again(self, _cell: Cell, _why: str) -> str | None:
+        return None
 
 
 def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:

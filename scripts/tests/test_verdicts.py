@@ -118,6 +118,7 @@ def test_rule_6_a_pool_of_cells_gains_no_degrees_of_freedom_by_more_blocks() -> 
 def test_an_undecided_ratio_is_told_with_its_own_width_and_minutes() -> None:
     wide = known(1.0, 1.0654)
     assert said("too-imprecise", wide, 12.3) == "too imprecise (± 6.5 %, 12 minutes more)"
+    assert said("too-imprecise", wide, 0.2) == "too imprecise (± 6.5 %, 1 minute more)"
     assert said("too-imprecise", wide) == "too imprecise (± 6.5 %)"
     assert said("too-imprecise", known(1.05, 1.066)) == "too imprecise (± 1.5 %, on the margin)"
     assert "one block" in said("too-imprecise", Comparison(estimate=2.0, blocks=1))

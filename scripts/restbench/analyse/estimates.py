@@ -13,7 +13,6 @@ from statistics import fmean, stdev
 import numpy as np
 
 from restbench.analyse.measurement import KindMeasurement, Measurement
-from restbench.experiment.records import Window
 from restbench.experiment.statistics import (
     COMPLETIONS_FOR_A_MEAN,
     COMPLETIONS_NEEDED,
@@ -127,7 +126,6 @@ def of_trials(
         block=block,
         flags=tuple(dict.fromkeys(noticed)),
         reason=reason,
-        window=_window(trials),
         trials=len(trials),
         seconds=seconds,
         mean_ms=_mean_ms(told_us),
@@ -223,11 +221,6 @@ def again_ratios(rates: Mapping[tuple[int, str, str], float]) -> dict[str, list[
         if arm and again_per_s and (first_per_s := rates.get((block, cell, ""))):
             found.setdefault(cell, []).append(first_per_s / again_per_s)
     return found
-
-
-def _window(trials: Sequence[Trial]) -> Window:
-    parts = tuple((each.began_ms, each.began_ms + round(1000 * each.seconds)) for each in trials)
-    return Window(start_ms=parts[0][0], end_ms=parts[-1][1], ended="enough", turns=parts)
 
 
 def _kinds(trials: Sequence[Trial]) -> dict[str, KindMeasurement]:

@@ -13,7 +13,6 @@ from restbench.analyse.measurement import KindMeasurement, Measurement
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.analyse.warnings import Warning
 from restbench.experiment.cell import FACTORS, Cell
-from restbench.experiment.records import Window
 from restbench.experiment.statistics import geometric_interval, geometric_mean, t_interval
 from restbench.store import exported
 from restbench.store.exported import (
@@ -127,8 +126,7 @@ def _kind_entry(found: KindMeasurement) -> KindEntry:
 
 
 def rows_of(run: Exported) -> list[Row]:
-    """The rows that the file was made of. Of their windows it knows how long they were, and not
-    when: that is 0 here."""
+    """The rows that the file was made of."""
     blocks: dict[str, list[BlockEntry]] = {}
     for each in run.blocks:
         blocks.setdefault(each.cell, []).append(each)
@@ -151,7 +149,6 @@ def _measurement(entry: BlockEntry, users: int) -> Measurement:
     }
     found = Measurement(
         **told,
-        window=Window(start_ms=0, end_ms=round(1000 * entry.seconds), ended="enough"),
         samples=entry.completions,
         errors=entry.errors,
         wrong_answers=entry.wrong_answers,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from restbench.analyse import warnings
-
 FLAGS: dict[str, str] = {
     "littles-law": (
         "Throughput x response time is more than the number of users: one of them was counted "
@@ -55,8 +53,3 @@ FLAGS: dict[str, str] = {
 def explain(kind: str) -> str:
     """One sentence on a warning or note; one of a newer version is said to be unknown."""
     return FLAGS.get(kind, "Unknown to this version; see the cell's record.")
-
-
-def is_warning(kind: str) -> bool:
-    """Whether it has a size; all others are notes."""
-    return kind in warnings.BOUNDS

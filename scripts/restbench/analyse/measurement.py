@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from restbench.experiment.records import Window
-
 
 @dataclass(frozen=True)
 class KindMeasurement:
@@ -30,11 +28,10 @@ class Measurement:
     block: int
     flags: tuple[str, ...]
     reason: str | None = None
-    window: Window | None = None
     trials: int | None = None
-    """Of how many trials it is made; None where it is one window."""
+    """Of how many it is made."""
     seconds: float | None = None
-    """How long they were measured, all together."""
+    """How long they were measured, all together; None where there are none."""
     throughput_per_s: float | None = None
     mean_ms: float | None = None
     p50_ms: float | None = None

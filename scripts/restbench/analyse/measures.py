@@ -64,8 +64,8 @@ class Row:
 
     @property
     def measured(self) -> tuple[Measurement, ...]:
-        """The blocks that have a window."""
-        return tuple(each for each in self.measurements if each.window)
+        """The blocks that have trials."""
+        return tuple(each for each in self.measurements if each.seconds)
 
     @property
     def right(self) -> tuple[Measurement, ...]:

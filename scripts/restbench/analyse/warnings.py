@@ -148,5 +148,5 @@ def without_warned(blocks: Sequence[Measurement], users: int) -> tuple[Measureme
         for block in blocks
         if all(each.bias_percent <= SHOWN_ABOVE_PCT for each in of_block(block, users))
     ]
-    measured = sum(block.window is not None for block in left)
+    measured = sum(bool(block.seconds) for block in left)
     return tuple(left) if measured >= FEWEST_LEFT else tuple(blocks)

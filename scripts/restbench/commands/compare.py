@@ -11,8 +11,8 @@ from rich.table import Table
 from restbench.commands.options import console
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
-from restbench.judge.compare import METRICS, Compared, Line, compare
-from restbench.judge.verdicts import ratio_text, said
+from restbench.judge.compare import METRICS, Compared, compare
+from restbench.judge.verdicts import ratio_text
 from restbench.store import store
 
 _RUN = "A run's name, its path, or 'latest'."
@@ -67,17 +67,8 @@ def _table(found: Compared, first: str, second: str) -> Table:
     table.add_column("Verdict", overflow="fold")
     for line in found.lines:
         values = (readable(line.first), readable(line.second), ratio_text(line.comparison))
-        table.add_row(
-            line.cell.id, *(value.replace("[", r"\[") for value in values), _verdict(line)
-        )
+        table.add_row(line.cell.id, *(value.replace("[", r"\[") for value in values), line.words)
     return table
-
-
-def _verdict(line: Line) -> str:
-    if lack := line.comparison.lack:
-        return f"{line.change}: {lack}" if line.change == "worse" else lack
-    told = said(line.verdict, line.comparison)
-    return {"reproduced": "the same", "contradicted": line.change}.get(line.verdict, told)
 
 
 def _notes(found: Compared) -> list[str]:

@@ -88,9 +88,13 @@ def run_experiment(  # noqa: PLR0913 - one option each
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = order_for(name, profile, cells, attach or [], minutes)
+        if order.experiment.thresholds:
+            raise BadConfiguration(
+                f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
+            )
         begun = running.unfinished(order, resume=resume)
-        presented = _measured(order, begun)
-    _end(account, presented)
+        presented = measured(order, begun)
+    end(account, presented)
 
 
 def extend_run(
@@ -106,11 +110,12 @@ def extend_run(
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
         order = extending.order_of(run, minutes)
-        presented = _measured(order, run)
-    _end(account, presented)
+        presented = measured(order, run)
+    end(account, presented)
 
 
-def _end(account: Account, presented: Presented) -> None:
+def end(account: Account, presented: Presented) -> None:
+    """Say where the time went, and raise what the run has to end with."""
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.told(seconds)}")
     outcome.judge(presented.rows)
@@ -118,14 +123,14 @@ def _end(account: Account, presented: Presented) -> None:
         raise presented.failure
 
 
-def _measured(order: Order, begun: Run | None) -> Presented:
+def measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with."""
     console.print(_cost(order))
     with phases.spent_on("checks"):
         for note in environment.check(order):
             console.print(f"note   {note}", soft_wrap=True)
         run = begun or running.begun_now(order)
-    with running.kept(run), spending.noted(run) as note_time:
+    with running.kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         return results.present(run, note_time)

@@ -15,14 +15,10 @@ from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
 from restbench.show import export, keep, pictures, report, tables, terminal
-from restbench.show.charts import theme
+from restbench.show.browser import site
 from restbench.show.findings import Findings
 from restbench.store import exported, machine_findings, store
 from restbench.store.microbench_records import Microbench
-from restbench.store.writing import write_text
-
-#: The chart library that all kept pages share.
-LIBRARY = store.RESULTS / "assets" / "charts.js"
 
 
 def build_report(name: RunArgument = "latest") -> None:
@@ -55,8 +51,7 @@ def keep_run(
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
     export.write(run, rows(run), _note)
-    write_text(LIBRARY, theme.library())
-    keep.keep(run, target, LIBRARY)
+    keep.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
 

@@ -45,9 +45,9 @@ def _note(text: str) -> None:
 
 
 @contextmanager
-def kept(run: Run) -> Iterator[None]:
+def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
     """Nobody else goes on with it meanwhile; who interrupts it is told where it lies."""
-    with run_lock.held(run) as is_held, _followed(run):
+    with run_lock.held(run) as is_held, _followed(run, can_go_on):
         if not is_held:
             _note("no locks on this file system: resume no run that still goes on")
         else:
@@ -56,7 +56,7 @@ def kept(run: Run) -> Iterator[None]:
 
 
 @contextmanager
-def _followed(run: Run) -> Iterator[None]:
+def _followed(run: Run, can_go_on: bool) -> Iterator[None]:
     watch.tidy(run.path)
     watch.remove(storage.temporary(store.latest(run)))
     console.print(f"raw data: {run.path}", soft_wrap=True)
@@ -66,6 +66,6 @@ def _followed(run: Run) -> Iterator[None]:
         if not run.manifest_file.exists():
             raise
         raise type(stop)(
-            f"{stop}; what was measured is kept: 'restbench report latest' shows it, --resume "
-            "(make bench RESUME=1) goes on with it"
+            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+            + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
         ) from stop

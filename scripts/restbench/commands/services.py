@@ -1,14 +1,15 @@
-"""`serve` and `stop`: the services for people with curl."""
+"""`serve` and `stop`: the services for people with curl; `command`: how one is started."""
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from restbench.commands.options import console
-from restbench.deploy import serve
-from restbench.experiment.cell import Front
+from restbench.deploy import programs, serve
+from restbench.experiment.cell import Front, ServiceName
 from restbench.machine import jvm
 
 
@@ -31,3 +32,11 @@ def stop_services() -> None:
     """End the services that 'serve' left running."""
     stopped = serve.stop_all()
     console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
+
+
+def show_command(
+    name: Annotated[ServiceName, typer.Argument(metavar="SERVICE", help="java or python.")],
+) -> None:
+    """Print a service's command line as JSON, for 'ab'."""
+    argv = programs.COMMANDS[name](programs.NO_SETTINGS)
+    print(json.dumps({"argv": argv}))  # for programs: whatever its length

@@ -8,7 +8,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,27 @@ REQUEST_TIMEOUT_S = 30.0
 def new_client() -> httpx.Client:
     """Plain HTTP without proxies, with room for every thread that warms up or proves."""
     return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False)
+
+
+#: By the exit code: a JVM says 128 and the number of the signal, gunicorn ends in order.
+_STOPPED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_KILLED = "was killed (SIGKILL): from outside, or by the kernel for lack of memory"
+_HOW_ENDED = {
+    0: "was stopped from outside (it ended in order, with exit code 0)",
+    -signal.SIGKILL: _KILLED,
+    128 + signal.SIGKILL: _KILLED,
+    **{-each: f"was stopped from outside ({each.name})" for each in _STOPPED},
+    **{128 + each: f"was stopped from outside ({each.name})" for each in _STOPPED},
+}
+#: One that no longer answers may take so long to be gone.
+ENDING_S = 2.0
+
+
+def _exit_code(ended: subprocess.Popen[bytes]) -> int | None:
+    """None where it still runs."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return ended.wait(ENDING_S)
+    return None
 
 
 @dataclass
@@ -69,6 +90,24 @@ class Service:
         except EnvironmentProblem:
             return False
         return self.alive()
+
+    def ending(self) -> str:
+        """How one that serves no more has ended, for people. What a signal ends was stopped by
+        others, and has not died of what it was just doing."""
+        if self.attached:
+            return (
+                f"the {self.name} service at {self.base_url}, which others run, does not answer: "
+                "it was stopped, or cannot be reached"
+            )
+        code = next(
+            (found for each in self.processes if (found := _exit_code(each)) is not None), None
+        )
+        how = "does not answer any more" if code is None else _HOW_ENDED.get(code)
+        if how is None:
+            how = f"died with exit code {code}"
+            if self.log:
+                how += f"; its log ends:\n{process.tail(self.log, 5)}"
+        return f"the {self.name} service {how}"
 
     def get(self, path: str) -> httpx.Response:
         """GET a route; EnvironmentProblem when the service does not answer."""
@@ -120,7 +159,7 @@ class Service:
             process.stop(each, first)
 
 
-def start(  # noqa: PLR0913 - the last four are given by name
+def start(  # noqa: PLR0913 - the last five are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
@@ -128,14 +167,16 @@ def start(  # noqa: PLR0913 - the last four are given by name
     *,
     outlives_us: bool = False,
     protected: bool = False,
+    command: Sequence[str] | None = None,
     settings: Mapping[str, str] | None = None,
     port: int | None = None,
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
-    `cores` as `taskset -c` takes them; logs go to `folder`; `settings` are further variables of
-    its environment. `port` is the service's own where it is given, else that of JAVA_PORT or
-    PYTHON_PORT. A front that protects reads requests whole before it hands them on.
+    `cores` as `taskset -c` takes them; logs go to `folder`; `command` is another checkout's, where
+    its service is wanted; `settings` are further variables of its environment. `port` is the
+    service's own where it is given, else that of JAVA_PORT or PYTHON_PORT. A front that protects
+    reads requests whole before it hands them on.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
     """
@@ -149,7 +190,7 @@ def start(  # noqa: PLR0913 - the last four are given by name
     def bound(command: list[str]) -> list[str]:
         return command if outlives_us else process.bound_to_us(command, cores)
 
-    line = bound(programs.COMMANDS[name](own))
+    line = bound(list(command) if command else programs.COMMANDS[name](own))
     service = Service(
         name=name,
         base_url=f"http://{ports.HOST}:{own_port}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,6 +11,8 @@ from restbench.machine.placement import Placement
 ServiceName = Literal["java", "python"]
 Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
+#: `checkout` is the harness' own; A and B are two commits that `restbench ab` compares.
+Build = Literal["checkout", "A", "B"]
 
 #: The techniques each service offers (its README, "Strategies") with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
@@ -35,10 +37,17 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     },
 }
 
+#: The web framework that a service runs in where nobody chooses another.
+DEFAULT_FRAMEWORKS: dict[str, str] = {"java": "tomcat", "python": "flask"}
+
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads")})
 
-FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel")
+FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel", "build")
+
+
+#: What needs a service process of its own.
+ServiceGroup: TypeAlias = tuple[ServiceName, Placement, Front, Build]
 
 
 class Shape(BaseModel):
@@ -75,13 +84,19 @@ class Cell(BaseModel):
     placement: Placement = "unbound"
     front: Front = "none"
     kernel: Kernel = "loops"
+    build: Build = "checkout"
+
+    @property
+    def unusual(self) -> tuple[str, ...]:
+        """The levels of front, kernel and build that are not the default."""
+        levels = (self.front, self.kernel, self.build)
+        return tuple(level for level in levels if level not in ("none", "loops", "checkout"))
 
     @property
     def id(self) -> str:
-        """A name such as `java-pinned-unbound-low-30u`; default front and kernel are left out."""
+        """A name such as `java-pinned-unbound-low-30u`, with what is `unusual`."""
         parts = [self.service, self.strategy, self.placement, self.complexity, f"{self.users}u"]
-        parts += [level for level in (self.front, self.kernel) if level not in ("none", "loops")]
-        return "-".join(parts)
+        return "-".join([*parts, *self.unusual])
 
     @property
     def key(self) -> str:

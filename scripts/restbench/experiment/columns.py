@@ -95,8 +95,10 @@ _MEASURED = [
     ),
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
+#: Factors that came later stand behind the columns of the study.
+_LATER = [Column("build", "Build", "checkout, or A or B where two commits are compared.")]
 
-COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS)
+COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)
 METRICS = tuple(column.name for column in _MEASURED)
 #: Of these the CSV has the ends of the 95 % interval over blocks, after all other columns.

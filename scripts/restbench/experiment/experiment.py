@@ -15,6 +15,7 @@ from restbench.experiment import columns, design, npb
 from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
+    Build,
     Cell,
     Front,
     Kernel,
@@ -29,6 +30,7 @@ from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
+from restbench.experiment.thresholds import Thresholds
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Placement
 
@@ -53,6 +55,7 @@ class CellGroup(Strict):
     placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
     front: Annotated[list[Front], Many] = Field(default=["none"])
     kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
+    build: Annotated[list[Build], Many] = Field(default=["checkout"])
 
     @model_validator(mode="after")
     def _strategies_exist(self) -> Self:
@@ -126,9 +129,9 @@ class Experiment(Strict):
     element_max: int = 50
     driver: Literal["closed-load", "open-load", "npb"] = "closed-load"
     """What takes its trials."""
-    views: Annotated[list[Literal["study", "limits", "factorial", "npb"]], Field(min_length=1)] = (
-        Field(default=["study"])
-    )
+    views: Annotated[
+        list[Literal["study", "limits", "factorial", "npb", "builds"]], Field(min_length=1)
+    ] = Field(default=["study"])
     """What is made of its trials."""
     complexities: dict[str, ShapeEntry] = Field(default_factory=dict)
     mixes: dict[str, Shares] = Field(default_factory=dict)
@@ -147,6 +150,8 @@ class Experiment(Strict):
     """Path, from this file, of the claims that a run is held against."""
     open: OpenLoad | None = None
     """What the driver of an open load needs to know."""
+    thresholds: Thresholds | None = None
+    """Of a comparison of two builds, which every cell is then in."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
 
@@ -160,6 +165,19 @@ class Experiment(Strict):
                 )
             if view in self.views and not is_described:
                 raise ValueError(f"views: '{view}' is that of driver '{driver}'")
+        return self
+
+    @model_validator(mode="after")
+    def _builds_are_compared(self) -> Self:
+        if ("builds" in self.views) != (self.thresholds is not None):
+            raise ValueError("views: 'builds' belongs to a table [thresholds], and that to it")
+        for group in self.cells:
+            wanted = ["A", "B"] if self.thresholds else ["checkout"]
+            if sorted(group.build) != wanted:
+                raise ValueError(
+                    f"cells '{group.name}': build: allowed is {wanted}, as a table [thresholds] "
+                    f"{'is' if self.thresholds else 'is not'} there (got {group.build})"
+                )
         return self
 
     @property
@@ -326,6 +344,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "tests": TestId,
         "figures": Figure,
         "open": OpenLoad,
+        "thresholds": Thresholds,
         "npb": Npb,
     }
     parts_of_part: dict[str, type[BaseModel]] = {

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from restbench.experiment.cell import ServiceName
+from restbench.experiment.cell import Build, ServiceName
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
-from restbench.experiment.records import PlannedCell
+from restbench.experiment.records import BuiltCommit, PlannedCell
+
+
+@dataclass(frozen=True)
+class BuiltCheckout:
+    """A commit with its services built."""
+
+    commit: BuiltCommit
+    path: Path
+    commands: Mapping[ServiceName, tuple[str, ...]]
+    """The command line of each service, as the checkout itself gives it."""
 
 
 @dataclass(frozen=True)
@@ -24,3 +36,10 @@ class Order:
     claims_text: str | None = None
     """The experiment's claims file, as it is before the run."""
     attached: dict[ServiceName, str] = field(default_factory=dict)
+    builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
+    """The builds that cells name, but for this checkout."""
+
+    @property
+    def build_folders(self) -> dict[Build, Path]:
+        """Where each of them lies."""
+        return {name: each.path for name, each in self.builds.items()}

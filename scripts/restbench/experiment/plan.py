@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 
-from restbench.experiment.cell import FACTORS, Cell, Front, ServiceName
+from restbench.experiment.cell import FACTORS, Cell, ServiceGroup
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where, is_any
 from restbench.failures import BadConfiguration
-from restbench.machine.placement import Placement
 
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
@@ -68,13 +67,13 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
     return tuple(planned)
 
 
-def service_group(cell: Cell) -> tuple[ServiceName, Placement, Front]:
-    """What needs a service process of its own: service, placement, front."""
-    return cell.service, cell.placement, cell.front
+def service_group(cell: Cell) -> ServiceGroup:
+    """What needs a service process of its own."""
+    return cell.service, cell.placement, cell.front, cell.build
 
 
 def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
+    groups: dict[ServiceGroup, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(service_group(cell), []).append(cell)
     order = list(groups.values())

@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Build, Cell
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 
 class Record(BaseModel):
@@ -19,29 +19,18 @@ class Record(BaseModel):
 
 
 class Window(Record):
-    """The measured interval, on the machine's wall clock, in milliseconds since the epoch.
+    """A measured interval on the machine's wall clock, milliseconds since the epoch: what ends in
+    [start_ms, end_ms) belongs to it."""
 
-    A completion belongs to it when its END time lies in [start_ms, end_ms) (method, rule 4), and
-    where trials were interleaved in one of its own.
-    """
-
+    #: Files of earlier versions tell as well how it ended.
+    model_config = ConfigDict(frozen=True, extra="ignore")
     start_ms: int
     end_ms: int
-    ended: Literal["enough", "capped"]
-    """`enough`: the completions asked for were reached; `capped`: time ran out first."""
-    turns: tuple[tuple[int, int], ...] = ()
-    """Of interleaved trials: from when to when each was measured, in order. Empty where the load
-    was uninterrupted."""
-
-    @property
-    def parts(self) -> tuple[tuple[int, int], ...]:
-        """The intervals that are measured, each half open: the turns, or the whole."""
-        return self.turns or ((self.start_ms, self.end_ms),)
 
     @property
     def seconds(self) -> float:
-        """How long was measured."""
-        return sum(end_ms - start_ms for start_ms, end_ms in self.parts) / 1000
+        """How long it is."""
+        return (self.end_ms - self.start_ms) / 1000
 
 
 class LongWindow(Record):
@@ -63,6 +52,12 @@ class Proof(Record):
     """None where the process cannot be looked at (an attached service)."""
     claim: str
     evidence: str
+    build: Build = "checkout"
+
+
+def proof_key(of: Proof | Cell) -> tuple[str, ...]:
+    """What is proven once a run."""
+    return of.service, of.strategy, of.placement, of.build
 
 
 class PlannedCell(Record):
@@ -79,6 +74,20 @@ class PlannedCell(Record):
         return self.block, self.cell.id
 
 
+class BuiltCommit(Record):
+    """A commit whose services are compared with another's."""
+
+    asked: str
+    """As the command line named it; `.` is the working tree as it was."""
+    git_commit: str
+    git_dirty: bool
+
+    def __str__(self) -> str:
+        """For people: `HEAD~ (1a2b3c4)`."""
+        changed = " with local changes" if self.git_dirty else ""
+        return f"{self.asked} ({self.git_commit[:7]}{changed})"
+
+
 class Manifest(Record):
     """The run's identity, `manifest.json`: written before the first cell, then only `status`."""
 
@@ -92,7 +101,8 @@ class Manifest(Record):
     finished: str | None = None
     status: Literal["running", "complete", "interrupted"]
     git_commit: str
-    git_dirty: bool
+    git_dirty: bool | None
+    """None where the commit is not known."""
     command: str
     plan: tuple[PlannedCell, ...]
     """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
@@ -102,6 +112,8 @@ class Manifest(Record):
     """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
     attached: dict[str, str] = Field(default_factory=dict)
     """The services that others ran, with their addresses."""
+    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
+    """The commits that are compared, where `restbench ab` made the run."""
 
     def identity(self) -> dict[str, Any]:
         """What is the same for every run of one order by one checkout, interrupted or not: all but
@@ -124,7 +136,7 @@ class Interruption(Record):
     """Those in flight, which are measured anew, by their folders' names in the run."""
     git_commit: str
     """Of the harness that goes on."""
-    git_dirty: bool
+    git_dirty: bool | None
 
 
 class Spent(Record):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from restbench.experiment.cell import FACTORS, Cell, Front, Kernel, ServiceName
+from restbench.experiment.cell import FACTORS, Build, Cell, Front, Kernel, ServiceName
 from restbench.machine.placement import Placement
 
 
@@ -36,6 +36,7 @@ class Where(Strict):
     complexity: Annotated[list[str], Many] | None = None
     users: Annotated[list[Positive], Many] | None = None
     kernel: Annotated[list[Kernel], Many] | None = None
+    build: Annotated[list[Build], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

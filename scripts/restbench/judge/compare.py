@@ -66,6 +66,16 @@ class Line:
     """Of "the second run is as the first"."""
     change: Change
 
+    @property
+    def words(self) -> str:
+        """The verdict for people: an answer that has become wrong is `worse`, however fast."""
+        if lack := self.comparison.lack:
+            return f"worse: {lack}" if self.change == "worse" else lack
+        if self.change in ("better", "worse"):
+            return self.change
+        same = self.verdict == "reproduced"
+        return "the same" if same else verdicts.said(self.verdict, self.comparison)
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -190,12 +200,17 @@ def _differing(one: Any, two: Any) -> str:
 
 def _commits(first: Run, second: Run) -> list[str]:
     one, two = (run.manifest() for run in (first, second))
+    unknown = [run.name for run in (first, second) if run.manifest().git_dirty is None]
+    differing = (
+        ("commit", one.git_commit[:12], two.git_commit[:12]),
+        ("experiment", one.experiment, two.experiment),
+        ("profile", one.profile, two.profile),
+    )
     return [
-        f"another {name}: {ours} and {theirs}"
-        for name, ours, theirs in (
-            ("commit", one.git_commit[:12], two.git_commit[:12]),
-            ("experiment", one.experiment, two.experiment),
-            ("profile", one.profile, two.profile),
-        )
-        if ours != theirs
+        *(f"the commit of {name} is unknown" for name in unknown),
+        *(
+            f"another {name}: {ours} and {their}"
+            for name, ours, their in differing
+            if ours != their
+        ),
     ]

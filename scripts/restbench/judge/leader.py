@@ -115,7 +115,8 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     wanted = ("unbound", "none", "loops" if 2 * loops >= len(rows) else "native")
     for row in rows:
         cell = row.cell
-        plain = (cell.placement, cell.front, cell.kernel) == wanted
+        # Of two builds the second: the first is what it is compared with.
+        plain = (cell.placement, cell.front, cell.kernel) == wanted and cell.build != "A"
         if plain and scope in ("both", cell.service) and "not-offered" not in row.flags:
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1

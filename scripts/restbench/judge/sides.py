@@ -20,9 +20,10 @@ def short(cell: Cell, kind: str = "") -> str:
 def technique(cell: Cell) -> str:
     """What is not complexity and users: `PR@core0`; with the service where both have the key."""
     both = all(cell.key in (key or name for name, key in of.items()) for of in STRATEGIES.values())
-    levels = [level for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
     at = "" if cell.placement == "unbound" else f"@{cell.placement}"
-    return "+".join([f"{cell.service} {cell.key}{at}" if both else f"{cell.key}{at}", *levels])
+    return "+".join(
+        [f"{cell.service} {cell.key}{at}" if both else f"{cell.key}{at}", *cell.unusual]
+    )
 
 
 def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> tuple[str, Series]:

@@ -85,7 +85,7 @@ def technique(cell: Cell) -> str:
     """The technique's name for people: `S serial`, `PR process-per-request @core0`."""
     parts = [cell.strategy] if cell.key == cell.strategy else [cell.key, cell.strategy]
     parts += [f"@{cell.placement}"] if cell.placement != "unbound" else []
-    parts += [f"+{level}" for level in (cell.front, cell.kernel) if level not in ("none", "loops")]
+    parts += [f"+{level}" for level in cell.unusual]
     return " ".join(parts)
 
 

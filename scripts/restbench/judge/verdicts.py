@@ -181,7 +181,8 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     if width is None:
         return f"{words} (one block, so no interval)"
     at_margin = ", on the margin" if width <= FINEST_PCT else ""
-    time = f", {max(1.0, minutes):.0f} minutes more" if minutes is not None else ""
+    whole = max(1, round(minutes or 0.0))
+    time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
     return f"{words} (± {width:.1f} %{at_margin or time})"
 
 

@@ -94,11 +94,24 @@ def _alike(here: object, there: object) -> bool:
     return here == there
 
 
-def git_commit() -> tuple[str, bool]:
-    """The checkout's commit, and whether tracked files differ from it."""
-    commit = _output(["git", "-C", str(ROOT), "rev-parse", "HEAD"]) or "unknown"
-    changes = _output(["git", "-C", str(ROOT), "status", "--porcelain", "--untracked-files=no"])
-    return commit, bool(changes)
+def git_commit(root: Path = ROOT) -> tuple[str, bool | None]:
+    """The checkout's commit, and whether tracked files differ from it; `unknown` and None where
+    there is no git or no checkout (in a container)."""
+    try:
+        commit = git(root, "rev-parse", "HEAD")
+        return commit, bool(git(root, "status", "--porcelain", "--untracked-files=no"))
+    except (OSError, subprocess.CalledProcessError):
+        return UNKNOWN, None
+
+
+#: In the place of a commit.
+UNKNOWN = "unknown"
+
+
+def git(root: Path, *arguments: str) -> str:
+    """What git says of a checkout; OSError without git, CalledProcessError where it refuses."""
+    line = ["git", "-C", str(root), *arguments]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def one_line(machine: dict[str, Any]) -> str:

@@ -25,6 +25,8 @@ _OF_THE_PLACE = {
     errno.EROFS: "mount it writable, or use a checkout that lies elsewhere",
     errno.EIO: "the disk fails: 'dmesg' shows how",
 }
+#: docker-compose.yml sets it: where the host has the folder that runs are written to.
+ON_HOST = "BENCH_RESULTS_ON_HOST"
 #: Errors that only where something was to be written mean that it cannot be.
 _WHEN_WRITING = {
     errno.EACCES: "give yourself the right to write there",
@@ -47,6 +49,12 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
     mend = known.get(error.errno)
     if mend is None:
         return None
+    on_host = os.environ.get(ON_HOST)
+    if on_host and error.errno in (errno.EACCES, errno.EPERM):
+        mend = (
+            f"on the host it is {on_host}, and user {os.getuid()}:{os.getgid()} may not write "
+            "there: start with its owner, BENCH_USER=$(id -u):$(id -g) docker compose ..."
+        )
     return StorageProblem(_told(path or error.filename or "a file", error.errno, mend))
 
 

@@ -113,6 +113,12 @@ def begin() -> Path:
     return _folder(watch.mark)
 
 
+def mark() -> str:
+    """What all that is ours carries: for names of files that tell whose they are."""
+    begin()
+    return _watches[os.getpid()].mark
+
+
 def _begin() -> Watch:
     watch = Watch(_new_mark())
     _watches[os.getpid()] = watch
@@ -191,7 +197,7 @@ def _namespace() -> str:
     return f"{Path('/proc/self/ns/pid').stat().st_ino}{ours}"
 
 
-def _is_over(mark: str) -> bool:
+def is_over(mark: str) -> bool:
     """Whether a mark's harness is gone. Of another namespace's nothing can be said."""
     parts = mark.split("-")
     return len(parts) == 4 and parts[2] == _namespace() and _born(int(parts[0])) != parts[1]
@@ -204,7 +210,7 @@ def end_leftovers() -> list[str]:
     """
     lines = []
     carried = guardian.marks()
-    for mark in {mark for mark in carried.values() if _is_over(mark)}:
+    for mark in {mark for mark in carried.values() if is_over(mark)}:
         names = {pid: _name(pid) for pid, each in carried.items() if each == mark}
         left = guardian.end(mark)
         lines += [
@@ -212,7 +218,7 @@ def end_leftovers() -> list[str]:
             for pid, name in names.items()
         ]
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*-*-*"):
-        if _is_over(folder.name.removeprefix(PREFIX)):
+        if is_over(folder.name.removeprefix(PREFIX)):
             guardian.remove(folder)
     return lines
 

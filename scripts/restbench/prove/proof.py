@@ -14,9 +14,8 @@ import httpx
 
 from restbench.deploy.service import Service
 from restbench.drive.payload import Payload, make_payload
-from restbench.experiment.cell import Shape
+from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.records import Proof
-from restbench.machine.placement import Placement
 from restbench.observe import decisions
 from restbench.observe.decisions import Batch, Batches
 from restbench.observe.observe import Observation, Watch
@@ -44,17 +43,18 @@ OTHER_SHAPES = {("java", "thread-per-element"): Shape(rows=20, inner=2000, colum
 CLAIMS = {"java": java_techniques.CLAIMS, "python": python_techniques.CLAIMS}
 
 
-def prove(service: Service, strategy: str, placement: Placement, cores: tuple[int, ...]) -> Proof:
+def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
     """Send a few requests, watch the kernel's view, and say whether the name is deserved."""
-    claim, check = CLAIMS[service.name][strategy]
+    claim, check = CLAIMS[service.name][cell.strategy]
     if service.attached:
         does, evidence = None, "an attached service's processes cannot be looked at"
     else:
-        does, evidence = _look(service, strategy, cores, check)
+        does, evidence = _look(service, cell.strategy, cores, check)
     return Proof(
         service=service.name,
-        strategy=strategy,
-        placement=placement,
+        strategy=cell.strategy,
+        placement=cell.placement,
+        build=cell.build,
         does=does,
         claim=claim,
         evidence=evidence,

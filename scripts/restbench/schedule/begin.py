@@ -38,11 +38,15 @@ def begin(order: Order, run: Run) -> Manifest:
         plan=tuple(order.plan),
         claims_sha256=sha256(order.claims_text),
         attached=dict(order.attached),
+        builds={name: each.commit for name, each in order.builds.items()},
     )
     write_text(run.experiment_file, order.experiment_text)
     if order.claims_text is not None:
         write_text(run.claims_file, order.claims_text)
-    write_json(run.machine_file, surroundings())
+    told = surroundings()
+    if order.builds:
+        told["measured"] = sources.fingerprints(order.build_folders)
+    write_json(run.machine_file, told)
     write_model(run.manifest_file, manifest)
     point_latest_to(run)
     return manifest

@@ -10,12 +10,12 @@ from typing import Protocol
 
 from restbench.drive.generator import Generator
 from restbench.drive.payload import Requests, requests_of
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
-from restbench.failures import EnvironmentProblem
-from restbench.machine import clock, process
-from restbench.schedule.deployments import Deployments, Key, Running
+from restbench.failures import EnvironmentProblem, in_short
+from restbench.machine import clock
+from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.pace import Contest
 from restbench.store.store import Run
 from restbench.store.trials import Event, TrialFile
@@ -114,7 +114,7 @@ class LoadRun(BlockRun):
     """A block whose services answer a load generator."""
 
     load: Generator = field(kw_only=True)
-    sent: Counter[tuple[Key, str]] = field(default_factory=Counter)
+    sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
 
     def requests(self, cell: Cell) -> Requests:
@@ -131,20 +131,22 @@ class LoadRun(BlockRun):
         """So many requests were sent to a cell's strategy."""
         self.sent[service_group(cell), cell.strategy] += requests
 
-    def renewed(self, cell: Cell) -> bool:
-        """Whether a cell has a service to try again with: the one it had, or a fresh one where that
-        has died."""
+    def renew_if_dead(self, cell: Cell) -> str | None:
+        """None where a cell's service serves, or a fresh one does in its place; else why there is
+        none."""
         running = self.deployments.of(cell)
         if running is None:
-            return False
+            return self.deployments.lacks(cell)
         if running.service.serves():
-            return True
-        log = running.service.log
-        told = f"the {cell.service} service died: {process.tail(log, 5)}" if log else "gone"
-        self.note("restarted", told, cell)
-        self.view.note(f"restarted  {cell.service} died at {cell.id}; a fresh one goes on")
-        alive = self.deployments.renew(cell)
+            return None
+        ending = running.service.ending()
+        if running.service.attached:
+            return ending
+        self.note("restarted", ending, cell)
+        self.view.note(f"restarted  at {cell.id}: {in_short(ending)}; a fresh one goes on")
+        if not self.deployments.renew(cell):
+            return f"{ending}; a fresh one does not come up: {self.deployments.lacks(cell)}"
         for each in self.cells:
-            if alive and service_group(each) == service_group(cell):
+            if service_group(each) == service_group(cell):
                 self.announce(each)
-        return alive
+        return None

@@ -35,6 +35,9 @@ PILOT_UP_TO_S = 0.5
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
+#: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
+#: microseconds, in which a second answer would be thousands a second.
+LEAST_PART = 0.25
 NOT_MEASURED = "not-measured"
 
 
@@ -107,16 +110,17 @@ class ClosedDriver:
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        if not found.completions and not found.wrong:
+        is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
+        if not is_whole and not found.wrong:
             # Answers that came later tell how long the second attempt has to be.
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
         return found
 
-    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""
-        return self.here.renewed(cell)
+        return self.here.renew_if_dead(cell)
 
     def _response_s(self, cell: Cell) -> float | None:
         """Of a short load; None, and the cell is lost, where no answer was right."""

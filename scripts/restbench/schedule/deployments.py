@@ -5,20 +5,18 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
-from restbench.experiment.cell import Cell, Front, ServiceName
+from restbench.experiment.cell import Build, Cell, ServiceGroup, ServiceName
+from restbench.experiment.order import BuiltCheckout
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, StorageProblem
 from restbench.machine import ports
-from restbench.machine.placement import Cores, Placement, allowed_cores, core_list, place
+from restbench.machine.placement import Cores, allowed_cores, core_list, place
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_text
-
-#: What needs processes of its own: service, placement, front.
-Key: TypeAlias = tuple[ServiceName, Placement, Front]
 
 
 @dataclass
@@ -40,11 +38,12 @@ class Deployments:
     block: int
     settings: Mapping[ServiceName, Mapping[str, str]] = field(default_factory=dict)
     attached: Mapping[ServiceName, str] = field(default_factory=dict)
-    up: dict[Key, Running] = field(default_factory=dict)
-    down: dict[Key, str] = field(default_factory=dict)
+    builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
+    up: dict[ServiceGroup, Running] = field(default_factory=dict)
+    down: dict[ServiceGroup, str] = field(default_factory=dict)
     """Those that do not come up, with the reason: their cells fail, the others go on."""
 
-    def start(self, keys: Iterable[Key]) -> None:
+    def start(self, keys: Iterable[ServiceGroup]) -> None:
         """Start what is not up yet, each with a second attempt."""
         for key in keys:
             try:
@@ -71,13 +70,9 @@ class Deployments:
         return None
 
     def renew(self, cell: Cell) -> bool:
-        """A fresh process for a cell whose service died or is not to be trusted; whether it is up.
-        One that others run is used as it is."""
+        """A fresh process for a cell whose service of ours has ended; whether it is up."""
         key = service_group(cell)
         running = self.up.pop(key)
-        if running.service.attached:
-            self.up[key] = running
-            return running.service.serves()
         running.service.stop(signal.SIGKILL)
         self.start([key])
         if key in self.up:
@@ -97,7 +92,7 @@ class Deployments:
             for key, each in self.up.items()
         }
 
-    def _started_twice(self, key: Key) -> Running:
+    def _started_twice(self, key: ServiceGroup) -> Running:
         try:
             return self._started(key)
         except StorageProblem:
@@ -105,8 +100,8 @@ class Deployments:
         except EnvironmentProblem:
             return self._started(key)
 
-    def _started(self, key: Key) -> Running:
-        name, placement, front = key
+    def _started(self, key: ServiceGroup) -> Running:
+        name, placement, front, build = key
         url = self.attached.get(name)
         if url:
             running = service.attach(name, url)
@@ -114,13 +109,14 @@ class Deployments:
             cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
         else:
             cores = place(placement, allowed_cores(), self.run.load_cores())
-            folder = self.run.service(self.block, name, placement, front)
+            folder = self.run.service(self.block, key)
             first = not any(each[0] == name for each in self.up)
             running = service.start(
                 name,
                 front,
                 core_list(cores.service),
                 folder,
+                command=self.builds[build].commands[name] if build in self.builds else None,
                 settings=self.settings.get(name),
                 port=None if first else ports.free(),
             )

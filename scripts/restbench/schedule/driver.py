@@ -28,5 +28,6 @@ class Driver(Protocol):
         """Take one. None where its cell is lost of it, and why is noted (`BlockRun.lose`);
         EnvironmentProblem where it says nothing about the service."""
 
-    def again(self, cell: Cell, why: str) -> bool:
-        """Whether a trial that said nothing can be taken once more; what that needs is done."""
+    def again(self, cell: Cell, why: str) -> str | None:
+        """None where a trial that said nothing can be taken once more, and what that needs is done;
+        else the reason for which its cell is lost."""

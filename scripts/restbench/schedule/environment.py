@@ -28,8 +28,11 @@ def check(order: Order) -> list[str]:
     store.require_room()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)
-    for name in {each.cell.service for each in order.plan} - set(order.attached):
-        programs.COMMANDS[name](programs.NO_SETTINGS)
+    for name, build in {(each.cell.service, each.cell.build) for each in order.plan}:
+        if name in order.attached:
+            continue
+        if build == "checkout":
+            programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)

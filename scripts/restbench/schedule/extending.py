@@ -17,6 +17,10 @@ def order_of(run: Run, minutes: float) -> Order:
     """At least one block more, and others while a claim is undecided and there is time; each as
     long as those it has. BadConfiguration of a run that has none."""
     manifest = run.manifest()
+    if manifest.builds:
+        raise BadConfiguration(
+            f"{run.path}: its builds are gone; 'restbench ab --minutes N' makes a longer run"
+        )
     took_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
     if not took_s:
         raise BadConfiguration(

@@ -124,14 +124,14 @@ class NpbDriver:
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found
 
-    def again(self, cell: Cell, why: str) -> bool:
+    def again(self, cell: Cell, why: str) -> str | None:
         """Once, on processes as fresh as the first (driver.Driver)."""
         if cell in self.retried:
-            return False
+            return why
         self.retried.add(cell)
         self.here.note("retried", why, cell)
         self.here.view.note(f"{cell.id}: once more on a fresh service: {in_short(why)}")
-        return True
+        return None
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
         if work.cores is not None:

@@ -125,9 +125,9 @@ class OpenDriver:
         here.view.note(f"      {cell.id}  {told}")
         return trial
 
-    def again(self, cell: Cell, why: str) -> bool:  # noqa: ARG002 - whatever it was
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""
-        return self.here.renewed(cell)
+        return self.here.renew_if_dead(cell)
 
     def _going_on(self) -> list[Cell]:
         return [

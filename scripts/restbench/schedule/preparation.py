@@ -9,7 +9,7 @@ import httpx
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.plan import service_group
-from restbench.experiment.records import Proof
+from restbench.experiment.records import Proof, proof_key
 from restbench.failures import EnvironmentProblem, WrongAnswers
 from restbench.machine import jvm, process
 from restbench.prove import proof
@@ -59,42 +59,45 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
             if answer.content != payload.answer("look"):
                 return WrongAnswers(f"{name}: a wrong product before the first trial")
     except httpx.HTTPError as error:
-        here.renewed(cell)
-        return EnvironmentProblem(f"no answer to one request: {error or type(error).__name__}")
+        lack = here.renew_if_dead(cell)
+        told = lack or f"no answer to one request: {error or type(error).__name__}"
+        return EnvironmentProblem(told)
     return time.monotonic() - begun
 
 
 def prove(here: LoadRun) -> None:
     """Each strategy of each service, once a run."""
-    known = {(each.service, each.strategy, each.placement) for each in here.run.proofs()}
+    known = {proof_key(each) for each in here.run.proofs()}
     for cell in here.cells:
-        key = (cell.service, cell.strategy, cell.placement)
+        key = proof_key(cell)
         if key in known or cell in here.lost:
             continue
         known.add(key)
         here.at(f"proof of {cell.service} {cell.strategy}")
         found = _proof(here, cell)
-        if found is None:
+        if isinstance(found, str):
             for other in here.cells:
-                if (other.service, other.strategy, other.placement) == key:
-                    here.lose(other, "failed", "its service dies of a few requests at once")
+                if proof_key(other) == key:
+                    here.lose(other, "failed", found)
             continue
         here.run.keep_proof(found)
         says = {True: "DOES", False: "DOES NOT", None: "NOT PROVEN"}[found.does]
-        name = f"{cell.service} {cell.strategy} ({cell.placement})"
+        name = f"{cell.service} {cell.strategy} ({', '.join([cell.placement, *cell.unusual])})"
         here.view.note(f"proof  {name} {says}: {found.claim}; {found.evidence}")
 
 
-def _proof(here: LoadRun, cell: Cell) -> Proof | None:
-    """None where the service dies of it twice."""
+def _proof(here: LoadRun, cell: Cell) -> Proof | str:
+    """How the service ended, where it does so during both of two attempts."""
+    ending = ""
     for _attempt in range(2):
         running = here.running(cell)
-        found = proof.prove(running.service, cell.strategy, cell.placement, running.cores.service)
+        found = proof.prove(running.service, cell, running.cores.service)
         if running.service.serves():
             return found
-        if not here.renewed(cell):
-            break
-    return None
+        ending = f"while a few requests were watched {running.service.ending()}"
+        if lack := here.renew_if_dead(cell):
+            return lack
+    return ending
 
 
 def warm(here: LoadRun) -> None:
@@ -154,7 +157,8 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | 
         if (sent.records["outcome"] == CORRECT).any():
             return sent
         error = sent.first_error or "no answer to a short load"
-        if not here.renewed(cell):
+        if lack := here.renew_if_dead(cell):
+            error = lack
             break
     here.lose(cell, "failed", error)
     return None

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
 from restbench.experiment.records import Interruption, Manifest
 from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
@@ -74,11 +75,11 @@ def _text(path: Path) -> str | None:
         return None
 
 
-def require_as_begun(run: Run) -> None:
+def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
     """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
     built or edited them meanwhile. Costs milliseconds."""
     then = run.machine().get("measured")
-    changed = machine.changed(then, sources.fingerprints()) if then else []
+    changed = machine.changed(then, sources.fingerprints(builds)) if then else []
     if changed:
         raise NotAsBegun(
             f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "

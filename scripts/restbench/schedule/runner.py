@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from restbench.analyse import measures
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
@@ -29,13 +31,12 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
                 continue
             if number > order.profile.blocks and not is_wanted(order, run):
                 break
-            resuming.require_as_begun(run)
+            resuming.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
             wanted = Wanted(number, contests, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
-            for each in _decisions(run):
-                view.note(f"  {each.id:14} {each.headline}")
+            _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
     except BaseException:
         interrupted(run, manifest)
@@ -131,6 +132,16 @@ def needed_cells(run: Run) -> frozenset[str]:
 
 def _decisions(run: Run) -> list[Decision]:
     return study.decisions(run, measures.rows(run))
+
+
+def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
+    """Each claim's verdict so far; those that no cell of the run decides are one line."""
+    decisions = _decisions(run)
+    for each in decisions:
+        if each.verdict != "not-measured":
+            note(f"  {each.id:14} {each.headline}")
+    if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
+        note(f"  not measured   {', '.join(absent)}")
 
 
 def _measured_plan(order: Order, run: Run) -> dict[str, object]:

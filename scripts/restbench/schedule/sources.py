@@ -6,12 +6,13 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from restbench import ROOT
 from restbench.deploy.programs import JAR, PYTHON_SERVICE
 from restbench.drive.load import PLANS, PROGRAMS
+from restbench.experiment.cell import Build
 from restbench.machine import guardian, machine_lock, watch
 
 #: So many hexadecimal digits tell any two states of a part apart.
@@ -34,24 +35,41 @@ _PREFIXES = ("RESTBENCH_", "MALLOC_")
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 
 
-def fingerprints() -> dict[str, str]:
-    """Each part that measurements depend on, with what it is made of; `absent` where it is not."""
-    python = [
-        *PYTHON_SERVICE.glob("restbench_service/**/*.py"),
-        *PYTHON_SERVICE.glob("*.py"),
-        *PYTHON_SERVICE.glob("requirements.txt"),
-    ]
+def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
+    """Each part that measurements depend on, with what it is made of; `absent` where it is not.
+    `builds` are the checkouts whose services are compared, where this one's are not measured."""
     plans = [
         *PLANS.glob("*.jmx"),
         *PLANS.glob("*.properties"),
         *PLANS.glob("*.sh"),
         *PLANS.glob("log4j2.xml"),
     ]
+    services = of_services()
+    if builds:
+        services = {
+            f"{part} of {name}": found
+            for name, root in builds.items()
+            for part, found in of_services(root).items()
+        }
     return {
-        "java service": of_jar(JAR, "BOOT-INF/"),
-        "python service": of_files([*python, *PYTHON_SERVICE.glob("apache/*.conf")]),
+        **services,
         "load plans": of_files(plans),
         "load programs": of_jar(PROGRAMS, "restbench/"),
+    }
+
+
+def of_services(root: Path = ROOT) -> dict[str, str]:
+    """Both services of a checkout."""
+    folder = root / PYTHON_SERVICE.relative_to(ROOT)
+    python = [
+        *folder.glob("restbench_service/**/*.py"),
+        *folder.glob("*.py"),
+        *folder.glob("requirements.txt"),
+        *folder.glob("apache/*.conf"),
+    ]
+    return {
+        "java service": of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/"),
+        "python service": of_files(python, root),
     }
 
 
@@ -78,10 +96,10 @@ def of_jar(jar: Path, inside: str) -> str:
     return _digest("\n".join(sorted(parts)).encode())
 
 
-def of_files(paths: Iterable[Path]) -> str:
-    """Of their names and contents."""
+def of_files(paths: Iterable[Path], root: Path = ROOT) -> str:
+    """Of their names within the checkout and their contents."""
     parts = [
-        f"{path.relative_to(ROOT)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
         for path in sorted(paths)
     ]
     return _digest("\n".join(parts).encode()) if parts else ABSENT

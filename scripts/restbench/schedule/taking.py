@@ -45,7 +45,8 @@ def _attempted(driver: Driver, planned: Planned) -> Trial | None:
             raise
         except EnvironmentProblem as problem:
             error = str(problem)
-        if not driver.again(planned.cell, error):
+        if lack := driver.again(planned.cell, error):
+            error = lack
             break
     driver.here.lose(planned.cell, "failed", error)
     return None

@@ -3,12 +3,14 @@ what is checked after the last."""
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
 from restbench.drive import generator, monitor
+from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.machine import process
@@ -16,7 +18,7 @@ from restbench.machine.phases import spent_on
 from restbench.machine.placement import core_list
 from restbench.schedule import preparation
 from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
-from restbench.schedule.deployments import Deployments, Key, Running
+from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.driver import Driver
 from restbench.store.store import Run
 
@@ -56,10 +58,12 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
     cells = dict.fromkeys(cell for each in wanted.contests for cell in each.cells)
     progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
     view.show(progress)
-    deployments = Deployments(run, wanted.block, order.experiment.settings, order.attached)
+    deployments = Deployments(
+        run, wanted.block, order.experiment.settings, order.attached, order.builds
+    )
     try:
         with spent_on("service start"):
-            deployments.start(dict.fromkeys(map(service_group, cells)))
+            deployments.start(_in_random_order(map(service_group, cells), order, wanted.block))
         cores = next((each.cores for each in deployments.up.values()), None)
         users = max((cell.users for cell in cells), default=1)
         folder = run.path / "load" / f"block-{wanted.block}"
@@ -71,7 +75,16 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
             deployments.stop()
 
 
-def _counted(here: LoadRun) -> dict[tuple[Key, str], tuple[Running, float | None]]:
+def _in_random_order(
+    groups: Iterable[ServiceGroup], order: Order, block: int
+) -> list[ServiceGroup]:
+    """Each once. What starts first has some seconds more before its trials, so that must vary."""
+    found = list(dict.fromkeys(groups))
+    random.Random(f"{order.experiment.seed} {block} start").shuffle(found)  # noqa: S311 - an order
+    return found
+
+
+def _counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:
     """How many requests each strategy has answered by its service's own count."""
     found = {}
     for cell in here.cells:
@@ -82,7 +95,7 @@ def _counted(here: LoadRun) -> dict[tuple[Key, str], tuple[Running, float | None
 
 
 def _check_counts(
-    here: LoadRun, before: Mapping[tuple[Key, str], tuple[Running, float | None]]
+    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, float | None]]
 ) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""

@@ -59,7 +59,7 @@ def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
 
 
 def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str], None]) -> None:
-    deployments = Deployments(run, 0, order.experiment.settings, order.attached)
+    deployments = Deployments(run, 0, order.experiment.settings, order.attached, order.builds)
     users = max(cell.users for cell in cells)
     try:
         deployments.start([service_group(cells[0])])
@@ -82,9 +82,7 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
                     for name in monitor.ended(collectors):
                         note(f"{cell.id}: {name} ended before its window did")
                 jtl_file.write(folder.samples, cell, url, sent)
-                span = Window(
-                    start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms, ended="capped"
-                )
+                span = Window(start_ms=sent.opened.epoch_ms, end_ms=sent.closed.epoch_ms)
                 record = LongWindow(window=span, service_pids=tuple(pids))
                 write_record(folder.window_record, record)
     except EnvironmentProblem as error:

@@ -17,7 +17,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import effects, factorial_view, limits, npb
+from restbench.show import builds, effects, factorial_view, limits, npb
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -28,6 +28,7 @@ def of(run: Exported) -> AnswerEntry:
     definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
     general = answer.answer(rows)
     special = [
+        _builds(run, definition, rows),
         _limits(run, definition.open),
         _kernels(run, definition),
         _choosing(rows),
@@ -43,6 +44,11 @@ def of(run: Exported) -> AnswerEntry:
         places=general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
+
+
+def _builds(run: Exported, definition: Experiment, rows: Sequence[Row]) -> str:
+    found = builds.of(definition, rows, run.manifest)
+    return found.sentence if found else ""
 
 
 def _limits(run: Exported, load: OpenLoad | None) -> str:

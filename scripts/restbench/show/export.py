@@ -114,6 +114,7 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
         stopped=manifest.stopped,
         spent_s=together(run.spent()),
         attached=manifest.attached,
+        builds=manifest.builds,
     )
 
 

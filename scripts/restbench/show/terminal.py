@@ -17,7 +17,7 @@ from restbench.experiment.columns import readable
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import limits, npb, npb_terminal
+from restbench.show import builds, limits, npb, npb_terminal
 from restbench.show.findings import Findings
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -63,6 +63,8 @@ def _table(found: Findings) -> RenderableType:
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
+    if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
+        return builds.terminal(two)
     told = answer.answer(found.rows)
     if len(found.rows) > MOST_LISTED and told.by_throughput:
         compared = [each for each in told.by_throughput if each.others and each.scope != "both"]

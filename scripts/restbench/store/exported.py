@@ -14,8 +14,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Kind, Shape
-from restbench.experiment.records import Interruption, Proof, Record
+from restbench.experiment.cell import Build, Kind, Shape
+from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
 from restbench.failures import Unreadable
 from restbench.store import forms
 from restbench.store.quoted import (
@@ -241,7 +241,8 @@ class ManifestEntry(Record):
 
     command: str
     git_commit: str
-    git_dirty: bool
+    git_dirty: bool | None
+    """None where the commit is not known."""
     seed: int
     status: str
     started: str
@@ -258,6 +259,8 @@ class ManifestEntry(Record):
     """What its time went to, by phase."""
     attached: dict[str, str] = Field(default_factory=dict)
     """Services that others ran, with their addresses."""
+    builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
+    """The commits that are compared, if any."""
 
 
 class ExperimentEntry(Record):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.experiment.cell import ServiceGroup
 from restbench.store.trials import TrialFile
 
 #: What a run that began has one of: its manifest, or its trials.
@@ -179,9 +180,10 @@ class RunFolder:
         """The folder with `body-rest.json` and `rows.json` of a complexity level."""
         return self.path / "payloads" / complexity
 
-    def service(self, block: int, service: str, placement: str, front: str) -> Path:
+    def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""
-        return self.path / "services" / f"block-{block}-{service}-{placement}-{front}"
+        levels = [each for each in group if each != "checkout"]
+        return self.path / "services" / "-".join([f"block-{block}", *levels])
 
     def program_log(self, block: int, cell_id: str) -> Path:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""

@@ -16,6 +16,7 @@ from restbench.experiment.records import (
     Manifest,
     Proof,
     Spent,
+    proof_key,
 )
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
@@ -140,10 +141,10 @@ class Run(RunFolder):
     def keep_proof(self, proven: Proof) -> None:
         """Write it beside the others: of several looks (a block, an attempt, a run that went on)
         the first that denies it, else the last."""
-        kept = {(each.service, each.strategy, each.placement): each for each in self.proofs()}
-        known = kept.get((proven.service, proven.strategy, proven.placement))
+        kept = {proof_key(each): each for each in self.proofs()}
+        known = kept.get(proof_key(proven))
         if known is None or known.does is not False:
-            kept[proven.service, proven.strategy, proven.placement] = proven
+            kept[proof_key(proven)] = proven
         write_json(self.proofs_file, [each.model_dump() for each in kept.values()])
 
 

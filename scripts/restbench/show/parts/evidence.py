@@ -48,7 +48,7 @@ def proofs(found: Findings) -> Section | None:
         (
             each.service,
             each.strategy,
-            each.placement,
+            each.placement if each.build == "checkout" else f"{each.placement}, build {each.build}",
             Field(study.verdict(each), tone=_VERDICT_TONES[each.does]),
             each.claim,
             each.evidence,
@@ -159,6 +159,7 @@ def _facts(found: Findings) -> dict[str, Inline]:
     told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
     told |= {"Time went to": phases.told(manifest.spent_s)} if manifest.spent_s else {}
     told |= {"Interrupted": _interrupted(manifest.interrupted)}
+    told |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     told |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
     return told | {_heading(name): _plain(value) for name, value in run.described.items()}
 
@@ -174,8 +175,10 @@ def _interrupted(found: Sequence[Interruption]) -> str:
     return "; ".join(told) or "never"
 
 
-def commit(commit: str, dirty: bool) -> str:
+def commit(commit: str, dirty: bool | None) -> str:
     """A commit for people."""
+    if dirty is None:
+        return "commit unknown: neither git nor a checkout was there"
     return f"git commit {commit}{' with local changes' if dirty else ''}"
 
 

@@ -70,8 +70,10 @@ class VertxFramework {
 
         @Override
         public void start() {
-            vertx = Vertx.vertx(
-                    new VertxOptions().setEventLoopPoolSize(1).setWorkerPoolSize(1).setInternalBlockingPoolSize(1));
+            vertx = Vertx.vertx(new VertxOptions()
+                    .setEventLoopPoolSize(1)
+                    .setWorkerPoolSize(1)
+                    .setInternalBlockingPoolSize(1));
             HttpServerOptions options = new HttpServerOptions()
                     .setHost(settings.host())
                     .setPort(settings.port())

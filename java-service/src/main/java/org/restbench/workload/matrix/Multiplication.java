@@ -32,8 +32,7 @@ final class Multiplication {
     List<ParallelLoop.Size> loops() {
         int units = (int) request.elements();
         int rows = request.kernel() == Kernel.NATIVE ? Tiles.GRAIN_ROWS : 1;
-        ParallelLoop.Size fill =
-                new ParallelLoop.Size(units, (int) Math.min(units, (long) rows * two.columns()));
+        ParallelLoop.Size fill = new ParallelLoop.Size(units, (int) Math.min(units, (long) rows * two.columns()));
         return request.bitsOfSums() <= Long.SIZE
                 ? List.of(fill)
                 : List.of(fill, new ParallelLoop.Size(units, two.columns()));

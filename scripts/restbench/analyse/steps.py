@@ -1,0 +1,146 @@
+"""Steps in a cell's course over runs: between which two runs a metric changed, and by how much.
+
+The unit is the run, as hours differ more than blocks of one hour do (method, rule 14): a run counts
+with the geometric mean of its blocks. A segment of runs is cut where some consecutive runs differ
+most from the rest of it, by Student's t with the pooled variance (circular binary segmentation,
+Olshen et al. 2004), again within what is left. Runs at one end of a segment may be one alone, those
+within it are at least two: one slow hour is no step. A cut counts where it is larger than the
+margin and p, times the number of places looked at, is below the level. The level is that of
+Benjamini and Hochberg (1995) over all courses that are looked at together: of those that are said
+to have a step 5 % at most have none, and where nothing changed, one is found in 5 % of all cases.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.analyse.comparison import MARGIN
+from restbench.experiment.statistics import Ratio, geometric_mean, t_tail
+
+#: Two runs a side have two degrees of freedom; of fewer runs nothing is said.
+FEWEST_RUNS = 4
+#: Within a segment; at its ends one is enough.
+FEWEST_WITHIN = 2
+LEVEL = 0.05
+
+#: Of each run, in order of time, the values of its blocks; all above 0.
+Course: TypeAlias = Sequence[Sequence[float]]
+_Logs: TypeAlias = npt.NDArray[np.float64]
+_Places: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change between the runs `at` - 1 and `at` of a course."""
+
+    at: int
+    ratio: Ratio
+    """Of the runs after it, up to the next step, over those before it."""
+
+
+def find(courses: Sequence[Course], level: float = LEVEL) -> list[list[Step]]:
+    """The steps of each of several courses that are looked at together."""
+    logs = [np.log([geometric_mean(run) for run in course]) for course in courses]
+    bests = [_best_cut(each, 0, each.size) for each in logs]
+    own = _benjamini_hochberg([cut.p_value if cut else 1.0 for cut in bests], level)
+    return [_steps(each, _cuts(each, 0, each.size, own)) for each in logs]
+
+
+def _benjamini_hochberg(p_values: Sequence[float], level: float) -> float:
+    """The level that a p value must not exceed, 0 where none holds."""
+    ordered = sorted(p_values)
+    held = [rank for rank, p in enumerate(ordered, 1) if p <= level * rank / len(ordered)]
+    return level * max(held) / len(ordered) if held else 0.0
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """The runs from `first` to before `last` differ from the rest of their segment."""
+
+    first: int
+    last: int
+    p_value: float
+
+
+def _cuts(logs: _Logs, begin: int, end: int, level: float) -> list[int]:
+    """Where the runs from `begin` to before `end` are cut, in order. Segments share the level by
+    their lengths, so that however many cuts there are, it is that of the whole course."""
+    best = _best_cut(logs, begin, end)
+    if best is None or best.p_value > level * (end - begin) / logs.size:
+        return []
+    inner = [at for at in (best.first, best.last) if begin < at < end]
+    further = [_cuts(logs, one, two, level) for one, two in pairwise([begin, *inner, end])]
+    return sorted(inner + [at for each in further for at in each])
+
+
+def _best_cut(logs: _Logs, begin: int, end: int) -> _Cut | None:
+    """The cut with the largest t among those beyond the margin; None where there is none."""
+    if end - begin < FEWEST_RUNS:
+        return None
+    first, last = _places(end - begin)
+    t, change = _cut_at(logs[begin:end], first, last)
+    t[change <= math.log1p(MARGIN)] = 0.0
+    best = int(t.argmax())
+    if t[best] == 0:
+        return None
+    p_value = min(1.0, t.size * 2 * t_tail(float(t[best]), end - begin - 2))
+    return _Cut(begin + int(first[best]), begin + int(last[best]), p_value)
+
+
+def _places(runs: int) -> tuple[_Places, _Places]:
+    """Every (first, last) that is looked at; what ends with the segment is what begins it, the
+    other way round."""
+    heads = [(0, last) for last in range(1, runs)]
+    within = [
+        (first, last)
+        for first in range(1, runs - FEWEST_WITHIN)
+        for last in range(first + FEWEST_WITHIN, runs)
+    ]
+    first, last = zip(*heads, *within, strict=True)
+    return np.array(first), np.array(last)
+
+
+def _cut_at(segment: _Logs, first: _Places, last: _Places) -> tuple[_Logs, _Logs]:
+    """Student's t of the runs within against those outside, and the size of their difference."""
+    centred = segment - segment.mean()
+    total, squares = np.concatenate(([0.0], centred.cumsum())), float(centred @ centred)
+    inside, within = last - first, total[last] - total[first]
+    outside = segment.size - inside
+    # The mean is 0: what lies outside sums up to the negative of what lies inside.
+    change = np.abs(within / inside + within / outside)
+    rest = np.maximum(0.0, squares - within**2 * (1 / inside + 1 / outside))
+    error = np.sqrt(rest / (segment.size - 2) * (1 / inside + 1 / outside))
+    # Runs that are alike to the last digit have no spread but that of the arithmetic.
+    return change / np.maximum(error, 1e-12), change
+
+
+def _pooled_deviation(parts: Sequence[_Logs]) -> float:
+    """The standard deviation of runs about the means of their parts."""
+    squares = sum(float(((each - each.mean()) ** 2).sum()) for each in parts)
+    return math.sqrt(squares / (sum(each.size for each in parts) - len(parts)))
+
+
+def _steps(logs: _Logs, cuts: Sequence[int]) -> list[Step]:
+    if not cuts:
+        return []
+    parts = np.split(logs, cuts)
+    deviation, freedom = _pooled_deviation(parts), float(logs.size - len(parts))
+    return [
+        Step(at, _ratio(one, two, deviation, freedom))
+        for at, (one, two) in zip(cuts, pairwise(parts), strict=True)
+    ]
+
+
+def _ratio(before: _Logs, after: _Logs, deviation: float, freedom: float) -> Ratio:
+    estimate = math.exp(float(after.mean() - before.mean()))
+    error = deviation * math.sqrt(1 / before.size + 1 / after.size)
+    found = Ratio(estimate, estimate, estimate, freedom, error)
+    low, high = found.ends(0.95)
+    return replace(found, low=low, high=high)

@@ -1,0 +1,90 @@
+"""`ab`: two commits, built and measured in the same rounds."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from restbench.commands import measuring
+from restbench.commands.options import CellsOption, MinutesOption, console
+from restbench.commands.ordering import order_for
+from restbench.deploy import builds
+from restbench.experiment.order import Order
+from restbench.failures import BadConfiguration, Regression
+from restbench.machine import clock, machine_lock, phases
+from restbench.machine.phases import Account
+from restbench.show import builds as shown
+from restbench.store import store
+from restbench.store.writing import write_text
+
+_COMMIT = "A commit of this repository, or '.' for the working tree as it is."
+
+
+def compare_builds(  # noqa: PLR0913 - one option each
+    first: Annotated[str, typer.Argument(metavar="COMMIT_A", help=_COMMIT)],
+    second: Annotated[str, typer.Argument(metavar="COMMIT_B", help=_COMMIT)],
+    cells: CellsOption = "",
+    minutes: MinutesOption = 0.0,
+    *,
+    name: Annotated[
+        str,
+        typer.Option("--experiment", metavar="NAME", help="One with thresholds, or its .toml."),
+    ] = "ab",
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a test report, a case for each cell.")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the sentence and table as Markdown.")
+    ] = None,
+) -> None:
+    """Build two commits and measure both: is B worse?"""
+    account = Account(time.monotonic() - clock.running_s())
+    with phases.kept(account):
+        order = _order(name, cells, minutes)
+        for path in (junit, summary):
+            _require_folder(path)
+        commits = builds.resolved({"A": first, "B": second})
+        machine_lock.take()
+        settings = order.experiment.settings
+        services = {each.cell.service for each in order.plan}
+        wanted = {each: settings.get(each, {}) for each in services}
+        with builds.built(commits, wanted, _note) as made:
+            presented = measuring.measured(replace(order, builds=made), None)
+    found = shown.of(order.experiment, presented.rows, store.open_run("latest").manifest())
+    if found and junit:
+        write_text(junit, shown.as_junit(found))
+    if found and summary:
+        write_text(summary, shown.as_markdown(found))
+    measuring.end(account, presented)
+    if found and found.beyond:
+        names = ", ".join(each.name for each in found.beyond)
+        raise Regression(f"B is beyond the thresholds in {len(found.beyond)} cells: {names}")
+
+
+def _order(name: str, cells: str, minutes: float) -> Order:
+    """BadConfiguration where the file compares no builds, or a cell is in one of them only."""
+    order = order_for(name, measuring.DEFAULT_PROFILE, cells, [], minutes)
+    if order.experiment.thresholds is None:
+        raise BadConfiguration(
+            f"experiment '{name}' has no table [thresholds]: it compares no builds"
+        )
+    planned = {each.cell for each in order.plan}
+    for cell in planned:
+        if cell.model_copy(update={"build": "B" if cell.build == "A" else "A"}) not in planned:
+            raise BadConfiguration(f"--cells {cells}: {cell.id} is in one build only")
+    # However long it takes, nobody looks before the end: no claim stops it.
+    profile = order.profile.model_copy(update={"blocks": order.profile.most_blocks})
+    return replace(order, profile=profile)
+
+
+def _require_folder(path: Path | None) -> None:
+    if path is not None and not path.absolute().parent.is_dir():
+        raise BadConfiguration(f"{path}: its folder is not there")
+
+
+def _note(text: str) -> None:
+    console.print(f"note   {text}", markup=False, soft_wrap=True)

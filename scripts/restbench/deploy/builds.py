@@ -1,0 +1,173 @@
+"""Commits of this repository with their services built, each in a git worktree of its own.
+
+What a commit must have so that any later harness can build and start its services:
+
+    make services                       the Java service and the virtual environment
+    .venv/bin/restbench command NAME    prints {"argv": [...]}: what starts java, or python
+
+A service reads RESTBENCH_HOST, RESTBENCH_PORT and RESTBENCH_FRAMEWORK from its environment.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from restbench import ROOT
+from restbench.experiment.cell import Build, ServiceName
+from restbench.experiment.order import BuiltCheckout
+from restbench.experiment.records import BuiltCommit
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine import guardian, machine, process, watch
+
+REPOSITORY = ROOT
+#: In the place of a commit: the working tree as it is.
+WORKING_TREE = "."
+_TARGET = re.compile(r"^services:", re.MULTILINE)
+BUILD_MAX_S = 1800.0
+BUILD_LINES = 20
+#: A make that started us has variables for its own recipes only.
+_OF_NO_MAKE = {"MAKEFLAGS": "", "MFLAGS": "", "MAKELEVEL": "0"}
+
+
+def resolved(asked: Mapping[Build, str]) -> dict[Build, BuiltCommit]:
+    """The commits, all of which can be built. BadConfiguration for what is none, or is too old."""
+    commits = {name: _commit(text) for name, text in asked.items()}
+    for each in commits.values():
+        _require_target(each)
+    return commits
+
+
+@contextmanager
+def built(
+    commits: Mapping[Build, BuiltCommit],
+    settings: Mapping[ServiceName, Mapping[str, str]],
+    note: Callable[[str], None],
+) -> Iterator[dict[Build, BuiltCheckout]]:
+    """Each commit with its services built; `settings` has the services that are wanted, with the
+    variables of their environment. The worktrees go at the end, however it comes.
+    EnvironmentProblem where a build fails.
+    """
+    sweep()
+    folder = _folder() / watch.mark()
+    watch.remove(folder)
+    checkouts: dict[str, BuiltCheckout] = {}
+    try:
+        for name, commit in commits.items():
+            if str(commit) not in checkouts:
+                note(f"build {name}: {commit}")
+                checkouts[str(commit)] = _built(commit, folder, settings)
+        yield {name: checkouts[str(commit)] for name, commit in commits.items()}
+    finally:
+        _remove(folder)
+
+
+def sweep() -> None:
+    """Remove the worktrees of harnesses that are gone, whose guardian was killed as well."""
+    for folder in _folder().glob("*"):
+        if watch.is_over(folder.name):
+            guardian.remove(folder)
+    _git("worktree", "prune")
+
+
+def _folder() -> Path:
+    return REPOSITORY / ".cache" / "ab"
+
+
+def _remove(folder: Path) -> None:
+    guardian.remove(folder)
+    _git("worktree", "prune")
+
+
+def _commit(asked: str) -> BuiltCommit:
+    if asked == WORKING_TREE:
+        commit, dirty = machine.git_commit(REPOSITORY)
+        if dirty is None:
+            raise EnvironmentProblem(f"{REPOSITORY}: is no git checkout: there are no commits")
+        return BuiltCommit(asked=asked, git_commit=commit, git_dirty=dirty)
+    try:
+        commit = _git("rev-parse", "--verify", "--end-of-options", f"{asked}^{{commit}}")
+    except EnvironmentProblem as error:
+        raise BadConfiguration(
+            f"'{asked}' is no commit of {REPOSITORY} ({error}); a shallow clone has the newest "
+            "only: git fetch --unshallow"
+        ) from error
+    return BuiltCommit(asked=asked, git_commit=commit, git_dirty=False)
+
+
+def _require_target(commit: BuiltCommit) -> None:
+    try:
+        makefile = (
+            (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+            if commit.asked == WORKING_TREE
+            else _git("show", f"{commit.git_commit}:Makefile")
+        )
+    except (OSError, EnvironmentProblem):
+        makefile = ""  # the commit has none
+    if not _TARGET.search(makefile):
+        raise BadConfiguration(
+            f"{commit} is older than 'restbench ab': its Makefile has no target 'services', so its "
+            "services cannot be built and started; choose a later commit"
+        )
+
+
+def _built(
+    commit: BuiltCommit, folder: Path, settings: Mapping[ServiceName, Mapping[str, str]]
+) -> BuiltCheckout:
+    path = REPOSITORY
+    if commit.asked != WORKING_TREE:
+        path = folder / commit.git_commit[:12]
+        _git("worktree", "add", "--detach", str(path), commit.git_commit)
+    _make(commit, path, folder / f"{commit.git_commit[:12]}.log")
+    commands = {name: _command(path, name, settings[name]) for name in settings}
+    return BuiltCheckout(commit, path, commands)
+
+
+def _make(commit: BuiltCommit, path: Path, log: Path) -> None:
+    line = ["make", "--no-print-directory", "-C", str(path), "services"]
+    started = process.start(process.bound_to_us(line), log, _OF_NO_MAKE)
+    try:
+        code = started.wait(BUILD_MAX_S)
+    except subprocess.TimeoutExpired:
+        code = None
+    finally:
+        process.stop(started)
+    if code != 0:
+        how = "took over half an hour" if code is None else f"failed with exit code {code}"
+        raise EnvironmentProblem(
+            f"{commit}: 'make services' {how}; its output ends:\n{process.tail(log, BUILD_LINES)}"
+        )
+
+
+def _command(path: Path, name: ServiceName, settings: Mapping[str, str]) -> tuple[str, ...]:
+    """As the checkout gives it, for the environment that the service will have."""
+    line = [str(path / ".venv" / "bin" / "restbench"), "command", name]
+    environment = process.surroundings()
+    # The JVM's options are part of the line; ours have the last word.
+    options = [settings.get("JAVA_OPTIONS", ""), environment.get("JAVA_OPTIONS", "")]
+    environment |= {"JAVA_OPTIONS": " ".join(options).strip()}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
+    try:
+        argv = json.loads(done.stdout)["argv"]
+        return tuple(str(each) for each in argv)
+    except (ValueError, KeyError, TypeError) as error:
+        said = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
+        raise EnvironmentProblem(
+            f"{path}: 'restbench command {name}' gave no command line: {said}"
+        ) from error
+
+
+def _git(*arguments: str) -> str:
+    """EnvironmentProblem with what git says where it refuses, or is not there."""
+    try:
+        return machine.git(REPOSITORY, *arguments)
+    except FileNotFoundError as error:
+        raise EnvironmentProblem("git is missing: apt-get install git") from error
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines()
+        why = next((line for line in said if line.startswith("fatal:")), "no reason given")
+        raise EnvironmentProblem(f"git {arguments[0]}: {why}") from error

@@ -1,0 +1,131 @@
+"""Two builds in one run: the ratio B/A of each cell, paired by block, against the thresholds of the
+experiment's file. Pure.
+
+| state     | of a cell |
+| --- | --- |
+| beyond    | the whole 95 % interval of a ratio lies beyond its threshold (Holm over all ratios) |
+| no number | a ratio lacks: the cell failed, or had no time, in one of the builds |
+| undecided | a ratio's 90 % interval reaches over its threshold |
+| within    | no ratio's does |
+
+The number of blocks is fixed before a run, so a verdict needs no earlier look that confirms it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Build
+from restbench.experiment.columns import HEADINGS
+from restbench.experiment.records import BuiltCommit
+from restbench.experiment.thresholds import Limit, Thresholds
+from restbench.judge import verdicts
+from restbench.judge.verdicts import Verdict, ratio_text
+
+State: TypeAlias = Literal["beyond", "no number", "undecided", "within"]
+
+_STATES: Mapping[Verdict, State] = {
+    "contradicted": "beyond",
+    "not-measured": "no number",
+    "too-imprecise": "undecided",
+    "reproduced": "within",
+}
+#: Of a cell: the first that one of its ratios has.
+STATES: tuple[State, ...] = ("beyond", "no number", "undecided", "within")
+#: How many cells a sentence names.
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Held:
+    """A ratio B/A, held against its threshold."""
+
+    limit: Limit
+    comparison: Comparison
+    state: State
+
+    def __str__(self) -> str:
+        """For people: `Throughput /s 0.812 [0.78, 0.845], at least 0.95: beyond`."""
+        found = self.comparison.lack or ratio_text(self.comparison)
+        return f"{HEADINGS[self.limit.metric]} {found}, {self.limit}: {self.state}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell in both builds."""
+
+    name: str
+    """The cell's id without its build."""
+    first: Row
+    second: Row
+    held: tuple[Held, ...]
+
+    @property
+    def state(self) -> State:
+        """The gravest of its ratios'."""
+        found = {each.state for each in self.held}
+        return next(each for each in STATES if each in found)
+
+    @property
+    def blocks(self) -> int:
+        """How many both were measured in."""
+        return max(each.comparison.blocks for each in self.held)
+
+
+def pairs(rows: Iterable[Row], thresholds: Thresholds) -> list[Pair]:
+    """Each cell that was planned in both builds, in the order of the rows."""
+    found: dict[str, dict[Build, Row]] = {}
+    for row in rows:
+        name = row.cell.model_copy(update={"build": "checkout"}).id
+        found.setdefault(name, {})[row.cell.build] = row
+    both = {name: (each["A"], each["B"]) for name, each in found.items() if {*each} == {"A", "B"}}
+    asked = [
+        (_ratio(first, second, limit), limit)
+        for first, second in both.values()
+        for limit in thresholds.limits
+    ]
+    decided = verdicts.together([(comparison, limit.expect) for comparison, limit in asked])
+    held = iter(
+        Held(limit, comparison, _STATES[verdict])
+        for (comparison, limit), verdict in zip(asked, decided, strict=True)
+    )
+    return [
+        Pair(name, *rows_of, tuple(next(held) for _ in thresholds.limits))
+        for name, rows_of in both.items()
+    ]
+
+
+def _ratio(first: Row, second: Row, limit: Limit) -> Comparison:
+    ones, twos = series(first, limit.metric), series(second, limit.metric)
+    return replace(paired(twos, ones, limit.margin), earlier=None)
+
+
+def sentence(found: Sequence[Pair], builds: Mapping[Build, BuiltCommit]) -> str:
+    """What the run says, in one sentence."""
+    states = {state: [each for each in found if each.state == state] for state in STATES}
+    parts = []
+    if beyond := states["beyond"]:
+        parts.append(
+            f"beyond the thresholds in {len(beyond)} of {len(found)} cells ({_named(beyond)})"
+        )
+    if within := states["within"]:
+        parts.append(f"within the thresholds in {len(within)} of {len(found)} cells")
+    if undecided := states["undecided"]:
+        parts.append(f"undecided in {len(undecided)}: their intervals reach over a threshold")
+    if lacking := states["no number"]:
+        parts.append(f"without a number in {len(lacking)}")
+    return f"B, {builds['B']}, against A, {builds['A']}: {'; '.join(parts)}."
+
+
+def _named(beyond: Sequence[Pair]) -> str:
+    named = [
+        f"{each.name}: {held}"
+        for each in beyond[:_NAMED]
+        for held in each.held
+        if held.state == "beyond"
+    ]
+    return "; ".join([*named, *(["…"] if len(beyond) > _NAMED else [])])

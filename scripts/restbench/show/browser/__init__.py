@@ -1,0 +1,1 @@
+"""The results browser: all runs of a folder as one page of static files."""

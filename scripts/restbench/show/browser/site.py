@@ -1,0 +1,102 @@
+"""The browser's files: `index.html` in the folder of all runs, and what it loads in `assets/`.
+
+Everything is loaded by `<script>` and `<link>`, nothing is fetched, so that a file opened from a
+disk shows the same as a web server. Pages of kept runs load the chart library from there as well.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import jinja2
+from pydantic import ValidationError
+
+from restbench.analyse.exported import rows_of
+from restbench.failures import BadConfiguration, Unreadable
+from restbench.show.browser.document import ListedRun, document
+from restbench.show.charts import theme
+from restbench.store import exported
+from restbench.store.store import Run
+from restbench.store.writing import write_text
+
+ASSETS = "assets"
+#: In this order: what comes later uses what stands before.
+_SCRIPTS = ("dom", "state", "filters", "runs", "cells", "trend", "welch", "compare", "main")
+_STYLES = ("report.css", "browser/browser.css")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The runs of a folder, and a line about each that cannot be shown."""
+
+    runs: tuple[ListedRun, ...]
+    left_out: tuple[str, ...]
+
+
+def find(results: Path) -> Found:
+    """Every run of the folder with a `run.json` of a form that this version reads."""
+    named = {path.parent for name in ("manifest", "run") for path in results.glob(f"*/{name}.json")}
+    runs, left_out = [], []
+    for folder in sorted(each for each in named if not each.is_symlink()):
+        try:
+            runs.append(_listed(Run(folder)))
+        except BadConfiguration as error:
+            left_out.append(str(error).removeprefix(f"{results}/"))
+    return Found(tuple(_once(runs)), tuple(left_out))
+
+
+def _once(listed: Sequence[ListedRun]) -> list[ListedRun]:
+    """A kept copy is no second run: the original stands for it where both lie here."""
+    runs: dict[str, list[ListedRun]] = {}
+    for each in sorted(listed, key=lambda each: each.folder != each.run.run):
+        runs.setdefault(each.run.run, []).append(each)
+    return [replace(first, copies=tuple(copies)) for first, *copies in runs.values()]
+
+
+def _listed(run: Run) -> ListedRun:
+    run.require_read()
+    if not run.exported_file.exists():
+        raise BadConfiguration(f"{run.path}: has no run.json; 'restbench report' makes it")
+    page = f"{run.name}/{run.report.name}" if run.report.exists() else None
+    told = exported.read(run.exported_file)
+    try:
+        return ListedRun(run.name, told, tuple(rows_of(told)), page)
+    except ValidationError as error:
+        raise Unreadable(
+            f"{run.exported_file}: has cells that this version does not know"
+        ) from error
+
+
+def write(results: Path, found: Found) -> Path:
+    """Write the page and its assets; returns the page."""
+    templates = jinja2.Environment(loader=jinja2.PackageLoader("restbench.show"), autoescape=True)
+
+    def joined(names: Sequence[str]) -> str:
+        return "\n".join(_source(templates, name) for name in names)
+
+    write_library(results)
+    assets = results / ASSETS
+    data = json.dumps(document(found.runs, found.left_out), separators=(",", ":"))
+    write_text(assets / "runs.js", f"const DATA = {data};\n")
+    scripts = joined([f"browser/{name}.js" for name in _SCRIPTS])
+    write_text(assets / "browser.js", f'"use strict";\n{scripts}')
+    write_text(assets / "browser.css", joined(_STYLES))
+    page = results / "index.html"
+    write_text(page, templates.get_template("browser/index.html.jinja").render() + "\n")
+    return page
+
+
+def write_library(results: Path) -> Path:
+    """Write the chart library, for the browser and for every page that links to it; returns it."""
+    library = results / ASSETS / "charts.js"
+    write_text(library, theme.library())
+    return library
+
+
+def _source(templates: jinja2.Environment, name: str) -> str:
+    loader = templates.loader
+    assert loader is not None  # noqa: S101 - given just above
+    return loader.get_source(templates, name)[0]

@@ -1,0 +1,113 @@
+// Two runs side by side: what `restbench compare` says of them, for any two.
+const LEVEL = 0.05;
+
+// [{ one, two, ratio, estimate, lack, change, words }] of the cells that both runs have; Holm counts all of them.
+function compared(first, second, metric) {
+  const others = new Map(second.cells.map((cell) => [cell.id, cell]));
+  const lines = first.cells.filter((one) => others.has(one.id)).map((one) => ratioOf(one, others.get(one.id), metric));
+  const against = lines.map((line) => (line.ratio ? pAgainst(line.ratio) : 1));
+  const levels = holmLevels(against.filter((_, n) => lines[n].ratio), LEVEL).values();
+  return lines.map((line, n) => worded(line, against[n] <= (line.ratio ? levels.next().value : 0), metric));
+}
+
+function ratioOf(one, two, metric) {
+  const line = { one, two, ratio: null, estimate: null, lack: "" };
+  if (one.size !== two.size) return { ...line, lack: `'${one.factors.complexity}' has another size` };
+  const [ones, twos] = [one, two].map((cell) => cell.values[metric]?.[3] ?? []);
+  for (const [cell, values] of [[two, twos], [one, ones]]) {
+    const isVoid = cell.notes.includes("wrong-answers") && !values.length;
+    if (!values.length) return { ...line, lack: `${cell.id} ${isVoid ? "gave a wrong answer" : `has no ${DATA.metrics[metric].name}`}` };
+    if (Math.min(...values) <= 0) return { ...line, lack: "a value is not above 0: it has no ratio" };
+  }
+  if (Math.min(ones.length, twos.length) === 1) return { ...line, estimate: mean(twos) / mean(ones) };
+  const ratio = welchRatio(twos, ones);
+  return { ...line, ratio, estimate: ratio.estimate };
+}
+
+// Of the test that "the second is as the first" is wrong: beyond the margin on either side.
+function pAgainst(ratio) {
+  const limit = 1 + DATA.margin;
+  return Math.min(1, 2 * Math.min(pAbove(ratio, limit), 1 - pAbove(ratio, 1 / limit)));
+}
+
+function worded(line, isContradicted, metric) {
+  const { one, two, ratio, estimate } = line;
+  const limit = 1 + DATA.margin;
+  const isSame = ratio && Math.max(pAbove(ratio, 1 / limit), 1 - pAbove(ratio, limit)) <= LEVEL;
+  let change = "";
+  if (isWorseWhateverItsSpeed(one, two, metric)) change = "worse";
+  else if (isContradicted) change = estimate > 1 === DATA.metrics[metric].more_is_better ? "better" : "worse";
+  else if (isSame) change = "the same";
+  const width = ratio && 100 * (ratio.high / ratio.estimate - 1);
+  const imprecise = `too imprecise (${ratio ? `± ${width.toFixed(1)} %${width <= 2 ? ", on the margin" : ""}` : "one block, so no interval"})`;
+  const words = line.lack ? (change === "worse" ? `worse: ${line.lack}` : line.lack) : change || imprecise;
+  return { ...line, change: change || (line.lack ? "no ratio" : "too imprecise"), words };
+}
+
+// Wrong answers, failures and nothing but errors.
+function isWorseWhateverItsSpeed(one, two, metric) {
+  const has = (cell, note) => cell.notes.includes(note);
+  return ((one.values[0]?.[0] ?? 0) > 0 && two.answers_nothing)
+    || (one.values[metric] && !two.measured && has(two, "failed"))
+    || (has(two, "wrong-answers") && !has(one, "wrong-answers"));
+}
+
+function showCompare(state) {
+  if (DATA.runs.length < 2) return ["Two runs side by side", "one run", element("p", {}, "There is one run only; a second one is compared with it.")];
+  const known = (name) => DATA.runs.find((run) => run.name === name);
+  const second = known(state.second) ?? DATA.runs.at(-1);
+  const first = known(state.first) ?? predecessor(second) ?? DATA.runs.find((run) => run !== second);
+  const metric = chosenMetric(state);
+  const choices = DATA.runs.map((run) => [run.name, `${run.name} (${commitOf(run)})`]).reverse();
+  const controls = element("div", { class: "controls" },
+    chooser("First", "first", choices, first.name), chooser("Second", "second", choices, second.name), metricChooser(state),
+    element("a", { href: address({ first: second.name, second: first.name }) }, "Swap"));
+  const isOneMachine = first.machine === second.machine;
+  const lines = compared(first, second, metric).filter(({ one }) => passes(state, "ofCell", one))
+    .map((line) => (isOneMachine || line.lack ? line : { ...line, change: "another machine", words: "another machine: not judged" }))
+    .sort((a, b) => CHANGES.indexOf(a.change) - CHANGES.indexOf(b.change));
+  const counts = CHANGES.map((change) => [change, lines.filter((line) => line.change === change).length]).filter(([, count]) => count);
+  const told = counts.map(([change, count]) => `${count} ${change}`).join(", ");
+  return ["Two runs side by side", `${plural(lines.length, "cell")} in both${told ? `: ${told}` : ""}`, controls, differences(first, second),
+    lines.length ? table(`${DATA.metrics[metric].heading}: ${second.name} over ${first.name}`, compareColumns(metric), lines) : element("p", {}, "No cell that passes the filters is in both runs."),
+    element("p", { class: "soft" }, `Intervals are log-Welch over the blocks of each run. They hold what differs from block to block, and not what differs between two days. Changes hold at 5 % over all common cells together (Holm); less than ${100 * DATA.margin} % is none.`)];
+}
+
+const metricChooser = (state) => chooser("Metric", "metric", DATA.metrics.map((metric) => [metric.name, metric.heading]), state.metric);
+
+// What a reader looks for stands first.
+const CHANGES = ["worse", "better", "another machine", "too imprecise", "the same", "no ratio"];
+const CLASSES = { worse: "bad", better: "good" };
+const compareColumns = (metric) => [
+  { heading: "Cell", cell: ({ one }) => element("a", { href: address({ view: "trend", cell: one.key }) }, one.id) },
+  { heading: "Verdict", cell: ({ words, change }) => element("td", { class: `prose verdict ${CLASSES[change] ?? ""}` }, words) },
+  { heading: "Second / first", cell: ({ ratio, estimate: value }) => element("td", { class: "n" }, readable(value), element("span", { class: "ends" }, ratio ? interval(ratio.low, ratio.high) : "")), number: true },
+  { heading: "½ to 2 times", cell: ratioBar },
+  { heading: "First", cell: ({ one }) => estimate(one.values[metric]), number: true },
+  { heading: "Second", cell: ({ two }) => estimate(two.values[metric]), number: true },
+];
+
+// The interval on a logarithmic scale from half to twice; the band is the margin.
+function ratioBar({ ratio, estimate: value }) {
+  if (value === null) return element("td");
+  const at = (x) => 50 + 50 * Math.max(-1, Math.min(1, Math.log2(x)));
+  const bar = element("span", { class: "ratio", "aria-hidden": "true" });
+  const [low, high] = ratio ? [ratio.low, ratio.high] : [value, value];
+  bar.append(
+    element("i", { class: "margin", style: `left:${at(1 / (1 + DATA.margin))}%;right:${100 - at(1 + DATA.margin)}%` }),
+    element("i", { class: "range", style: `left:${at(low)}%;right:${100 - at(high)}%` }),
+    element("i", { class: "dot", style: `left:${at(value)}%` }));
+  return element("td", {}, bar);
+}
+
+// What else than the code differs.
+function differences(first, second) {
+  const [one, two] = [DATA.versions[first.versions], DATA.versions[second.versions]];
+  const notes = Object.keys({ ...one, ...two }).filter((name) => one[name] !== two[name]).map((name) => `another ${name.replaceAll("_", " ")}: ${one[name] ?? "unknown"} and ${two[name] ?? "unknown"}`);
+  for (const [name, of] of [["commit", commitOf], ["experiment", (run) => run.experiment], ["profile", (run) => run.profile]]) {
+    if (of(first) !== of(second)) notes.push(`another ${name}: ${of(first)} and ${of(second)}`);
+  }
+  const machines = first.machine === second.machine ? null
+    : element("p", { class: "bad" }, `Different machines: ${DATA.machines[first.machine]} and ${DATA.machines[second.machine]}. Their ratio says nothing of the code.`);
+  return [machines, notes.length ? element("ul", { class: "notes" }, notes.map((note) => element("li", {}, note))) : null];
+}
