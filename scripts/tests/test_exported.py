@@ -113,7 +113,7 @@ def test_a_kept_run_has_the_file_and_is_compared_by_it(run: Run, tmp_path: Path)
     line = next(each for each in found.lines if each.cell.strategy == "serial")
     assert line.comparison.estimate == pytest.approx(1.0, abs=1e-6)
     assert line.first == pytest.approx(line.second or 0.0, rel=1e-6)
-    again = study.decisions(kept, entries.rows(kept))
+    again = study.decisions_of(exported.read(kept.exported_file))
     assert [each.headline for each in again] == [
         each.headline for each in study.decisions(run, measures.rows(run))
     ]

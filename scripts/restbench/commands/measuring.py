@@ -29,6 +29,7 @@ from restbench.machine import clock, phases
 from restbench.machine.phases import Account
 from restbench.schedule import environment, extending, outcome, runner
 from restbench.show.progress import ProgressView, duration
+from restbench.store import exported as run_json
 from restbench.store import spending, store
 from restbench.store.store import Run
 
@@ -62,7 +63,11 @@ def show_plan(
 def _show_rest(run: Run) -> None:
     """What a run has decided, what the rest takes, and which cells had no time."""
     rows = exported.rows(run)
-    for decision in study.decisions(run, rows):
+    if run.trials.exists():
+        decided = study.decisions(run, rows)
+    else:
+        decided = study.decisions_of(run_json.read(run.exported_file))
+    for decision in decided:
         console.print(f"{decision.id:14} {decision.headline}", markup=False)
     for each in study.not_measured(rows):
         console.print(each, markup=False, soft_wrap=True)

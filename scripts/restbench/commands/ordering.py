@@ -53,11 +53,7 @@ def _claims_text(path: Path, loaded: Experiment) -> str | None:
     """
     if loaded.claims is None:
         return None
-    file = store.beside(path, loaded.claims)
-    content = file.read_bytes()
-    claims = claim_file.parse(content, str(file))
-    claim_file.check_complexities(claims, loaded.levels, str(file))
-    return content.decode("utf-8")
+    return claim_file.checked_text(store.beside(path, loaded.claims), loaded.levels)
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:

@@ -62,6 +62,16 @@ def parse(content: bytes, source: str) -> Claims:
     return Claims(file.margin, file.claims, hashlib.sha256(content).hexdigest())
 
 
+def checked_text(path: Path, defined: Collection[str]) -> str:
+    """The text of a file whose claims are on these levels of complexity; else BadConfiguration."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
+    check_complexities(parse(content, str(path)), defined, str(path))
+    return content.decode("utf-8")
+
+
 def check_complexities(claims: Claims, defined: Collection[str], source: str) -> None:
     """Refuse a claim on a complexity that the experiment does not define: it would be "not
     measured" in every run, as if by bad luck."""

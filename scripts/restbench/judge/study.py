@@ -17,7 +17,6 @@ from restbench.experiment.records import Proof
 from restbench.experiment.statistics import Interval
 from restbench.judge import claims
 from restbench.judge.claims import Decision
-from restbench.store import exported
 from restbench.store.exported import Exported
 from restbench.store.store import Run
 
@@ -162,10 +161,11 @@ def marks(row: Row) -> dict[str, str]:
 
 
 def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
-    """What the run says about each claim of its claims file; nothing where it has none."""
+    """What a run with its trials says about each claim of its claims file; nothing where it has
+    none."""
     if not run.claims_file.exists():
         return []
-    minutes = _minutes(run)
+    minutes = sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
     return claims.decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
 
 
@@ -176,14 +176,6 @@ def decisions_of(told: Exported) -> list[Decision]:
         return []
     found = claim_file.parse(text.encode(), f"{told.run}/claims.toml")
     return claims.decide(found, rows_of(told), told.proofs, told.manifest.minutes or None)
-
-
-def _minutes(run: Run) -> float | None:
-    """What its blocks have taken; None where they are not known."""
-    if not run.trials.exists():
-        kept = run.exported_file
-        return exported.read(kept).manifest.minutes if kept.exists() else None
-    return sum(each.seconds or 0.0 for each in run.trials.blocks()) / 60 or None
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

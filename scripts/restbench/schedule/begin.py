@@ -14,15 +14,13 @@ from restbench.experiment.records import Manifest
 from restbench.failures import StorageProblem
 from restbench.machine import clock, machine
 from restbench.schedule import sources
-from restbench.store.store import Run, point_latest_to
+from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
 
 
 def begin(order: Order, run: Run) -> Manifest:
     """Write the bodies that the run sends, and what it is; the manifest last."""
-    for path, text in bodies(order, run).items():
-        write_text(path, text)
-    experiment = order.experiment
+    experiment, sent = order.experiment, bodies(order, run)
     commit, dirty = machine.git_commit()
     manifest = Manifest(
         run=run.name,
@@ -40,15 +38,16 @@ def begin(order: Order, run: Run) -> Manifest:
         attached=dict(order.attached),
         builds={name: each.commit for name, each in order.builds.items()},
     )
-    write_text(run.experiment_file, order.experiment_text)
-    if order.claims_text is not None:
-        write_text(run.claims_file, order.claims_text)
     told = surroundings()
     if order.builds:
         told["measured"] = sources.fingerprints(order.build_folders)
+    for path, text in sent.items():
+        write_text(path, text)
+    write_text(run.experiment_file, order.experiment_text)
+    if order.claims_text is not None:
+        write_text(run.claims_file, order.claims_text)
     write_json(run.machine_file, told)
     write_model(run.manifest_file, manifest)
-    point_latest_to(run)
     return manifest
 
 

@@ -16,7 +16,7 @@ from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
 from restbench.machine import clock, machine
 from restbench.schedule import sources
 from restbench.schedule.begin import bodies, sha256, surroundings
-from restbench.store.store import Run, point_latest_to
+from restbench.store.store import Run
 from restbench.store.writing import write_model, write_text
 
 
@@ -131,7 +131,6 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     again = {"status": "running", "finished": None, "plan": order.plan}
     going_on = manifest.model_copy(update=again)
     write_model(run.manifest_file, going_on)
-    point_latest_to(run)
     return going_on
 
 

@@ -15,7 +15,7 @@ from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import Contest
 from restbench.store import calibration
-from restbench.store.store import Run
+from restbench.store.store import Run, point_latest_to
 
 
 def execute(order: Order, run: Run, view: View) -> Manifest:
@@ -58,11 +58,13 @@ def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
 
 def _open(order: Order, run: Run, view: View) -> Manifest:
     """Begin the run, or go on with one that ended too early."""
-    if not run.manifest_file.exists():
-        begun = begin(order, run)
+    if run.manifest_file.exists():
+        manifest = resuming.go_on(order, run, view.note)
+    else:
+        manifest = begin(order, run)
         calibration.adopt(run, view.note)
-        return begun
-    return resuming.go_on(order, run, view.note)
+    point_latest_to(run)
+    return manifest
 
 
 def contests_of(order: Order) -> tuple[Contest, ...]:

@@ -42,7 +42,7 @@ def _table(cell: Cell, rows: Sequence[Row], published: Published) -> Table:
         table.add_row(
             row.cell.complexity,
             *(number(npb.median(row, name)) for name in numbers),
-            "ok" if verified == "yes" else verified,
+            {"yes": "ok", "not measured": "-"}.get(verified, verified),
             *map(readable, ratios),
             readable(known.ratio) if known else "",
         )

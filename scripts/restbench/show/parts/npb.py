@@ -53,6 +53,11 @@ def of(found: Findings) -> Section | None:
         *times,
         Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
         scaled if kernels.scaled else None,
+        section(
+            "npb-failures",
+            "What failed, was refused or had no time",
+            Bullets(tuple(lacking)) if (lacking := npb.failures(kernels.rows)) else None,
+        ),
         section("npb-columns", "What the columns mean", Terms(dict(COLUMNS.values())), folded=True),
     )
 
