@@ -152,7 +152,7 @@ def test_writes_a_document_of_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     assert any(purl.startswith("pkg:pypi/scipy@") for purl in held["harness"])
     assert "pkg:maven/org.apache.jmeter/ApacheJMeter_core@5.6.3" in held["load-generator"]
     carried = [purl.partition("@")[0] for purl in held["page"]]
-    assert carried == ["pkg:npm/vega", "pkg:npm/vega-embed", "pkg:npm/vega-lite"]
+    assert carried == ["pkg:npm/vega-embed", "pkg:npm/vega-lite", "pkg:npm/vega"]
     for part in audit.PARTS:
         document = json.loads(audit.sbom(part).read_text())
         assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")

@@ -96,6 +96,7 @@ def test_the_versions_that_the_audit_reads_are_those_of_the_library() -> None:
 def test_the_library_is_complete_small_and_cannot_end_its_element() -> None:
     text = theme.library()
     assert "window.drawChart" in text
+    assert text.startswith("/*!\nVega"), "its licence goes with it"
     assert len(text.encode()) < 1_000_000
     assert "</script" not in text
     assert "<!--" not in text

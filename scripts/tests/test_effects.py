@@ -8,7 +8,7 @@ from restbench.analyse.factorial import Factorial, analyse
 from restbench.experiment.design import Design
 from restbench.show import effects
 from restbench.show.charts import factorial, theme
-from restbench.show.parts import factorial as shown
+from restbench.show.parts import factorial as section
 
 FACTORS = {"instances": [1, 2], "pool_threads": [20, 60]}
 
@@ -60,7 +60,7 @@ def test_effects_that_multiply_are_ratios() -> None:
     assert "pool_threads (high/low 0.011)" in said
     assert said.endswith("; ratios nearer to 1 than 1.401 could not be seen.")
     row = ("B", "pool_threads", "0.011", "0.009 … 0.015", "49.9", "< 0.001")
-    assert row in shown._effects(of(PROCESSORS)).rows
+    assert row in section.effect_table(of(PROCESSORS)).rows
 
 
 def test_one_run_a_cell_has_no_word_of_significance() -> None:
@@ -74,7 +74,9 @@ def test_one_run_a_cell_has_no_word_of_significance() -> None:
 def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
     said = effects.sentence(seven_factors())
     assert said.startswith("`fC + fA × fE + fB × fF + fD × fG + 12 more` explains 43.4 % of the")
-    assert any("`fA` cannot be told from fB × fD" in each for each in doubts(seven_factors()))
+    assert any(
+        "`fA` cannot be told from fB × fD" in each for each in seven_factors().design.warnings()
+    )
 
 
 def test_a_response_that_does_not_vary_is_said() -> None:
@@ -84,33 +86,33 @@ def test_a_response_that_does_not_vary_is_said() -> None:
 
 
 def test_the_tables_have_every_number() -> None:
-    assert list(shown._effects(of(STUDY, blocks=True)).rows) == [
+    table = section.effect_table(of(STUDY, blocks=True))
+    heads = [each.heading for each in table.columns]
+    assert heads == ["", "Effect", "q", "95 % interval", "Share %", "p (Holm)"]
+    assert table.rows == (
         ("I", "mean", "579", "", "", ""),
         ("A", "instances", "-3.07", "-7.88 … 1.74", "13.2", "0.203"),
         ("B", "pool_threads", "-4.37", "-9.18 … 0.433", "26.8", "0.203"),
         ("AB", "instances × pool_threads", "-4.22", "-9.02 … 0.590", "24.9", "0.203"),
         ("", "between blocks", "", "", "2.7", ""),
         ("", "between runs of one cell", "", "", "32.4", ""),
-    ]
-    assert list(shown._signs(of(STUDY)).rows)[:2] == [
+    )
+    assert section.sign_table(of(STUDY)).rows[:2] == (
         ("instances 1, pool_threads 20", "1", "-1", "-1", "1", "582"),
         ("instances 2, pool_threads 20", "1", "1", "-1", "-1", "585"),
-    ]
+    )
 
 
-def doubts(found: Factorial) -> list[str]:
-    """What the page lists next to the effects."""
-    return [*found.design.warnings(), *found.left_out, *found.warnings]
-
-
-def test_a_section_says_what_was_left_out_and_what_to_doubt() -> None:
+def test_what_was_left_out_and_what_to_doubt_is_said() -> None:
     lacking = values(STUDY)
     table = {"design": "2^k r", "factors": FACTORS}
     found = analyse(Design.model_validate(table), [{**lacking[0], 9: 5.0}, *lacking[1:]])
-    left_out = "Block 9 is left out: it has no value of instances 2, pool_threads 20 and 2 more."
-    assert left_out in doubts(found)
-    of_runs = doubts(of(PROCESSORS, model="additive"))
-    assert any("Largest over smallest value is 12534" in each for each in of_runs)
+    (left_out,) = found.left_out
+    assert left_out.startswith(
+        "Block 9 is left out: it has no value of instances 2, pool_threads 20 and 2 more."
+    )
+    warnings = of(PROCESSORS, model="additive").warnings
+    assert any(each.startswith("Largest over smallest value is 12534") for each in warnings)
 
 
 @pytest.mark.parametrize(

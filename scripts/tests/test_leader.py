@@ -90,6 +90,8 @@ def test_holm_counts_the_groups() -> None:
         for name, spread in (("serial", 0.2), ("pinned", 0.0))
     ]
     assert leaders([*shaky, *noise], "java", "throughput_per_s")[0].verdict != "reproduced"
+    alone = [each for each in noise if each.cell.strategy == "serial"]
+    assert leaders([*shaky, *alone], "java", "throughput_per_s")[0].verdict == "reproduced"
 
 
 def test_cells_with_warnings_and_missing_ones_are_said() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import data_of
+from shown_run import part_of
 
 from restbench.analyse import limits, measures
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
@@ -20,9 +21,10 @@ from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule import outcome
 from restbench.schedule.reduction import of_arrivals
-from restbench.show import export
+from restbench.show import export, report
 from restbench.show import limits as shown
 from restbench.show.charts import rates, theme
+from restbench.show.findings import Findings
 from restbench.store import exported, store
 from restbench.store.exported import Exported
 from restbench.store.store import Run
@@ -175,15 +177,14 @@ def test_the_limit_is_the_geometric_mean_of_the_blocks_brackets_with_its_interva
     assert found.failed.reasons == ("p95 130 > 100 ms",)
 
 
-def test_the_page_says_the_limit_every_step_and_what_the_notes_mean(run: Run) -> None:
+def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
     told = told_of(run)
-    shown.write(run, told, shown.of(told))
-    page = run.open_load_markdown.read_text()
-    assert "| S serial | medium | 64 | 220 | 196 | 246 | 3 | 200 | 240 | 40.0 | 6 |" in page
-    assert page.count("| met |") == 3
-    assert "1 of 2 techniques walked" in page
-    assert "../figures/open-load.svg" in page
-    rows = list(csv.DictReader(run.open_load_steps_csv.read_text().splitlines()))
+    page = part_of(report.html(Findings(told, run), "charts.js"), "limits")
+    assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
+    assert page.count(" met ") >= 3
+    summary, steps = shown.tables(shown.of(told), shown.load_of(told))
+    assert len(summary.splitlines()) == 3
+    rows = list(csv.DictReader(steps.splitlines()))
     assert [(row["block"], row["step"], row["unsent"], row["p95_ms"]) for row in rows[:2]] == [
         ("1", "1", "0", "40.0"),
         ("1", "2", "0", "130.0"),
@@ -211,8 +212,8 @@ def test_a_cell_that_failed_is_shown_with_its_reason_and_judged(run: Run) -> Non
     told = told_of(run)
     found = {each.cell.id: each for each in shown.of(told)}
     assert (found[OTHER.id].walks, found[OTHER.id].flags) == ((), ("failed",))
-    shown.write(run, told, list(found.values()))
-    assert "it did not come up" in run.open_load_markdown.read_text()
+    page = part_of(report.html(Findings(told, run), "charts.js"), "limits")
+    assert "it did not come up" in page
     with pytest.raises(CellsFailed, match="java-pinned"):
         outcome.judge(measures.rows(run))
 

@@ -21,6 +21,7 @@ from restbench.experiment.profile import LONG_BLOCKS, LONG_MINUTES
 from restbench.judge import study
 from restbench.machine import machine
 from restbench.schedule.pace import Pace
+from restbench.show import quoting
 from restbench.store.store import experiment_file
 from restbench.store.trials import AGAIN, Trial
 
@@ -66,8 +67,8 @@ def test_rule_2_the_first_cell_of_a_contest_is_measured_once_more_and_counts_apa
     (row,) = measures.rows(run)
     assert row.value("samples") == 400, "once"
     assert estimates.again_ratios(run.trials.rates()) == {SERIAL.id: [2.0]}
-    manifest = run.manifest()
-    assert f"(A/A): {SERIAL.id} 2.000" in study.facts(run, manifest, [row])["Trials"]
+    (twice,) = quoting.again(run.trials.rates())
+    assert (twice.cell, twice.ratio) == (SERIAL.id, 2.0)
 
 
 def test_rule_3_of_a_response_over_five_seconds_the_mean_is_users_over_throughput(
@@ -193,7 +194,7 @@ def test_rule_13_the_studys_tables_have_long_windows_and_a_short_run_three() -> 
 def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) -> None:
     made = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
     run = build(tmp_path / "run", made)
-    told = study.facts(run, run.manifest(), measures.rows(run))["Blocks"]
+    told = study.blocks_line(3, measures.rows(run))
     assert told.startswith("3; ±") and "other hours may differ by more" in told
 
 

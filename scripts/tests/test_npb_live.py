@@ -76,7 +76,7 @@ def test_integer_sort_verifies_on_both_services_and_without_them(tmp_path: Path)
         assert (each.service_cpu_ms or 0) >= 0
         assert (each.memory_mib or 0) > 0
     facts = run.trials.blocks()[0].facts
-    assert set(facts["foreign_pct"]) == set(facts["took_s"]) == {each.cell for each in trials}
+    assert set(facts["foreign_pct"]) == set(facts["steal_pct"]) == {each.cell for each in trials}
     assert bench.left_running() == []
 
 

@@ -261,7 +261,7 @@ def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) 
 
 def test_a_finished_run_is_extended_by_a_block(tmp_path: Path) -> None:
     ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S strategy=serial")
-    done = ran.bench.restbench("extend", str(ran.run.path), "--minutes", "0.1")
+    done = ran.bench.restbench("extend", str(ran.run.path), "--minutes", "1")
     assert done.returncode == 0, done.stdout + done.stderr
     (row,) = table(ran.run)
     assert int(row["blocks"]) >= 2

@@ -98,11 +98,12 @@ def of_groups(groups: Sequence[Sequence[Row]], scope: Scope, metric: Metric) -> 
         if leader:
             keys = {row.cell.key for row in group}
             found.append(replace(leader, absent=tuple(key for key in every if key not in keys)))
-    levels = holm_levels([each.p_value for each in found], LEVEL)
+    # A group with one technique asks nothing, so that it is none of the tests that Holm counts.
+    levels = iter(holm_levels([each.p_value for each in found if each.others], LEVEL))
     is_order = all(ratio.blocks == 1 for each in found for _, ratio in each.others)
     return [
-        replace(_judged(each, level), is_order=is_order)
-        for each, level in zip(found, levels, strict=True)
+        replace(_judged(each, next(levels) if each.others else LEVEL), is_order=is_order)
+        for each in found
     ]
 
 

@@ -76,50 +76,48 @@ class NpbDriver:
     here: BlockRun
     table: Npb
     retried: set[Cell] = field(default_factory=set)
-    took_s: dict[str, float] = field(default_factory=dict)
-    """How long a cell's trial took, by its id; so for `foreign_pct` and `steal_pct`."""
     foreign_pct: dict[str, float] = field(default_factory=dict)
-    """While its service started and was called, of the machine's CPU time what went to others."""
+    """By a cell's id: while its service started and was called, of the machine's CPU time what went
+    to others; `steal_pct` is what the hypervisor took away."""
     steal_pct: dict[str, float] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """Every cell once, in random order; those that had no time in the blocks before come first.
-        One that would not end in time has no trial in this block."""
+        """Every cell once, in random order: first those that undecided claims need, then those that
+        had no time in the blocks before. What begins before the block's time is over ends; time
+        that is left is for what claims need, once more."""
         here, ends = self.here, time.monotonic() + seconds
         tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
-        known_s: dict[str, float] = {}
-        for each in here.file.blocks():
-            known_s |= each.facts.get("took_s", {})
-        cells = here.cells
+        cells, needed = here.cells, here.wanted.needed
         random.Random(f"{here.order.experiment.seed} {here.block}").shuffle(cells)  # noqa: S311
+        cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
         here.progress.planned = len(cells)
-        for cell in sorted(cells, key=lambda each: tried.get(each.id, 0)):
-            left_s, needed_s = ends - time.monotonic(), known_s.get(cell.id, 0.0)
-            if needed_s < left_s:
-                yield [Planned(CONTEST, 1, cell, "")]
-            elif cell.id not in tried:
+        again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
+        for number, cell in (*((1, cell) for cell in cells), *again):
+            if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
+                yield [Planned(CONTEST, number, cell, "")]
+            elif cell.id not in tried and number == 1:
                 here.lose(cell, "not-measured", "the block had no time for it")
-        for name in ("took_s", "foreign_pct", "steal_pct"):
-            here.file.fact(here.block, name, getattr(self, name))
+        here.file.fact(here.block, "foreign_pct", self.foreign_pct)
+        here.file.fact(here.block, "steal_pct", self.steal_pct)
 
     def trial(self, planned: Planned) -> Trial | None:
-        """Measure a cell. Odd blocks begin with the service, even ones with the process without
-        HTTP, so that what drifts within a trial goes to neither."""
+        """Measure a cell. Odd trials begin with the service, even ones with the process without
+        HTTP, so that what drifts within one goes to neither."""
         here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
         wanted = self.table.runs[here.order.profile_name][work.npb_class]
-        watched, began = ClockWatch(), time.monotonic()
+        is_service_first = (here.block + planned.round) % 2 == 0
+        watched = ClockWatch()
         try:
-            served = self._served(cell, work, wanted) if here.block % 2 else Served()
+            served = self._served(cell, work, wanted) if is_service_first else Served()
             direct = npb_direct.run(
                 self._program(cell, work, wanted.runs), self._log(cell), self.table.run_max_s
             )
-            if not here.block % 2:
+            if not is_service_first:
                 served = self._served(cell, work, wanted)
         except (Refused, NotOffered, WrongAnswers, BadConfiguration) as error:
             here.lose(cell, _kind(error, cell), str(error))
             return None
         watched.check()
-        self.took_s[cell.id] = round(time.monotonic() - began, 3)
         found = reduced(planned, here.block, direct, served, wanted.kept)
         here.view.note(f"      {cell.id}  {_in_a_line(found)}")
         return found

@@ -22,9 +22,13 @@ import vl_convert
 
 View: TypeAlias = alt.Chart | alt.LayerChart | alt.FacetChart
 
-_FILES = resources.files(__package__)
+
+def _text(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 #: Every colour of the light scheme with its counterpart in the dark one.
-_THEME: dict[str, Any] = json.loads(_FILES.joinpath("theme.json").read_text(encoding="utf-8"))
+_THEME: dict[str, Any] = json.loads(_text("theme.json"))
 #: What `library` is made of, with versions.
 LIBRARY: dict[str, str] = _THEME["library"]
 INK, SOFT, FAINT, PAPER, ON_STRONG = (light for light, _ in _THEME["paper"].values())
@@ -43,7 +47,7 @@ DARK: dict[str, str] = {
 #: A condition on a record: the reader has not hidden its series.
 IS_SHOWN = "indexof(hidden, datum.series) < 0"
 _VEGA_LITE = LIBRARY["vega-lite"].rpartition(".")[0]
-_SVG_WIDTH_PX, _PANEL_LEAST_PX = 700, 60
+_SVG_WIDTH_PX, _PANEL_LEAST_PX, _COLUMNS = 700, 60, 3
 #: Where a narrower panel has other labels, what axes take changes once more.
 _PASSES = 2
 _MANY_POWERS = 1e3
@@ -62,10 +66,8 @@ class Chart:
     description: str
     """What a screen reader says in the place of the picture."""
     panels: tuple[View, ...]
-    columns: int = 3
-    """Panels side by side where there is room for them."""
     panel_px: int = 220
-    """The width below which fewer of them stand side by side."""
+    """The width below which fewer panels stand side by side."""
     series: Mapping[str, int] | None = None
     """What a reader can hide: each name with the number of its style."""
     scales: tuple[Mapping[str, Any], ...] = ()
@@ -75,7 +77,7 @@ class Chart:
 
 def spec(chart: Chart) -> dict[str, Any]:
     """The chart as Vega-Lite, for `drawChart` of `library`; its data are in it."""
-    panels = alt.concat(*chart.panels, columns=chart.columns, spacing=18)
+    panels = alt.concat(*chart.panels, columns=_COLUMNS, spacing=18)
     if chart.series is not None:
         panels = panels.add_params(alt.param(name="hidden", value=[]))
     described: dict[str, Any] = panels.to_dict()
@@ -83,7 +85,6 @@ def spec(chart: Chart) -> dict[str, Any]:
     described["description"] = chart.description
     described["usermeta"] = {
         "panel_px": chart.panel_px,
-        "columns": chart.columns,
         "series": [[name, *style(number)] for name, number in (chart.series or {}).items()],
         "scales": list(chart.scales),
         "is_log": chart.is_log,
@@ -120,7 +121,7 @@ def svg(chart: Chart) -> str:
 def sized(described: Mapping[str, Any], width_px: int) -> dict[str, Any]:
     """A chart of `spec` so wide, as `mount.js` does it: what axes take is known once drawn."""
     panels, meta = described["concat"], described["usermeta"]
-    columns = max(1, min(meta["columns"], len(panels), width_px // meta["panel_px"]))
+    columns = max(1, min(described["columns"], len(panels), width_px // meta["panel_px"]))
 
     def within(axes_px: int) -> dict[str, Any]:
         width = max(_PANEL_LEAST_PX, (width_px - axes_px) // columns)
@@ -150,9 +151,9 @@ def _drawn(described: dict[str, Any]) -> str:
 def library() -> str:
     """All the JavaScript of a page with charts: Vega, Vega-Lite, Vega-Embed and `drawChart(place,
     spec)`. About 0.9 MB, the same bytes every time, nothing is loaded from elsewhere."""
-    mount = _FILES.joinpath("mount.js").read_text(encoding="utf-8")
-    snippet = f"const DARK = {json.dumps(DARK)};\n{mount}"
-    text = f"(() => {{{vl_convert.javascript_bundle(snippet, _VEGA_LITE)}}})();\n"
+    snippet = f"const DARK = {json.dumps(DARK)};\n{_text('mount.js')}"
+    bundle = vl_convert.javascript_bundle(snippet, _VEGA_LITE)
+    text = f"/*!\n{_text('LICENSE.library')}*/\n(() => {{{bundle}}})();\n"
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 

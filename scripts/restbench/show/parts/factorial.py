@@ -29,15 +29,15 @@ def of(found: Findings) -> Section | None:
         _TITLE,
         Text(effects.sentence(told).replace("`", "")),
         *found.figures("factorial"),
-        _effects(told),
+        effect_table(told),
         Bullets(notes) if notes else None,
-        section("factorial-signs", "The cells with their signs", _signs(told), folded=True)
+        section("factorial-signs", "The cells with their signs", sign_table(told), folded=True)
         if len(told.means) <= _SIGNS_SHOWN_UP_TO
         else None,
     )
 
 
-def _effects(found: Factorial) -> Table:
+def effect_table(found: Factorial) -> Table:
     """A row for the mean, each effect, the blocks and the error."""
     is_ratio = found.model == "multiplicative"
     percent = f"{100 * found.confidence:.0f} %"
@@ -64,7 +64,7 @@ def _effect(each: Effect, *, is_ratio: bool) -> tuple[str, ...]:
     )
 
 
-def _signs(found: Factorial) -> Table:
+def sign_table(found: Factorial) -> Table:
     """A row a cell in Yates order: its levels, its signs, its mean on the scale of the model."""
     mean = "Mean of ln" if found.model == "multiplicative" else "Mean"
     head = ["Cell", "I", *(each.column.words[0] for each in found.effects), mean]

@@ -1,0 +1,100 @@
+"""Which kernels a block measures, in which order, and what it leaves out for want of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from npb_rows import cell, published, trial
+
+from restbench.experiment.cell import Cell
+from restbench.experiment.npb import Npb
+from restbench.schedule import npb
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.npb import NpbDriver
+from restbench.store.trials import TrialFile
+
+CELLS = [cell(level) for level in ("IS-S", "CG-S", "MG-S", "FT-S")]
+TABLE = Npb(run_max_s=60, runs={}, published=published())
+
+
+@pytest.fixture
+def now_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock of the block; each trial takes a second of it."""
+    clock = [0.0]
+    monkeypatch.setattr(npb, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    return clock
+
+
+def driver(path: Path, number: int, needed: Sequence[Cell] = ()) -> NpbDriver:
+    lost: dict[Cell, str] = {}
+    file = TrialFile(path / "trials.sqlite")
+    file.begin(number, "2026-11-24T01:00:00+00:00", {})
+    here = SimpleNamespace(
+        block=number,
+        file=file,
+        cells=[*CELLS],
+        wanted=SimpleNamespace(needed=frozenset(each.id for each in needed)),
+        order=SimpleNamespace(experiment=SimpleNamespace(seed=3)),
+        progress=SimpleNamespace(planned=0),
+        lost=lost,
+        lose=lambda which, kind, why: lost.update({which: f"{kind}: {why}"}),
+    )
+    return NpbDriver(cast(BlockRun, here), TABLE)
+
+
+def taken(found: NpbDriver, seconds: float, now_s: list[float]) -> list[tuple[int, Cell]]:
+    """What is measured in so much time, in order, with its round."""
+    order = []
+    for (planned,) in found.rounds(seconds):
+        order.append((planned.round, planned.cell))
+        found.here.file.add([trial(planned.cell, found.here.block, [2.0, 1.0], [1.0])])
+        now_s[0] += 1.0
+    found.here.file.finish(found.here.block, "2026-11-24T01:05:00+00:00")
+    return order
+
+
+def test_every_cell_is_measured_once_in_an_order_of_its_own_block(
+    tmp_path: Path, now_s: list[float]
+) -> None:
+    orders = [taken(driver(tmp_path, block), 100.0, now_s) for block in (1, 2, 3)]
+    for each in orders:
+        assert sorted(found.id for _, found in each) == sorted(found.id for found in CELLS)
+    assert len({tuple(found.id for _, found in each) for each in orders}) > 1
+
+
+def test_what_had_no_time_is_said_and_comes_first_in_the_next_block(
+    tmp_path: Path, now_s: list[float]
+) -> None:
+    first = driver(tmp_path, 1)
+    order = [found for _, found in taken(first, 2.5, now_s)]
+    left_out = [each for each in CELLS if each not in order]
+    assert len(left_out) == 1, "what begins in time ends"
+    assert first.here.lost == {left_out[0]: "not-measured: the block had no time for it"}
+    second = driver(tmp_path, 2)
+    assert taken(second, 0.0, now_s) == [(1, left_out[0])], "a block measures something"
+    assert second.here.lost == {}, "the others have a block already"
+
+
+def test_what_undecided_claims_need_comes_first_and_has_the_time_that_is_left(
+    tmp_path: Path, now_s: list[float]
+) -> None:
+    taken(driver(tmp_path, 1), 100.0, now_s)
+    needed = CELLS[2:]
+    order = taken(driver(tmp_path, 2, needed), 5.5, now_s)
+    assert {found for _, found in order[:2]} == set(needed)
+    assert [number for number, _ in order] == [1, 1, 1, 1, 2, 2]
+    assert {found for _, found in order[4:]} == set(needed)
+
+
+def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: Path) -> None:
+    noted = []
+    found = driver(tmp_path, 1)
+    found.here.note = lambda *event: noted.append(event)  # type: ignore[method-assign]
+    found.here.view = SimpleNamespace(note=lambda _line: None)  # type: ignore[assignment]
+    assert found.again(CELLS[0], "it died")
+    assert not found.again(CELLS[0], "it died again")
+    assert noted == [("retried", "it died", CELLS[0])]
