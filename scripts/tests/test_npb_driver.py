@@ -95,6 +95,6 @@ def test_a_trial_has_a_second_attempt_on_fresh_processes_and_no_third(tmp_path: 
     found = driver(tmp_path, 1)
     found.here.note = lambda *event: noted.append(event)  # type: ignore[method-assign]
     found.here.view = SimpleNamespace(note=lambda _line: None)  # type: ignore[assignment]
-    assert found.again(CELLS[0], "it died")
-    assert not found.again(CELLS[0], "it died again")
+    assert found.again(CELLS[0], "it died") is None
+    assert found.again(CELLS[0], "it died again") == "it died again"
     assert noted == [("retried", "it died", CELLS[0])]

@@ -115,7 +115,7 @@ def test_each_cell_has_its_four_times(ran: Ran) -> None:
 
 
 def test_the_claim_is_decided_both_ways(ran: Ran) -> None:
-    page = ran.run.npb_markdown.read_text()
+    page = ran.run.report_markdown.read_text()
     assert "N1" in ran.told
     decided = {each.id: each for each in exported.read(ran.run.exported_file).claims}
     assert "is not in this run" in decided["N1"].why, "the other classes of the claim"
@@ -135,7 +135,12 @@ def test_numbers_of_cores_are_looked_at_without_a_service(ran: Ran) -> None:
 
 def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
     run = ran.run
-    made = [run.npb_markdown, run.npb_csv, run.npb_figure("time"), run.npb_figure("speed-up")]
+    made = [
+        run.report_markdown,
+        run.npb_csv,
+        run.named_figure("npb-time"),
+        run.named_figure("npb-speed-up"),
+    ]
     first = [path.read_bytes() for path in made]
     for path in made:
         path.unlink()
@@ -174,9 +179,9 @@ def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_
     run, kept = ran.run, Run(tmp_path / "kept")
     monkeypatch.setattr(store, "RESULTS", tmp_path)
     keep_run(str(run.path), "kept")
-    for file in ("npb_csv", "npb_markdown", "claims_file", "exported_file", "machine_file"):
+    for file in ("npb_csv", "claims_file", "exported_file", "machine_file"):
         assert getattr(kept, file).read_bytes() == getattr(run, file).read_bytes()
-    assert kept.npb_figure("time").read_bytes() == run.npb_figure("time").read_bytes()
+    assert kept.named_figure("npb-time").read_bytes() == run.named_figure("npb-time").read_bytes()
     assert not kept.has_raw_data
 
 
@@ -188,7 +193,7 @@ def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(
     assert ran.code == 5, ran.told
     (row,) = table(ran.run)
     assert (row["verified"], row["fresh_s"], row["service_s"]) == ("NO", "", "")
-    assert "not verified: 8.4, the reference is 8.5" in ran.run.npb_markdown.read_text()
+    assert "not verified: 8.4, the reference is 8.5" in ran.run.report_markdown.read_text()
 
 
 def test_a_class_without_memory_is_refused_and_the_page_says_how_much_it_needs(
@@ -198,7 +203,7 @@ def test_a_class_without_memory_is_refused_and_the_page_says_how_much_it_needs(
     assert ran.code == 0, ran.told
     (row,) = table(ran.run)
     assert (row["verified"], row["fresh_s"]) == ("refused", "")
-    assert "needs 9 MiB, the limit is 5 MiB" in ran.run.npb_markdown.read_text()
+    assert "needs 9 MiB, the limit is 5 MiB" in ran.run.report_markdown.read_text()
 
 
 def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) -> None:
@@ -212,7 +217,7 @@ def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) 
     events = {each.kind: each.text for each in bench.latest.trials.events()}
     assert set(events) == {"retried", "failed"}
     assert "stub: out of memory, giving up" in events["failed"]
-    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in ran.run.npb_markdown.read_text()
+    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in ran.run.report_markdown.read_text()
     assert bench.left_running() == []
 
 
@@ -234,7 +239,7 @@ def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
     verified = [row["verified"] for row in table(ran.run)]
     assert "yes" in verified
     assert "not measured" in verified
-    assert "the block had no time for it" in ran.run.npb_markdown.read_text()
+    assert "the block had no time for it" in ran.run.report_markdown.read_text()
 
 
 def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) -> None:

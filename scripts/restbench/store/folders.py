@@ -209,11 +209,6 @@ class RunFolder:
         return self.path / "tables" / "open-load-steps.csv"
 
     @property
-    def npb_markdown(self) -> Path:
-        """The claim, the four times of each kernel, and what makes them differ."""
-        return self.path / "tables" / "npb.md"
-
-    @property
     def npb_csv(self) -> Path:
         """The times of each NAS kernel: a row a cell."""
         return self.path / "tables" / "npb.csv"
