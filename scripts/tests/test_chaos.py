@@ -16,9 +16,9 @@ from chaos import Chaos
 from chaos_checks import Violation, check_end, check_finished, check_nothing_left
 from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
+from shown_run import findings
 from stub_bench import PATIENCE_S
 
-from restbench.analyse import measures
 from restbench.machine import guardian
 from restbench.show import tables
 from restbench.store.store import Run
@@ -43,7 +43,7 @@ def test_a_run_that_is_killed_twice_is_finished_and_nothing_is_left_behind() -> 
 def run(tmp_path: Path) -> Run:
     """Two cells as an undisturbed run leaves them."""
     finished = build(tmp_path / "run", [Made(each, steady_load(10, 20)) for each in CELLS])
-    tables.write(finished, measures.rows(finished))
+    tables.write(findings(finished))
     return finished
 
 

@@ -96,7 +96,7 @@ def test_3_for_lack_of_dashboards_hides_nothing_that_the_cells_say(
     shown = results.Presented([row("serial", flags)], failure)
     order = ordering.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
-    monkeypatch.setattr(measuring, "_measured", lambda *_args, **_options: shown)
+    monkeypatch.setattr(measuring, "measured", lambda *_args, **_options: shown)
     with pytest.raises(expected):
         measuring.run_experiment("smoke", "smoke")
 

@@ -194,7 +194,7 @@ def test_rule_13_the_studys_tables_have_long_windows_and_a_short_run_three() -> 
 def test_rule_14_a_run_says_that_other_hours_may_differ_by_more(tmp_path: Path) -> None:
     made = [Made(SERIAL, LOAD, block=number) for number in (1, 2, 3)]
     run = build(tmp_path / "run", made)
-    told = study.facts(run, run.manifest(), measures.rows(run))["Blocks"]
+    told = study.blocks_line(3, measures.rows(run))
     assert told.startswith("3; ±") and "other hours may differ by more" in told
 
 

@@ -122,7 +122,7 @@ def test_where_dispatch_is_all_of_the_time_no_speed_up_is_made_up() -> None:
     assert (found.verdict, found.why) == ("unclear", "to hand it out takes all of the time")
     assert (found.faster, found.faster_low, found.faster_high) == (None, None, None)
     (line,) = break_even_lines([found])
-    assert line[-3:] == ["not to be told: to hand it out takes all of the time", "", ""]
+    assert line[-3:] == ["undecided: to hand it out takes all of the time", "", ""]
 
 
 def test_of_several_shapes_the_largest_of_the_studys_kind_decides() -> None:

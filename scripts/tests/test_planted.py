@@ -76,14 +76,15 @@ def test_the_sentence_says_twofold_and_nothing_of_the_same_or_the_wrong(run: Run
     assert "WRONG" in answer.reasons[1] and "java-pipeline-unbound-low-10u" in answer.reasons[1]
 
 
-def test_the_picture_has_half_the_same_and_no_number(run: Run) -> None:
-    (figure,) = findings(run).figures("overview")
+def test_the_picture_has_half_the_same_and_a_wrong_answer(run: Run) -> None:
+    figure = findings(run).first
+    assert figure is not None
     tiles = {(each["place"], each["technique"]): each["text"] for each in data_of(figure.chart)}
     at_10, at_30 = (
         {name: text for (at, name), text in tiles.items() if at.endswith(users)}
         for users in ("10", "30")
     )
-    assert (at_10["serial"], at_10["pinned"], at_10["pipeline"]) == ("best", "0.50", "·")
+    assert (at_10["serial"], at_10["pinned"], at_10["pipeline"]) == ("best", "0.50", "wrong")
     assert {at_30["serial"].lstrip("≈ "), at_30["pinned"].lstrip("≈ ")} == {"best", "1.00"}
 
 
@@ -119,7 +120,7 @@ def test_page_and_terminal_tell_the_same(run: Run) -> None:
 def test_the_exit_code_is_that_of_a_wrong_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     order = ordering.order_for("smoke", "smoke", "", [])
     monkeypatch.setattr(measuring, "order_for", lambda *_args: order)
-    monkeypatch.setattr(measuring, "_measured", lambda *_: results.present(run, lambda: None))
+    monkeypatch.setattr(measuring, "measured", lambda *_: results.present(run, lambda: None))
     with pytest.raises(WrongAnswers, match="1 cells: java-pipeline-unbound-low-10u") as ended:
         measuring.run_experiment("smoke", "smoke")
     assert ended.value.exit_code == ExitCode.WRONG_ANSWERS

@@ -17,7 +17,7 @@ def browse_runs(
         bool, typer.Option("--open", help="Open the page in the web browser of this desktop.")
     ] = False,
 ) -> None:
-    """Write results/index.html: all runs, filtered, over time, side by side."""
+    """Write results/index.html: all runs as one page."""
     found = site.find(store.RESULTS)
     for line in found.left_out:
         console.print(f"left out  {line}", markup=False, soft_wrap=True)

@@ -108,8 +108,6 @@ class Manifest(Record):
     """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
     claims_sha256: str | None = None
     """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
-    stopped: str | None = None
-    """Why no further block was measured, where a stop rule decided it (method, rule 6)."""
     attached: dict[str, str] = Field(default_factory=dict)
     """The services that others ran, with their addresses."""
     builds: dict[Build, BuiltCommit] = Field(default_factory=dict)

@@ -111,7 +111,6 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
         interruptions=len(run.interruptions()),
         interrupted=tuple(run.interruptions()),
         planned_blocks=max((each.block for each in manifest.plan), default=0),
-        stopped=manifest.stopped,
         spent_s=together(run.spent()),
         attached=manifest.attached,
         builds=manifest.builds,

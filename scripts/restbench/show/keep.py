@@ -13,7 +13,7 @@ from restbench.store.store import Run
 from restbench.store.writing import write_model
 
 #: Charts that its page draws as well as any other, and whose files would be a tenth of the copy.
-DETAILS = ("stages", "windows")
+DETAILS = ("stages-shares", "series-course")
 
 
 def keep(run: Run, kept: Run, library: Path) -> None:

@@ -11,7 +11,7 @@ from restbench.store.microbench_records import BreakEven, Microbench, Score, Ver
 
 BREAK_EVEN_HEAD = ("Service", "Strategy", "Kernel", "Beats serial", "Operations", "Computes faster")
 SCORE_HEAD = ("Service", "Part", "Kernel", "Strategy", "Of", "µs")
-VERDICTS: dict[Verdict, str] = {"never": "never", "unclear": "not to be told", "from": "from"}
+VERDICTS: dict[Verdict, str] = {"never": "never", "unclear": "undecided", "from": "from"}
 READING = (
     "From how many rows of 50 elements (times 50 x 20) on, and so from how many operations, a "
     "strategy is faster than doing everything in order, for one request on an idle service. Made "

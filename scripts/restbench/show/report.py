@@ -13,7 +13,7 @@ from restbench.show import markdown
 from restbench.show.charts import theme
 from restbench.show.document import Bullets, Field, Figure, Part, Section, Text
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, cells, claims, evidence, leaders, pictures
+from restbench.show.parts import cells, claims, evidence, leaders, views
 from restbench.store.quoted import AnswerEntry
 from restbench.store.writing import write_text
 
@@ -21,9 +21,8 @@ from restbench.store.writing import write_text
 def sections(found: Findings) -> list[Section]:
     """What follows the first screen, the most important first."""
     wanted = [
-        builds.of(found),
         *claims.of(found),
-        *pictures.of(found),
+        *views.of(found),
         leaders.of(found),
         cells.study_tables(found),
         cells.matrix(found),

@@ -253,8 +253,6 @@ class ManifestEntry(Record):
     interrupted: tuple[Interruption, ...] = ()
     """Each of them."""
     planned_blocks: Count | None = None
-    stopped: str | None = None
-    """Why no further block was measured, where a stop rule decided it."""
     spent_s: dict[str, float] = Field(default_factory=dict)
     """What its time went to, by phase."""
     attached: dict[str, str] = Field(default_factory=dict)

@@ -156,7 +156,6 @@ def _facts(found: Findings) -> dict[str, Inline]:
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
-    told |= {"Stopped": manifest.stopped} if manifest.stopped else {}
     told |= {"Time went to": phases.told(manifest.spent_s)} if manifest.spent_s else {}
     told |= {"Interrupted": _interrupted(manifest.interrupted)}
     told |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}

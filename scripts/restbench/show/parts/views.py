@@ -3,10 +3,12 @@ other kind of experiment is about."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from restbench.judge import regret
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import factorial, limits, npb
+from restbench.show.parts import builds, factorial, limits, npb
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -18,16 +20,14 @@ _HOW_TO_READ = (
 
 
 def of(found: Findings) -> list[Section | None]:
-    """What was measured, by kind of experiment; those that a run has nothing for are left out."""
-    return [
-        _choosing(found),
-        npb.of(found),
-        limits.of(found),
-        factorial.of(found),
-        _figures(found),
-        _stages(found),
-        section("course", "Long windows over time", *found.figures("windows"), folded=True),
-    ]
+    """What the run's experiment wants to be shown, and its course over time."""
+    wanted = [make for view, make in VIEWS.items() if view in found.definition.views]
+    course = section("course", "Long windows over time", *found.figures("series"), folded=True)
+    return [*(each for make in wanted for each in make(found)), course]
+
+
+def _study(found: Findings) -> list[Section | None]:
+    return [_choosing(found), _figures(found), _stages(found)]
 
 
 def _figures(found: Findings) -> Section | None:
@@ -86,3 +86,13 @@ def _choosing(found: Findings) -> Section | None:
 
 def _lines(caption: str, head: tuple[str, ...], shares: tuple[regret.Share, ...]) -> Table | None:
     return table(caption, head, [each.line for each in shares]) if shares else None
+
+
+#: What is made of a run's trials, by the name in its experiment's file, the most special first.
+VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
+    "builds": lambda found: [builds.of(found)],
+    "npb": lambda found: [npb.of(found)],
+    "limits": lambda found: [limits.of(found)],
+    "factorial": lambda found: [factorial.of(found)],
+    "study": _study,
+}
