@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
+from page_in_browser import PATIENCE_MS, VIEWS
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from restbench.machine import machine_lock
 
@@ -20,3 +23,44 @@ def _lets_go_of_the_machine() -> Iterator[None]:
     yield
     while machine_lock._held:
         machine_lock._held.popitem()[1].close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium; a module that asks for it is skipped where there is none."""
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("no chromium: make chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox"], timeout=PATIENCE_MS
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def view() -> tuple[int, str]:
+    """The width in pixels and the colour scheme; tests that are about both give theirs."""
+    return VIEWS[0]
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
+    """The page at the module's `address` in this view; whatever the browser complains of is a
+    failure of the test."""
+    width, scheme = view
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if scheme == "dark" else "light",
+    )
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.goto(request.getfixturevalue("address"))
+    yield page
+    context.close()
+    assert complaints == []

@@ -17,6 +17,8 @@ from restbench.store.writing import write_model
 
 #: For whatever the browser takes a moment for, on a machine that is busy.
 PATIENCE_MS = 180_000
+#: Widths in pixels and colour schemes that every page is looked at in.
+VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 
 #: The elements with text of their own whose contrast with what lies behind them is under 4.5
 #: (WCAG 2, AA), each as `text: ratio`.

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from page_in_browser import PATIENCE_MS, TOO_FAINT, open_everything, varied_run
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from page_in_browser import PATIENCE_MS, TOO_FAINT, VIEWS, open_everything, varied_run
+from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
 from restbench.commands.browse import browse_runs
@@ -25,10 +23,6 @@ from restbench.store import store
 from restbench.store.store import Run
 from restbench.store.writing import write_json
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
-
-VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 SCREENS = ["", "#view=cells", "#view=trend", "#view=compare"]
 COMPARED = """([metric, ...names]) => {
   const [first, second] = names.map((name) => DATA.runs.find((run) => run.name === name));
@@ -51,40 +45,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS
-        )
-        yield started
-        started.close()
-
-
 @pytest.fixture
-def view() -> tuple[int, str]:
-    """The width in pixels and the colour scheme; tests that are about both give theirs."""
-    return VIEWS[0]
-
-
-@pytest.fixture
-def page(results: Path, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
-    """The page in this view; whatever the browser complains of is a failure of the test."""
-    width, scheme = view
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.goto((results / "index.html").as_uri())
-    yield page
-    context.close()
-    assert complaints == []
+def address(results: Path) -> str:
+    return (results / "index.html").as_uri()
 
 
 def go(page: Page, selection: str) -> None:

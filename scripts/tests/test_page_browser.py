@@ -3,8 +3,6 @@ and for a screen reader."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,19 +10,16 @@ from axe_playwright_python.sync_playwright import Axe
 from page_in_browser import (
     PATIENCE_MS,
     TOO_FAINT,
+    VIEWS,
     open_everything,
     shown,
     varied_run,
     wait_until_drawn,
 )
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from restbench.store.store import Run
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium: make chromium")
-
-VIEWS = [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
 SERIOUS = ("serious", "critical")
 
 
@@ -33,40 +28,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return shown(varied_run(tmp_path_factory.mktemp("page") / "run"))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=PATIENCE_MS
-        )
-        yield started
-        started.close()
-
-
 @pytest.fixture
-def view() -> tuple[int, str]:
-    """The width in pixels and the colour scheme; tests that are about both give theirs."""
-    return VIEWS[0]
-
-
-@pytest.fixture
-def page(run: Run, browser: Browser, view: tuple[int, str]) -> Iterator[Page]:
-    """The page in this view; whatever the browser complains of is a failure of the test."""
-    width, scheme = view
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if scheme == "dark" else "light",
-    )
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.goto(run.report.as_uri())
-    yield page
-    context.close()
-    assert complaints == []
+def address(run: Run) -> str:
+    return run.report.as_uri()
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=str)
