@@ -177,6 +177,11 @@ def test_the_page_has_the_comparison_and_speaks_of_the_second_build_only(run: Ru
     assert 'id="builds"' in page
     assert "Is B worse than A?" in page
     assert report.answer_of(found).sentence == shown(run).sentence
+    assert found.first is not None
+    picture = found.first.chart
+    assert picture.name == "builds-ratios"
+    assert "java-serial-unbound-low-10u: 0.8" in picture.description
+    assert "java-fork-join-unbound-low-10u: no number, no number" in picture.description
     told = answer(found.rows).by_throughput
     assert {each.best.build for each in told} == {"B"}
 

@@ -27,14 +27,17 @@ def of(run: Exported) -> AnswerEntry:
     rows = rows_of(run)
     definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
     general = answer.answer(rows)
+    two = builds.of(definition, rows, run.manifest)
     special = [
-        _builds(run, definition, rows),
+        two.sentence if two else "",
         _limits(run, definition.open),
         _kernels(run, definition),
         _choosing(rows),
         _factorial(definition, rows),
     ]
     sure = general.sure
+    if two is not None:
+        sure = two.sure
     if definition.open is not None:
         sure = limits.sure(limits.of(run))
     if definition.npb is not None:
@@ -44,11 +47,6 @@ def of(run: Exported) -> AnswerEntry:
         places=general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
-
-
-def _builds(run: Exported, definition: Experiment, rows: Sequence[Row]) -> str:
-    found = builds.of(definition, rows, run.manifest)
-    return found.sentence if found else ""
 
 
 def _limits(run: Exported, load: OpenLoad | None) -> str:

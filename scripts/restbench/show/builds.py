@@ -39,6 +39,15 @@ class Comparison:
         return [_line(pair, held) for pair in self.pairs for held in pair.held]
 
     @property
+    def sure(self) -> str:
+        """How it was measured, for who asks why to believe it."""
+        blocks = max((pair.blocks for pair in self.pairs), default=0)
+        return (
+            f"Both builds were up and warm at once, their trials interleaved at random; ratios are "
+            f"paired over {blocks} blocks of fresh services."
+        )
+
+    @property
     def beyond(self) -> tuple[Pair, ...]:
         """The cells in which B is worse than its thresholds allow."""
         return tuple(each for each in self.pairs if each.state == "beyond")

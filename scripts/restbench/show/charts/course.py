@@ -101,8 +101,7 @@ def _stages(name: str, rows: Sequence[Row]) -> theme.View:
 
 
 def _bar(row: Row) -> str:
-    levels = [each for each in (row.cell.front, row.cell.kernel) if each not in ("none", "loops")]
-    name = " +".join([row.cell.strategy, *levels])
+    name = " +".join([row.cell.strategy, *row.cell.unusual])
     return f"{name} · {row.cell.users}: {readable(row.value('mean_ms'))} ms"
 
 

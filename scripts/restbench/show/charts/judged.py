@@ -1,11 +1,13 @@
-"""What was judged, as forest plots: the claims' ratios, and what choosing costs."""
+"""What was judged, as forest plots: two builds, the claims' ratios, and what choosing costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from restbench.experiment.cell import users_text
+from restbench.experiment.columns import HEADINGS
 from restbench.judge import verdicts
+from restbench.judge.builds import Held, Pair
 from restbench.judge.claims import WORDS
 from restbench.judge.regret import TOLERANCE, Share
 from restbench.observe.decisions import STRATEGY as CHOOSING
@@ -29,6 +31,49 @@ _OVER = {
     "throughput_per_s": f"{CHOOSING}'s throughput over that of the best fixed strategy of the cell",
     "p95_ms": f"the best fixed strategy's p95 over that of {CHOOSING}",
 }
+
+
+#: Of a comparison of builds, as STYLES.
+_STATES = {"within": 0, "beyond": 1, "undecided": 6, "no number": 7}
+
+
+def builds(pairs: Sequence[Pair]) -> Chart:
+    """A panel a metric, a line a cell that was measured in both builds."""
+    metrics = dict.fromkeys(held.limit.metric for pair in pairs for held in pair.held)
+    return forest.chart(
+        "builds-ratios",
+        "Is B worse than A?",
+        "B over A in each cell with its 95 % interval, paired by block. The band is what the "
+        "threshold allows. Hollow marks have warnings.",
+        [
+            Panel(
+                HEADINGS[metric],
+                "B / A",
+                tuple(
+                    _held(pair, held)
+                    for pair in pairs
+                    for held in pair.held
+                    if held.limit.metric == metric
+                ),
+            )
+            for metric in metrics
+        ],
+        _STATES,
+    )
+
+
+def _held(pair: Pair, held: Held) -> Entry:
+    ratio = held.comparison.ratio
+    return Entry(
+        label=pair.name,
+        value=held.comparison.estimate,
+        interval=(ratio.low, ratio.high) if ratio else None,
+        series=held.state,
+        is_sure=not (pair.first.warnings or pair.second.warnings),
+        cell=pair.second.cell.id,
+        note=held.comparison.lack or str(held.limit),
+        margin=(min(1.0, held.limit.ratio), max(1.0, held.limit.ratio)),
+    )
 
 
 def claims(entries: Sequence[ClaimEntry]) -> Chart | None:

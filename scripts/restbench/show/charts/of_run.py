@@ -8,7 +8,7 @@ from restbench.analyse import npb
 from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
-from restbench.judge import regret
+from restbench.judge import builds, regret
 from restbench.show import factorial_view, limits
 from restbench.show.charts import course, factorial, judged, kernels, overview, rates, study
 from restbench.show.charts.theme import Chart
@@ -20,7 +20,10 @@ def charts(run: Exported) -> dict[str, Chart]:
     rows = rows_of(run)
     definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
     found = [
-        overview.chart(rows),
+        # Of two builds the picture is of both; which technique is best is not asked.
+        judged.builds(builds.pairs(rows, definition.thresholds))
+        if definition.thresholds
+        else overview.chart(rows),
         judged.claims(run.claims),
         *judged.regret(regret.choosing(rows).regrets),
     ]
