@@ -200,7 +200,7 @@ define debian
 	else echo "$(2) is missing. Type: sudo apt-get install $(2)"; exit 3; fi; \
 	policy=/usr/sbin/policy-rc.d; if [ ! -e $$policy ]; then \
 	  printf '#!/bin/sh\nexit 101\n' | $$root tee $$policy >/dev/null; $$root chmod +x $$policy; trap "$$root rm $$policy" EXIT; fi; \
-	$$root apt-get install -y -qq $(2) >/dev/null || { $$root apt-get update -qq && $$root apt-get install -y -qq $(2) >/dev/null; }
+	$$root apt-get install -y -qq -o DPkg::Lock::Timeout=300 $(2) >/dev/null || { $$root apt-get update -qq && $$root apt-get install -y -qq -o DPkg::Lock::Timeout=300 $(2) >/dev/null; }
 endef
 sysstat: ; $(call debian,sar,sysstat)
 chromium: ; $(call debian,chromium,chromium)
