@@ -108,6 +108,8 @@ class Manifest(Record):
     """What is to be measured; once complete, what was: the blocks that the stop rule asked for."""
     claims_sha256: str | None = None
     """Of the claims file as it was before the run (`claims.toml`); None where there is none."""
+    stopped: str | None = None
+    """Of forms up to 7: why no further block was measured."""
     attached: dict[str, str] = Field(default_factory=dict)
     """The services that others ran, with their addresses."""
     builds: dict[Build, BuiltCommit] = Field(default_factory=dict)
