@@ -84,3 +84,11 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
         runner.execute(order_of(tmp_path, 2, 2), run, View())
     with pytest.raises(BadConfiguration, match="has no finished block: 'restbench run"):
         extending.order_of(run, 5)
+
+
+def test_blocks_that_took_less_than_a_second_count_as_one_second(finished: Run) -> None:
+    for each in finished.trials.blocks():
+        finished.trials.finish(each.block, each.began)
+    order = extending.order_of(finished, 0.1)
+    assert order.profile.block_s == pytest.approx(1.0)
+    assert order.profile.blocks_max == 2 + 6

@@ -28,7 +28,8 @@ def order_of(run: Run, minutes: float) -> Order:
             "goes on with it"
         )
     loaded = experiment.load(run.experiment_file)
-    block_minutes = sum(took_s) / len(took_s) / 60
+    # Times are in whole seconds: a block of a tiny kernel can have none.
+    block_minutes = max(1.0, sum(took_s) / len(took_s)) / 60
     total_minutes = sum(took_s) / 60 + minutes
     profile = loaded.profile(manifest.profile)
     if total_minutes >= LONG_MINUTES:
