@@ -32,7 +32,7 @@ def adaptive() -> Iterator[Adaptive]:
     strategy = TECHNIQUES["adaptive"](Start(2, None, PRELOADED))
     assert isinstance(strategy, Adaptive)
     strategy.await_ready()
-    strategy._dispatch_ns = 200_000.0
+    strategy._dispatch_ns, strategy._sent_byte_ns = 200_000.0, 0.0
     strategy._ns_per[OPERATION] = NS_PER_OPERATION
     yield strategy
     strategy.close()
@@ -78,6 +78,25 @@ def test_a_small_request_stays_on_its_thread_though_others_are_in_flight(
     wait_until(lambda: adaptive.decisions()["caller"] == 2)
     signal.touch()
     assert small.result(60)["compute"] in OURS
+
+
+def test_what_is_not_worth_sending_its_body_stays_on_its_thread(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+) -> None:
+    """The work takes two milliseconds, the dispatch of each of its bytes one."""
+    adaptive._sent_byte_ns = 1_000_000.0
+    in_company(adaptive, users, signal)
+    middling = users.submit(run, adaptive, MIDDLING)
+    wait_until(lambda: adaptive.decisions()["caller"] == 2)
+    signal.touch()
+    assert middling.result(60)["compute"] in OURS
+
+
+def test_the_dispatch_of_a_body_is_measured(adaptive: Adaptive) -> None:
+    adaptive.await_ready()
+    facts = adaptive.facts()
+    assert facts["dispatchMicros"] > 0
+    assert 0 < facts["dispatchNanosPerByte"] < facts["dispatchMicros"] * 1e3
 
 
 def test_a_long_request_goes_to_a_process_of_low_priority_though_it_is_alone(
