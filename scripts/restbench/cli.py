@@ -48,9 +48,9 @@ CODES_A_LINE = 2
 
 def _exit_codes() -> str:
     """The table of exit codes, in two columns of the help."""
-    told = [f"{code.value:<5}{code.meaning}" for code in ExitCode]
-    lines = -(-len(told) // CODES_A_LINE)
-    pairs = itertools.zip_longest(told[:lines], told[lines:], fillvalue="")
+    entries = [f"{code.value:<5}{code.meaning}" for code in ExitCode]
+    lines = -(-len(entries) // CODES_A_LINE)
+    pairs = itertools.zip_longest(entries[:lines], entries[lines:], fillvalue="")
     return "\n".join(f"  {left:<40}{right}".rstrip() for left, right in pairs)
 
 

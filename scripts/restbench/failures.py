@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "interrupted"
 
     def __new__(cls, code: int, meaning: str) -> ExitCode:
-        """The code with its meaning beside it."""
+        """The code with its meaning next to it."""
         member = int.__new__(cls, code)
         member._value_ = code
         member.meaning = meaning

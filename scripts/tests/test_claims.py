@@ -115,7 +115,7 @@ def test_a_part_that_only_stands_beside_decides_nothing() -> None:
     beside = part("greater", "pinned", "serial", more="decides = false")
     found = decided(claim(part("greater"), beside), rows(times(1.5)))
     assert found.verdict == "reproduced"
-    assert [each.verdict for each in found.beside] == ["contradicted"]
+    assert [each.verdict for each in found.context] == ["contradicted"]
 
 
 def test_an_undecided_claim_names_the_width_and_minutes_of_what_is_undecided() -> None:

@@ -17,7 +17,7 @@ from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.pace import Contest, Planned
+from restbench.schedule.pace import Planned, TrialGroup
 from restbench.store.trials import Event, Trial, TrialFile
 
 FAST, MIDDLE, SLOW = (cell(f"java serial medium {users}") for users in (10, 30, 60))
@@ -30,11 +30,11 @@ RESPONSES = {FAST: 0.1, MIDDLE: 1.5, SLOW: 3.0, ALONE: 20.0, TABLE: 20.0}
 class Block:
     """As much of a block as a driver asks for; `loads` are the cells that had a short load."""
 
-    def __init__(self, file: TrialFile, number: int, contests: Sequence[Contest]) -> None:
+    def __init__(self, file: TrialFile, number: int, groups: Sequence[TrialGroup]) -> None:
         self.file, self.block = file, number
         self.loads: list[Cell] = []
         self.lost: dict[Cell, str] = {}
-        self.wanted = SimpleNamespace(contests=contests, needed=frozenset())
+        self.wanted = SimpleNamespace(groups=groups, needed=frozenset())
         self.progress = SimpleNamespace(planned=0)
         cores = SimpleNamespace(service=(0, 1))
         self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
@@ -46,7 +46,7 @@ class Block:
 
     @property
     def cells(self) -> list[Cell]:
-        every = [each for contest in self.wanted.contests for each in contest.cells]
+        every = [each for group in self.wanted.groups for each in group.cells]
         return [each for each in every if each not in self.lost]
 
     def at(self, _where: str) -> None:
@@ -76,8 +76,8 @@ def _loads(monkeypatch: pytest.MonkeyPatch) -> None:
 def piloted(
     path: Path, number: int = 1, claimed: Sequence[Cell] = (), rest: Sequence[Cell] = ()
 ) -> tuple[Block, ClosedDriver]:
-    contests = [Contest("claims", tuple(claimed)), Contest("rest", tuple(rest), compared=False)]
-    here = Block(TrialFile(path / "trials.sqlite"), number, contests)
+    groups = [TrialGroup("claims", tuple(claimed)), TrialGroup("rest", tuple(rest), compared=False)]
+    here = Block(TrialFile(path / "trials.sqlite"), number, groups)
     driver = ClosedDriver(cast(LoadRun, here))
     driver.pilot()
     return here, driver
@@ -186,7 +186,7 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
         here.file.add([Trial(number, 1, MIDDLE.id, 30, 0, 3.0, elapsed)])
     here, driver = piloted(tmp_path, 4, claimed=[FAST, MIDDLE])
     here.order.profile.blocks = 5
-    driver.here.wanted.contests.append(Contest("others", (other,)))  # type: ignore[attr-defined]
+    driver.here.wanted.groups.append(TrialGroup("others", (other,)))  # type: ignore[attr-defined]
     driver.pilot()
     alike = taken(driver, 200.0)
     assert alike[FAST] == pytest.approx(alike[other], rel=0.2) and alike[MIDDLE] == 1

@@ -15,7 +15,7 @@ from fixture_run import cell
 from restbench.deploy.service import Service
 from restbench.schedule.block_run import LoadRun, Progress, Wanted
 from restbench.schedule.deployments import Deployments
-from restbench.schedule.pace import Contest
+from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 
 SERIAL = cell("java serial low 10")
@@ -48,7 +48,7 @@ def block(folder: Path, told: list[str], service: Service, fresh: Service | None
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     view = SimpleNamespace(note=told.append, show=lambda _progress: None)
     load = SimpleNamespace(cell=lambda *_given: told.append("announced"))
-    wanted = Wanted(1, [Contest("all", (SERIAL,))], 1.0)
+    wanted = Wanted(1, [TrialGroup("all", (SERIAL,))], 1.0)
     up = cast(Deployments, Up(service, fresh))
     return LoadRun(cast(Any, None), run, wanted, up, view, Progress(1), load=cast(Any, load))
 

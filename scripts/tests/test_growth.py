@@ -182,7 +182,7 @@ def test_reads_latency_and_time_in_wrks_own_words() -> None:
 
 
 def test_a_load_that_tells_no_latency_is_no_measurement() -> None:
-    with pytest.raises(CellsFailed, match="no Latency was told: unable to connect"):
+    with pytest.raises(CellsFailed, match="no Latency was reported: unable to connect"):
         told_ms("Latency", "unable to connect to 127.0.0.1:1")
 
 
@@ -194,18 +194,18 @@ def test_a_wrong_profile_or_service_is_named() -> None:
     assert plan_of("quick", "python", "").choice.services == ("python",)
 
 
-def test_over_users_the_first_round_warms_up_and_only_times_are_told(
+def test_over_users_the_first_round_warms_up_and_only_times_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
 
-    def told(client: Client, _server: Server, _seconds: float) -> str:
+    def output(client: Client, _server: Server, _seconds: float) -> str:
         asked.append(client.connections)
         warming_up = len(asked) <= len(plan.users)
         latency_ms = 1000 if warming_up else 2 * client.connections
         return f"    Latency   {latency_ms}.00ms\n  1000 requests in 1.00s, 1MB read\n"
 
-    monkeypatch.setattr(Client, "told", told)
+    monkeypatch.setattr(Client, "output", output)
     plan = plan_of("smoke", "java", "")
     server = Server("java serial", "http://127.0.0.1:1", None)  # type: ignore[arg-type]
     latency, per_request = growth_users.measure(server, Client(tmp_path / "b", 0), plan)

@@ -109,12 +109,12 @@ def test_a_bar_is_missed_only_where_the_whole_interval_is_above_it(
 
 
 def test_reads_the_requests_in_the_clients_own_words() -> None:
-    told = "Running 1s test\n  12345 requests in 1.00s, 2.1MB read\nRequests/sec: 12345\n"
-    assert wrk.answered("java", told) == 12345
+    output = "Running 1s test\n  12345 requests in 1.00s, 2.1MB read\nRequests/sec: 12345\n"
+    assert wrk.answered("java", output) == 12345
 
 
 @pytest.mark.parametrize(
-    "told",
+    "output",
     [
         "  9 requests in 1.00s\n  Non-2xx or 3xx responses: 4\n",
         "  9 requests in 1.00s\n  Socket errors: connect 0, read 3, write 0, timeout 0\n",
@@ -122,9 +122,9 @@ def test_reads_the_requests_in_the_clients_own_words() -> None:
         "unable to connect to 127.0.0.1:1 Connection refused",
     ],
 )
-def test_a_load_with_errors_is_no_measurement(told: str) -> None:
+def test_a_load_with_errors_is_no_measurement(output: str) -> None:
     with pytest.raises(CellsFailed, match=r"^java: "):
-        wrk.answered("java", told)
+        wrk.answered("java", output)
 
 
 @pytest.mark.parametrize(
@@ -197,8 +197,8 @@ def test_the_limit_answers_as_the_contract_says_or_refuses(tmp_path: Path) -> No
         right = [each for each in EXAMPLES if each["status"] == httpx.codes.OK]
         answers = [httpx.post(server.url, content=body_of(each["request"])) for each in right]
         client(tmp_path).cpu_ms(server, 1.0)
-    told = Counter(each.status_code for each in answers)
-    assert set(told) == {200, 400}
-    assert told[200] > told[400]
+    counts = Counter(each.status_code for each in answers)
+    assert set(counts) == {200, 400}
+    assert counts[200] > counts[400]
     for each, answer in zip(right, answers, strict=True):
         assert answer.status_code == 400 or answer.text == each["responseText"], each["about"]

@@ -51,7 +51,7 @@ def test_rule_1_an_interval_is_over_blocks_and_what_is_within_one_is_apart(tmp_p
     assert estimates.within_block_error(trials * 3) == 0
 
 
-def test_rule_2_the_first_cell_of_a_contest_is_measured_once_more_and_counts_apart(
+def test_rule_2_the_first_cell_of_a_group_is_measured_once_more_and_counts_apart(
     tmp_path: Path,
 ) -> None:
     run = build(tmp_path / "run", [Made(SERIAL, LOAD)])

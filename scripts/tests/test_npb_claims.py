@@ -92,7 +92,7 @@ def test_only_the_studys_own_technique_decides_and_the_others_are_shown() -> Non
     found = decided([*rows, row(cell(strategy="shared-pool"), SLOWER)])["N1"]
     assert found.verdict == "reproduced"
     assert [part.cells for part in found.parts] == [("java-serial-unbound-CG-A-1u",)]
-    shown = {part.cells[0]: part.verdict for part in found.beside}
+    shown = {part.cells[0]: part.verdict for part in found.context}
     assert shown["java-shared-pool-unbound-CG-A-1u"] == "contradicted"
     assert shown["python-serial-unbound-CG-A-1u"] == "contradicted"
     assert shown["python-process-per-element-unbound-CG-A-1u"] == "not-measured"

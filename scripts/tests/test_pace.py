@@ -11,8 +11,8 @@ from fixture_run import cell
 from restbench.schedule.pace import (
     LEAST_KEPT_S,
     MOST_ROUNDS,
-    Contest,
     Pace,
+    TrialGroup,
     bands,
     interleaved,
     predicted_s,
@@ -49,35 +49,35 @@ def test_rule_3_what_is_kept_and_left_out_follows_from_the_response_time(
 
 
 def test_rule_2_a_round_has_every_cell_and_the_first_of_several_once_more() -> None:
-    assert Contest("both", (FAST, OTHER)).turns == ((FAST, ""), (OTHER, ""), (FAST, AGAIN))
-    assert Contest("one", (FAST,)).turns == ((FAST, ""),)
+    assert TrialGroup("both", (FAST, OTHER)).turns == ((FAST, ""), (OTHER, ""), (FAST, AGAIN))
+    assert TrialGroup("one", (FAST,)).turns == ((FAST, ""),)
 
 
 def test_time_is_divided_by_shares_and_everybody_has_a_round() -> None:
-    contests = [Contest("a", (FAST,), share=3), Contest("b", (OTHER,), share=1)]
+    groups = [TrialGroup("a", (FAST,), share=3), TrialGroup("b", (OTHER,), share=1)]
     paces = {FAST: Pace(0.1), OTHER: Pace(0.1)}
-    rounds = rounds_of(contests, paces, 100 * paces[FAST].seconds)
+    rounds = rounds_of(groups, paces, 100 * paces[FAST].seconds)
     assert rounds["a"] == pytest.approx(3 * rounds["b"], abs=3)
     assert sum(rounds.values()) == pytest.approx(100, abs=2)
-    assert rounds_of(contests, paces, -5.0) == {"a": 1, "b": 1}
+    assert rounds_of(groups, paces, -5.0) == {"a": 1, "b": 1}
     least = round(LEAST_KEPT_S / PACES[FAST].keep_s)
-    assert rounds_of([Contest("quick", (FAST, OTHER))], PACES, -5.0) == {"quick": least}
+    assert rounds_of([TrialGroup("quick", (FAST, OTHER))], PACES, -5.0) == {"quick": least}
 
 
-def test_what_a_contest_has_no_rounds_for_is_the_others() -> None:
-    contests = [Contest("quick", (FAST,), share=9), Contest("slow", (SLOW,), share=1)]
-    rounds = rounds_of(contests, PACES, 600.0)
+def test_what_a_group_has_no_rounds_for_is_the_others() -> None:
+    groups = [TrialGroup("quick", (FAST,), share=9), TrialGroup("slow", (SLOW,), share=1)]
+    rounds = rounds_of(groups, PACES, 600.0)
     assert rounds["quick"] == MOST_ROUNDS
     left = 600 - MOST_ROUNDS * PACES[FAST].seconds
     assert rounds["slow"] == pytest.approx(left / PACES[SLOW].seconds, abs=2)
 
 
 def test_rule_2_rounds_are_spread_over_the_block_in_an_order_that_changes() -> None:
-    contests = [Contest("both", (FAST, OTHER)), Contest("slow", (SLOW,))]
-    plan = interleaved(contests, {"both": 40, "slow": 10}, random.Random(7))
-    again = interleaved(contests, {"both": 40, "slow": 10}, random.Random(7))
+    groups = [TrialGroup("both", (FAST, OTHER)), TrialGroup("slow", (SLOW,))]
+    plan = interleaved(groups, {"both": 40, "slow": 10}, random.Random(7))
+    again = interleaved(groups, {"both": 40, "slow": 10}, random.Random(7))
     assert plan == again
-    names = [turns[0].contest for turns in plan]
+    names = [turns[0].group for turns in plan]
     assert Counter(names) == {"both": 40, "slow": 10}
     halves = Counter(names[:25])
     assert 3 <= halves["slow"] <= 7
@@ -123,20 +123,22 @@ def test_cells_alone_share_a_part_of_a_block_and_those_of_tables_come_first() ->
 
 
 def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
-    contest = Contest("all", (SLOW, FAST, OTHER), share=4)
-    assert bands(contest, PACES) == [
-        Contest("all 0", (FAST, OTHER), share=4),
-        Contest("all 3", (SLOW,), share=0, again=False),
+    group = TrialGroup("all", (SLOW, FAST, OTHER), share=4)
+    assert bands(group, PACES) == [
+        TrialGroup("all 0", (FAST, OTHER), share=4),
+        TrialGroup("all 3", (SLOW,), share=0, again=False),
     ]
-    assert bands(Contest("slow", (SLOW,), share=2), PACES)[0].share == 2, "nobody else to have it"
-    assert not bands(Contest("none", ()), PACES)
+    assert bands(TrialGroup("slow", (SLOW,), share=2), PACES)[0].share == 2, (
+        "nobody else to have it"
+    )
+    assert not bands(TrialGroup("none", ()), PACES)
 
 
 def test_of_a_group_only_what_claims_need_shares_its_time() -> None:
-    contest = Contest("all", (SLOW, FAST, OTHER), share=4)
-    assert [each.share for each in bands(contest, PACES, {OTHER.id})] == [4, 0]
-    assert [each.share for each in bands(contest, PACES, {SLOW.id})] == [0, 4]
-    assert [each.share for each in bands(contest, PACES, {"another group's"})] == [0, 0]
+    group = TrialGroup("all", (SLOW, FAST, OTHER), share=4)
+    assert [each.share for each in bands(group, PACES, {OTHER.id})] == [4, 0]
+    assert [each.share for each in bands(group, PACES, {SLOW.id})] == [0, 4]
+    assert [each.share for each in bands(group, PACES, {"another group's"})] == [0, 0]
 
 
 def test_rule_3_a_slow_cell_is_kept_for_thirty_responses_or_two_of_each_user() -> None:

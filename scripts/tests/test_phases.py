@@ -89,7 +89,7 @@ def test_without_an_account_a_phase_is_nothing() -> None:
 def test_setup_is_all_but_the_trials_and_the_long_windows() -> None:
     seconds = {"trials": 50.0, "long windows": 25.0, "pilot": 15.0, "other": 10.0}
     assert phases.setup_share(seconds) == 0.25
-    assert phases.told(seconds) == (
+    assert phases.summary(seconds) == (
         "set-up and tear-down 25 % (pilot 15.0 %, other 10.0 %), trials 50 %, long windows 25 %"
     )
     assert phases.setup_share({}) == 0

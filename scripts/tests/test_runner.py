@@ -195,7 +195,7 @@ name = "again"
 where = { strategy = "serial" }
 """
     path.write_text(path.read_text() + groups)
-    found = runner.contests_of(ordering.order_for(str(path), "p", "", []))
+    found = runner.groups_of(ordering.order_for(str(path), "p", "", []))
     told = [(each.name, {cell.strategy for cell in each.cells}, each.share) for each in found]
     assert told == [("two", {"serial", "pinned"}, 3), ("rest", {"pipeline"}, 1)]
     assert [each.compared for each in found] == [True, False]

@@ -51,7 +51,7 @@ def bench_limit(
     console.print(_table(found))
     console.print(
         f"CPU time of the server's processes, kernel native, serial; {services * turns} turns of "
-        f"{seconds:g} s over {services} fresh services, each beside a turn of the limit; ratio: "
+        f"{seconds:g} s over {services} fresh services, each next to a turn of the limit; ratio: "
         "geometric mean, 95 % t interval over turns, on logarithms. Missed: the whole interval is "
         "above the bar."
     )

@@ -58,17 +58,17 @@ def fit(series: Series, smallest: float = 0.0) -> Fit:
 
     Sizes at which a round's value is below `smallest`, what the clock can tell, are left out.
     """
-    told = [
+    known = [
         column
         for column in range(len(series.sizes))
         if all(values[column] >= smallest and values[column] > 0 for values in series.rounds)
     ]
-    if len(told) < FEWEST_SIZES:
+    if len(known) < FEWEST_SIZES:
         return Fit(series, None)
     used = replace(
         series,
-        sizes=tuple(series.sizes[column] for column in told),
-        rounds=tuple(tuple(values[column] for column in told) for values in series.rounds),
+        sizes=tuple(series.sizes[column] for column in known),
+        rounds=tuple(tuple(values[column] for column in known) for values in series.rounds),
     )
     return Fit(used, t_interval([exponent(used.sizes, values) for values in used.rounds]))
 

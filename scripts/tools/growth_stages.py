@@ -24,7 +24,7 @@ def measure(server: Server, sweep: Sweep, rounds: int) -> list[Series]:
     payloads = [payload(shape) for shape in sweep.shapes]
     for each in payloads:
         warm_up(server, each)
-    told = [
+    known = [
         [limit_servers.stages_ms(server, each, REQUESTS) for each in payloads]
         for _ in range(rounds)
     ]
@@ -35,7 +35,7 @@ def measure(server: Server, sweep: Sweep, rounds: int) -> list[Series]:
             over=sweep.over,
             expected=expected,
             sizes=sweep.sizes,
-            rounds=tuple(tuple(each[stage] for each in values) for values in told),
+            rounds=tuple(tuple(each[stage] for each in values) for values in known),
         )
         for stage, expected in sweep.expected.items()
     ]
@@ -45,8 +45,8 @@ def dispatch_ms(server: Server, shape: Shape, rounds: int) -> list[float]:
     """The time that a request waits and computes, in each round. WrongAnswers, CellsFailed."""
     asked = payload(shape)
     warm_up(server, asked)
-    told = [limit_servers.stages_ms(server, asked, REQUESTS) for _ in range(rounds)]
-    return [each["queue"] + each["compute"] for each in told]
+    looks = [limit_servers.stages_ms(server, asked, REQUESTS) for _ in range(rounds)]
+    return [each["queue"] + each["compute"] for each in looks]
 
 
 def payload(shape: Shape) -> Payload:

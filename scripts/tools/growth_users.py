@@ -69,26 +69,26 @@ def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
 
 def _look(server: Server, client: Client, seconds: float) -> Looked:
     """A load, and a longer one where too few were answered in it: what is slow takes its time."""
-    told = client.told(server, seconds)
-    while requests_in(told) < ANSWERS_A_USER * client.connections and seconds < LONGEST_S:
+    output = client.output(server, seconds)
+    while requests_in(output) < ANSWERS_A_USER * client.connections and seconds < LONGEST_S:
         seconds *= 2
-        told = client.told(server, seconds)
-    per_request_ms = told_ms("requests in", told) / answered(server.name, told)
-    return Looked(told_ms("Latency", told), per_request_ms)
+        output = client.output(server, seconds)
+    per_request_ms = parsed_ms("requests in", output) / answered(server.name, output)
+    return Looked(parsed_ms("Latency", output), per_request_ms)
 
 
-def requests_in(told: str) -> int:
+def requests_in(output: str) -> int:
     """How many were answered, in wrk's own words."""
-    found = re.search(r"(\d+) requests in", told)
+    found = re.search(r"(\d+) requests in", output)
     return int(found[1]) if found else 0
 
 
-def told_ms(words: str, told: str) -> float:
+def parsed_ms(words: str, output: str) -> float:
     """The time behind these words of wrk's: `Latency   635.91us ...`, `99 requests in 1.01s`.
 
     CellsFailed without it.
     """
-    found = re.search(rf"{words}\s+([0-9.]+)(us|ms|s|m)\b", told)
+    found = re.search(rf"{words}\s+([0-9.]+)(us|ms|s|m)\b", output)
     if not found:
-        raise CellsFailed(f"no {words} was told: {told.strip()[:200]}")
+        raise CellsFailed(f"no {words} was reported: {output.strip()[:200]}")
     return float(found[1]) * _UNITS_MS[found[2]]

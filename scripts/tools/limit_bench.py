@@ -23,7 +23,7 @@ BARS: Mapping[str, Mapping[str, float]] = {
     "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
 }
 CONNECTIONS = 4
-#: A JVM compiles what it runs often, on one core beside its work: until then it is measured as what
+#: A JVM compiles what it runs often, on the core of its work: until then it is measured as what
 #: it will not be. So each server is warmed up until its cost a request falls no more.
 WARMUP_SLICE_S = 4.0
 FEWEST_WARMUP_SLICES = 3
@@ -62,7 +62,7 @@ class Plan:
     services: int
     """Fresh ones of each framework."""
     turns: int
-    """Of each service, and of the limit beside it."""
+    """Of each service, and of the limit next to it."""
     turn_s: float
     core: int
     client_core: int
@@ -132,7 +132,7 @@ class Client:
     def cpu_ms(self, server: Server, seconds: float) -> float:
         """The server's CPU time a request under load for so many seconds."""
         before_ms = server.cpu_ms()
-        requests = answered(server.name, self.told(server, seconds))
+        requests = answered(server.name, self.output(server, seconds))
         return (server.cpu_ms() - before_ms) / requests
 
     def warm_up(self, server: Server) -> None:
@@ -141,9 +141,9 @@ class Client:
         while not warmed_up(costs):
             costs.append(self.cpu_ms(server, WARMUP_SLICE_S))
 
-    def told(self, server: Server, seconds: float) -> str:
+    def output(self, server: Server, seconds: float) -> str:
         """What wrk prints of a load for so many seconds, of one at least."""
-        return wrk.told(
+        return wrk.output(
             server.url,
             self.body,
             connections=self.connections,

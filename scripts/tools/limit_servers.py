@@ -95,13 +95,13 @@ def require_right(server: Server, payload: Payload) -> None:
 def stages_ms(server: Server, payload: Payload, requests: int) -> dict[str, float]:
     """The medians of what `Server-Timing` tells, one request after the other; empty without it.
     CellsFailed where one of them is not answered."""
-    told: dict[str, list[float]] = {}
+    found: dict[str, list[float]] = {}
     with _client() as client:
         for _ in range(requests):
             header = _post(client, server, payload).headers.get("Server-Timing", "")
             for name, value in re.findall(r"(\w+);dur=([0-9.]+)", header):
-                told.setdefault(name, []).append(float(value))
-    return {name: sorted(values)[len(values) // 2] for name, values in told.items()}
+                found.setdefault(name, []).append(float(value))
+    return {name: sorted(values)[len(values) // 2] for name, values in found.items()}
 
 
 def _client() -> httpx.Client:

@@ -58,7 +58,7 @@ def measure(plan: Plan, tell: Tell) -> Microbench:
 
 
 def keep(made: Microbench, folder: Path = store.MICROBENCHES) -> Path:
-    """Write it as JSON and, beside it, as Markdown; returns the latter.
+    """Write it as JSON and, next to it, as Markdown; returns the latter.
 
     What is only a part has a folder of its own: reports do not quote it.
     """

@@ -107,7 +107,7 @@ def last_crossing(points: Sequence[tuple[int, float]], slope: float) -> float | 
 
 
 def break_evens(scores: Sequence[Score], shapes: Mapping[str, Shape]) -> list[BreakEven]:
-    """Of every service, strategy and kernel that was measured beside doing it in order."""
+    """Of every service, strategy and kernel that was measured next to doing it in order."""
     return [
         _judge(service, strategy, kernel, rivals)
         for service in dict.fromkeys(each.service for each in scores)
@@ -193,7 +193,7 @@ def _judge(service: ServiceName, strategy: str, kernel: Kernel, rivals: Rivals) 
 
 
 def _verdict(rivals: Rivals, faster: Ratio, rows: float | None) -> tuple[Verdict, str]:
-    """With the reason, where there is no size to be told."""
+    """With the reason, where there is no such size."""
     if faster.high <= MARGIN:
         return "never", "computes no faster than in order"
     if rivals.break_even(faster.high, strategy_end=LOW) is None:

@@ -17,7 +17,7 @@ from tools.microbench_plan import Plan, Profile
 from tools.service_choice import IN_ORDER
 
 SERVICE = ROOT / "java-service"
-#: What the benchmarks need beside the service's classes, as Maven wrote it.
+#: What the benchmarks need next to the service's classes, as Maven wrote it.
 LIBRARIES = SERVICE / "target" / "benchmark-libraries.txt"
 PACKAGE = "org.restbench.microbench"
 KERNELS = ("loops", "native")
@@ -39,10 +39,10 @@ def measure(plan: Plan, bodies: Path, folder: Path, tell: Callable[[str], None])
 def offered(folder: Path) -> list[str]:
     """The strategies in the table of this Java."""
     command = [*_java(), f"{PACKAGE}.StrategyNames"]
-    told = microbench_program.run("java strategies", command, folder / "strategies.log")
-    lines = [line for line in told.splitlines() if line and " " not in line]
+    output = microbench_program.run("java strategies", command, folder / "strategies.log")
+    lines = [line for line in output.splitlines() if line and " " not in line]
     if IN_ORDER not in lines:
-        raise EnvironmentProblem(f"no strategies were named, but: {told.strip()[:200]}")
+        raise EnvironmentProblem(f"no strategies were named, but: {output.strip()[:200]}")
     return lines
 
 
@@ -104,7 +104,7 @@ def read(results: Sequence[Mapping[str, Any]]) -> list[Score]:
 def _score(result: Mapping[str, Any]) -> Score:
     metric, parameters = result["primaryMetric"], result.get("params", {})
     if metric["scoreUnit"] != "us/op":
-        raise EnvironmentProblem(f"JMH told {metric['scoreUnit']}, not us/op")
+        raise EnvironmentProblem(f"JMH reported {metric['scoreUnit']}, not us/op")
     return Score(
         service="java",
         part=result["benchmark"].rpartition(".")[2],

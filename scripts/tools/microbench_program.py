@@ -30,10 +30,10 @@ def run(
         raise EnvironmentProblem(f"{name}: not done after {TIMEOUT_S / 3600:g} h") from None
     finally:
         process.stop(started)
-    told = log.read_text(encoding="utf-8", errors="replace")
-    if WRONG in told:
-        line = next(each for each in told.splitlines() if WRONG in each)
+    output = log.read_text(encoding="utf-8", errors="replace")
+    if WRONG in output:
+        line = next(each for each in output.splitlines() if WRONG in each)
         raise WrongAnswers(f"{name}: {line.strip()}")
     if code:
         raise EnvironmentProblem(f"{name}: ended with {code}; it said:\n{process.tail(log)}")
-    return told
+    return output

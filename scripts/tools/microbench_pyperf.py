@@ -42,8 +42,8 @@ def measure(plan: Plan, bodies: Path, folder: Path, tell: Callable[[str], None])
 def offered(folder: Path) -> list[str]:
     """The strategies in the service's table."""
     command = _program("microbench.strategy_names")
-    told = microbench_program.run("python strategies", command, folder / "names.log")
-    return told.split()
+    output = microbench_program.run("python strategies", command, folder / "names.log")
+    return output.split()
 
 
 def _effort(profile: Profile) -> list[str]:

@@ -19,7 +19,7 @@ OnlyServiceOption = Annotated[
 ]
 OnlyStrategiesOption = Annotated[
     str,
-    typer.Option("--strategies", metavar="NAMES", help="Only these beside serial, with commas."),
+    typer.Option("--strategies", metavar="NAMES", help="Only these next to serial, with commas."),
 ]
 
 

@@ -18,7 +18,7 @@ SHORTEST_STEP_S = 0.1
 def of_run(run: Run, note: Callable[[str], None]) -> list[SeriesEntry]:
     """Throughput and mean response time of each of the run's long windows; none where it has none.
 
-    Samples that cannot be read are told, and left out.
+    Samples that cannot be read are reported, and left out.
     """
     found = []
     for samples in sorted(run.windows.glob("*/samples.jtl")):

@@ -21,8 +21,8 @@ from restbench.experiment.statistics import (
 )
 from restbench.store.trials import Block, Event, Microseconds, Trial
 
-#: Response times are told where what is kept of a trial holds so many of a user, and up to so long
-#: a response time; else users over throughput tell them (method, rules 3 and 4).
+#: Response times are reported where what is kept of a trial holds so many of a user, and up to so
+#: long a response time; else they are users over throughput (method, rules 3 and 4).
 RESPONSES_FOR_A_MEAN = 2.0
 LONGEST_FOR_A_MEAN_S = 5.0
 #: What an event says of its cell in its block, as a flag of the measurement.
@@ -81,9 +81,9 @@ def measurements(
         measured = _measurement(block, found.get(key, []), said.get(key, []), cores)
         if measured is not None:
             known = facts.get(block, {})
-            told = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
+            cell_facts = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
             more = extras(found.get(key, [])) if block in finished else {}
-            by_cell.setdefault(cell, []).append(replace(measured, **told, extras=more))
+            by_cell.setdefault(cell, []).append(replace(measured, **cell_facts, extras=more))
     return by_cell
 
 
@@ -244,10 +244,10 @@ def _stages(trials: Sequence[Trial]) -> Mapping[str, float]:
     """Means over all completions, in milliseconds."""
     names = dict.fromkeys(name for each in trials for name in each.stages_ms)
     return {
-        name: sum(each.stages_ms[name] * each.completions for each in told)
-        / sum(each.completions for each in told)
+        name: sum(each.stages_ms[name] * each.completions for each in having_it)
+        / sum(each.completions for each in having_it)
         for name in names
-        if (told := [each for each in trials if name in each.stages_ms and each.completions])
+        if (having_it := [each for each in trials if name in each.stages_ms and each.completions])
     }
 
 

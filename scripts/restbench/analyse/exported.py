@@ -140,15 +140,15 @@ def _row(entry: CellEntry, blocks: Sequence[BlockEntry]) -> Row:
 
 
 def _measurement(entry: BlockEntry, users: int) -> Measurement:
-    told = {name: getattr(entry, name) for name in _SAME}
+    fields = {name: getattr(entry, name) for name in _SAME}
     if entry.completions is None or entry.seconds is None:
-        return Measurement(**told)
+        return Measurement(**fields)
     kinds = {
         name: KindMeasurement(each.completions, 0.0, each.mean_ms, each.p50_ms, each.p95_ms)
         for name, each in entry.kinds.items()
     }
     found = Measurement(
-        **told,
+        **fields,
         samples=entry.completions,
         errors=entry.errors,
         wrong_answers=entry.wrong_answers,

@@ -128,8 +128,8 @@ class Limit:
 def step(trial: Trial, objective: Objective) -> StepEntry:
     """A trial of an open load, held against the objective."""
     arrivals, unsent = int(trial.extras["arrivals"]), int(trial.extras["unsent"])
-    told = {f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES}
-    reached_ms = told[f"p{objective.percentile}_ms"]
+    values = {f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES}
+    reached_ms = values[f"p{objective.percentile}_ms"]
     reasons = shortfalls(Outcome(arrivals, unsent, trial.errors, reached_ms), objective)
     load_ms = trial.generator_cpu_ms
     return StepEntry(
@@ -147,7 +147,7 @@ def step(trial: Trial, objective: Objective) -> StepEntry:
         load_cpu_pct=None if load_ms is None else round(load_ms / trial.seconds / 10, 1),
         met=not reasons,
         reasons=reasons,
-        **{name: None if value == math.inf else value for name, value in told.items()},
+        **{name: None if value == math.inf else value for name, value in values.items()},
     )
 
 
@@ -205,12 +205,12 @@ def extras(objective: Objective, trials: Sequence[Trial]) -> dict[str, float]:
     """What a cell's trials in one block have found (`estimates.Extras`): its limit, and the ends of
     its bracket; less what they have not found."""
     found = bracket([tried(each) for each in steps(trials, objective)])
-    told = {
+    rates = {
         "limit_per_s": found.limit_per_s,
         "met_per_s": found.met_per_s,
         "failed_per_s": found.failed_per_s,
     }
-    return {name: rate for name, rate in told.items() if rate is not None}
+    return {name: rate for name, rate in rates.items() if rate is not None}
 
 
 def known_limits(trials: Iterable[Trial], load: OpenLoad) -> dict[str, float]:

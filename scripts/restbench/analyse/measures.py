@@ -95,12 +95,12 @@ class Row:
 
     def record(self) -> dict[str, str | int | float | None]:
         """The row as the table has it: column name → value, in the table's order."""
-        told: dict[str, str | int | float | None] = {"test_id": " ".join(self.test_ids)}
-        told |= {factor: getattr(self.cell, factor) for factor in FACTORS}
-        told |= {metric: self.value(metric) for metric in columns.METRICS}
+        fields: dict[str, str | int | float | None] = {"test_id": " ".join(self.test_ids)}
+        fields |= {factor: getattr(self.cell, factor) for factor in FACTORS}
+        fields |= {metric: self.value(metric) for metric in columns.METRICS}
         kinds = (*(each.kind for each in self.warnings), *self.flags)
-        told["flags"] = " ".join(dict.fromkeys(kinds))
-        return {name: told[name] for name in columns.NAMES}
+        fields["flags"] = " ".join(dict.fromkeys(kinds))
+        return {name: fields[name] for name in columns.NAMES}
 
     def _values(self, metric: str) -> list[float]:
         blocks = self.measured if metric in COUNTS else self.right

@@ -65,7 +65,7 @@ def ratio(row: Row, name: str) -> Comparison:
 
 
 def verified(row: Row) -> str:
-    """What is to be said of its answers: one that was not verified is told before all else."""
+    """What is to be said of its answers: one that was not verified comes before all else."""
     if "wrong-answers" in row.flags:
         return "NO"
     return "yes" if row.measured else _lack(row.flags)

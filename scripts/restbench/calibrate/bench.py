@@ -31,7 +31,7 @@ Tell = Callable[[str], None]
 
 @dataclass
 class Bench:
-    """A folder for what the checks write, the cores of both sides, and who is told how it goes."""
+    """A folder for what the checks write, the cores of both sides, and the view of its progress."""
 
     folder: Path
     tell: Tell
@@ -59,11 +59,11 @@ class Bench:
     def stub(self, load: Generator, behaviour: Behaviour) -> Iterator[Service]:
         """A running stub, announced to the load generator; port and rows are set here."""
         rows = str((self.payload / ROWS).resolve())
-        told = replace(behaviour, port=ports.free(), rows_file=rows)
-        command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(asdict(told))]
+        configured = replace(behaviour, port=ports.free(), rows_file=rows)
+        command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(asdict(configured))]
         line = process.bound_to_us(command, core_list(self.cores.service))
         log = self.folder / "stub.log"
-        url = f"http://{HOST}:{told.port}"
+        url = f"http://{HOST}:{configured.port}"
         stub = Service("java", url, [process.start(line, log)], log=log)
         try:
             service.await_ready(stub)

@@ -1,4 +1,4 @@
-"""Generator: what JMeter costs beside a service, what that makes of throughput, and what it can
+"""Generator: what JMeter costs next to a service, what that makes of throughput, and what it can
 send at all."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A service whose truth is known: it answers right, after a given delay, and stops when told to.
+"""A service whose truth is known: it answers right, after a given delay, and stops on order.
 
     python -m restbench.stub '{"port": 18500, "rows_file": "rows.json", "delay_ms": 5}'
 
@@ -68,8 +68,8 @@ class Stub:
         answer = b"{" + _ID + request_id + self._rows
         return self._head % len(answer) + answer
 
-    def told(self, path: bytes) -> bytes:
-        """What the harness asks for beside the load."""
+    def metadata(self, path: bytes) -> bytes:
+        """What the harness asks for next to the load."""
         if path == b"/metrics":
             text = (
                 f'restbench_requests_total{{strategy="{STRATEGY}"}} {self.answered}\n'
@@ -109,7 +109,7 @@ class Connection(asyncio.Protocol):
             return
         self._received = b""
         if head.startswith(b"GET"):
-            self._write(self._stub.told(head.split(b" ", 2)[1]))
+            self._write(self._stub.metadata(head.split(b" ", 2)[1]))
         else:
             self._take(body)
 

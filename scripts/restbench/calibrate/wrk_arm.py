@@ -81,8 +81,8 @@ def _by_wrk(bench: Bench, service: Service, strategy: str) -> Turn:
     before = process.cpu_ms(pids), _children_ms()
     cores = core_list(bench.cores.load)
     url, body = url_of(service, strategy), bench.folder / "body.json"
-    told = wrk.told(url, body, connections=USERS, seconds=TIMES_S[1], cores=cores)
-    requests, seconds = wrk.answered(strategy, told), wrk.seconds(strategy, told)
+    output = wrk.output(url, body, connections=USERS, seconds=TIMES_S[1], cores=cores)
+    requests, seconds = wrk.answered(strategy, output), wrk.seconds(strategy, output)
     after = process.cpu_ms(pids), _children_ms()
     return Turn(
         requests / seconds, *((b - a) / requests for a, b in zip(before, after, strict=True))

@@ -1,4 +1,4 @@
-"""`compare`: two runs beside each other."""
+"""`compare`: two runs side by side."""
 
 from __future__ import annotations
 

@@ -51,10 +51,10 @@ def show_plan(
     for line in order.experiment.factorial.plan() if order.experiment.factorial else []:
         console.print(line, markup=False, soft_wrap=True)
     ids = {each.cell: each.test_ids for each in order.plan}
-    for contest in runner.contests_of(order):
-        part = f"{contest.share:g} of the time" if contest.compared else "what time is left"
-        console.print(f"group {contest.name}: {part}", markup=False)
-        for cell in contest.cells:
+    for group in runner.groups_of(order):
+        part = f"{group.share:g} of the time" if group.compared else "what time is left"
+        console.print(f"group {group.name}: {part}", markup=False)
+        for cell in group.cells:
             shown = f"  [{' '.join(ids[cell])}]" if ids[cell] else ""
             console.print(f"  {cell.id}{shown}", markup=False)
     console.print(_cost(order))
@@ -122,7 +122,7 @@ def extend_run(
 def end(account: Account, presented: Presented) -> None:
     """Say where the time went, and raise what the run has to end with."""
     seconds = account.seconds()
-    console.print(f"all done in {duration(sum(seconds.values()))}: {phases.told(seconds)}")
+    console.print(f"all done in {duration(sum(seconds.values()))}: {phases.summary(seconds)}")
     outcome.judge(presented.rows)
     if presented.failure:
         raise presented.failure

@@ -53,7 +53,7 @@ def _claims_text(path: Path, loaded: Experiment) -> str | None:
     """
     if loaded.claims is None:
         return None
-    return claim_file.checked_text(store.beside(path, loaded.claims), loaded.levels)
+    return claim_file.checked_text(store.sibling(path, loaded.claims), loaded.levels)
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:

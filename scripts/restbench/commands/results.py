@@ -89,9 +89,9 @@ def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> 
     return known
 
 
-def _show(run: store.Run, told: exported.Exported) -> None:
+def _show(run: store.Run, exported_run: exported.Exported) -> None:
     """Tables, figures and page; the page last, and its place where it is seen first."""
-    found = Findings(told, run)
+    found = Findings(exported_run, run)
     with phases.spent_on("tables and figures"):
         drawn = pictures.write(found)
         tables.write(found)

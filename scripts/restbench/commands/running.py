@@ -17,7 +17,7 @@ from restbench.store.store import Run
 
 def unfinished(order: Order, *, resume: bool) -> Run | None:
     """The run to go on with, if that is asked for and there is one: the newest that was ordered in
-    just this way. Where there is none the user is told."""
+    just this way. Where there is none, a line says so."""
     if not resume:
         return None
     known = resuming.unfinished(order, store.runs(), _note)
@@ -25,8 +25,8 @@ def unfinished(order: Order, *, resume: bool) -> Run | None:
     if found is None:
         wanted = f"{order.experiment.name} with profile {order.profile_name}"
         others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
-        told = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
-        _note("; ".join(told))
+        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
+        _note("; ".join(notes))
     return found
 
 
@@ -46,7 +46,7 @@ def _note(text: str) -> None:
 
 @contextmanager
 def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
-    """Nobody else goes on with it meanwhile; who interrupts it is told where it lies."""
+    """Nobody else goes on with it meanwhile; an interruption prints where it lies."""
     with run_lock.held(run) as is_held, _followed(run, can_go_on):
         if not is_held:
             _note("no locks on this file system: resume no run that still goes on")

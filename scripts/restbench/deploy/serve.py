@@ -20,7 +20,7 @@ from restbench.store.store import serve_folder
 from restbench.store.writing import write_json
 
 STOP_TIMEOUT_S = 20.0
-#: A process's time of birth is told from the clock, which may be set a little meanwhile.
+#: A process's time of birth is derived from the clock, which may be set a little meanwhile.
 CLOCK_STEP_S = 2.0
 NAMES: tuple[ServiceName, ...] = ("java", "python")
 EXAMPLE = {

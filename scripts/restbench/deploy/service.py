@@ -127,23 +127,27 @@ class Service:
 
     def strategies(self) -> list[str]:
         """The names that the service itself offers."""
-        told = self._told("/strategies", "strategies")
-        return [entry["name"] for entry in told["strategies"]]
+        report = self._report("/strategies", "strategies")
+        return [entry["name"] for entry in report["strategies"]]
 
     def health(self) -> dict[str, Any]:
         """Version, runtime, cores and settings as the service tells them."""
-        return self._told("/health", "service")
+        return self._report("/health", "service")
 
-    def _told(self, path: str, member: str) -> dict[str, Any]:
+    def _report(self, path: str, member: str) -> dict[str, Any]:
         """The JSON object of a route; EnvironmentProblem when it lacks the member it is known by.
 
         Whatever listens at an address that was only given to us may answer.
         """
         answer = self.get(path)
         with contextlib.suppress(ValueError):
-            told = answer.json()
-            if answer.status_code == httpx.codes.OK and isinstance(told, dict) and member in told:
-                return told
+            report = answer.json()
+            if (
+                answer.status_code == httpx.codes.OK
+                and isinstance(report, dict)
+                and member in report
+            ):
+                return report
         raise EnvironmentProblem(
             f"{self.base_url}{path} is no {self.name} service of restbench: "
             f"{answer.status_code} {answer.text[:100]!r}"
@@ -241,7 +245,7 @@ def attach(name: ServiceName, base_url: str) -> Service:
 
 
 def await_ready(service: Service, timeout_s: float | None = None) -> None:
-    """Poll /health until it answers 200, READY_TIMEOUT_S unless told otherwise."""
+    """Poll /health until it answers 200, by default for READY_TIMEOUT_S."""
     timeout_s = READY_TIMEOUT_S if timeout_s is None else timeout_s
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:

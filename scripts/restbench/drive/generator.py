@@ -1,4 +1,4 @@
-"""The load generator of interleaved trials: one JMeter, told over a socket what to send and when.
+"""The load generator of interleaved trials: one JMeter, which gets its orders over a socket.
 
 What it sends, how it counts and what it answers stands in `jmeter-plans/README.md`, "Trials".
 """
@@ -146,16 +146,16 @@ class Generator:
             raise self._gone() from error
 
     def _answer(self) -> list[str]:
-        told = b""
+        reply = b""
         try:
-            while not told.endswith(b"\n"):
+            while not reply.endswith(b"\n"):
                 piece = self.connection.recv(65536)
                 if not piece:
                     raise self._gone()
-                told += piece
+                reply += piece
         except OSError as error:
             raise self._gone() from error
-        return told.decode().rstrip("\n").split("\t")
+        return reply.decode().rstrip("\n").split("\t")
 
     def _gone(self) -> GeneratorGone:
         log = process.tail(self.folder / "jmeter.log")
@@ -202,9 +202,9 @@ def _connected(
         raise EnvironmentProblem(f"JMeter {how}; its output ends:\n{log}") from error
 
 
-def _sent(told: Sequence[str], records: Path) -> Sent:
-    if told[0] != "done":
-        raise EnvironmentProblem(f"the load generator says: {' '.join(told)}")
-    begun, opened, closed = (Mark(*map(int, told[at : at + 6])) for at in (1, 7, 13))
+def _sent(reply: Sequence[str], records: Path) -> Sent:
+    if reply[0] != "done":
+        raise EnvironmentProblem(f"the load generator says: {' '.join(reply)}")
+    begun, opened, closed = (Mark(*map(int, reply[at : at + 6])) for at in (1, 7, 13))
     found = np.fromfile(records, dtype=RECORD)
-    return Sent(begun, opened, closed, tuple(told[19].split(",")), told[20], found)
+    return Sent(begun, opened, closed, tuple(reply[19].split(",")), reply[20], found)

@@ -1,4 +1,4 @@
-"""What runs beside a cell: sar, pidstat and the service's own metrics."""
+"""What runs next to a cell: sar, pidstat and the service's own metrics."""
 
 from __future__ import annotations
 

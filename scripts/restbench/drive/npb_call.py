@@ -28,7 +28,7 @@ class ServedRun:
 
     @property
     def overhead_seconds(self) -> float:
-        """What the call cost beside the kernel and its input."""
+        """What the call cost next to the kernel and its input."""
         return self.client_seconds - self.answer.total_seconds
 
 
@@ -62,9 +62,9 @@ def calls(
 def _require_success(answer: httpx.Response, cell: Cell) -> None:
     if answer.status_code == httpx.codes.OK:
         return
-    told = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
+    refusal = f"{cell.id}: {answer.status_code} {answer.text[:300]}"
     if answer.status_code == _TOO_LARGE:
-        raise Refused(told)
+        raise Refused(refusal)
     if answer.status_code == httpx.codes.NOT_FOUND:
-        raise NotOffered(told)
-    raise EnvironmentProblem(told)
+        raise NotOffered(refusal)
+    raise EnvironmentProblem(refusal)

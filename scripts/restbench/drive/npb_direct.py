@@ -20,7 +20,7 @@ from restbench.machine import jvm, process
 
 #: What both programs end with when they cannot do what was asked for.
 NOT_POSSIBLE = 2
-#: For the start of the process, beside its runs.
+#: For the start of the process, next to its runs.
 START_S = 60.0
 
 
@@ -137,12 +137,12 @@ def read_answer(text: str | bytes, work: Work) -> KernelRun:
 def _require_done(program: Program, code: int, answers: int, log: Path) -> None:
     if code == 0 and answers == program.runs:
         return
-    told = process.tail(log)
+    log_end = process.tail(log)
     if code == NOT_POSSIBLE:
-        raise BadConfiguration(f"{_name(program)}: {told.splitlines()[-1] if told else code}")
+        raise BadConfiguration(f"{_name(program)}: {log_end.splitlines()[-1] if log_end else code}")
     raise EnvironmentProblem(
         f"{_name(program)}: ended with {code} after {answers} of {program.runs} runs; "
-        f"its log ends:\n{told}"
+        f"its log ends:\n{log_end}"
     )
 
 

@@ -24,8 +24,8 @@ file:close()
 _IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
-def told(url: str, body: Path, *, connections: int, seconds: float, cores: str) -> str:
-    """What wrk prints of a load for so many whole seconds, of one at least; its script lies beside
+def output(url: str, body: Path, *, connections: int, seconds: float, cores: str) -> str:
+    """What wrk prints of a load for so many whole seconds, of one at least; its script lies next to
     the body."""
     script = body.with_name("post.lua")
     script.write_text(SCRIPT, encoding="utf-8")

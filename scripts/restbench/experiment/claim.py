@@ -104,7 +104,7 @@ class Part(Strict):
     """Whether it is asked of any cell like these: of the geometric mean over all questions of the
     claim that are pooled, with an interval for another cell. A single one can only contradict."""
     decides: bool = True
-    """False: shown beside the claim, which stands or falls without it."""
+    """False: shown next to the claim, which stands or falls without it."""
 
     @model_validator(mode="after")
     def _names_cells(self) -> Self:

@@ -89,7 +89,7 @@ class Group(Strict):
 
     name: str
     share: Annotated[float, Field(gt=0)] = 1.0
-    """Of the time, beside the other groups."""
+    """Of the time, next to the other groups."""
     where: Where
 
 
@@ -137,7 +137,7 @@ class Experiment(Strict):
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
-    """Variables of a service's environment, beside its defaults."""
+    """Variables of a service's environment, next to its defaults."""
     profiles: dict[str, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None

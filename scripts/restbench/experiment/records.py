@@ -34,7 +34,7 @@ class Window(Record):
 
 
 class LongWindow(Record):
-    """One long window of one cell: `window.json`. The raw files lie beside it."""
+    """One long window of one cell: `window.json`. The raw files lie next to it."""
 
     schema_version: int = SCHEMA_VERSION
     window: Window

@@ -57,16 +57,16 @@ def _sentence(
 ) -> str:
     """One sentence over all groups: whose technique wins how often, and the one service over the
     other."""
-    told: list[str] = []
+    parts: list[str] = []
     for scope, groups in scopes.items():
         if groups:
-            of_what = _loads(groups, sizes) if not told else ""
-            told.append(f"in {scope.capitalize()} {_winners(groups, of_what)}")
-    if not told:
+            of_what = _loads(groups, sizes) if not parts else ""
+            parts.append(f"in {scope.capitalize()} {_winners(groups, of_what)}")
+    if not parts:
         return "No two techniques were measured under the same load, so none is best."
     if between:
-        told.append(_services(between))
-    text = "; ".join(told)
+        parts.append(_services(between))
+    text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -74,9 +74,9 @@ def _loads(groups: Sequence[Leader], sizes: Mapping[str, int]) -> str:
     """` combinations of matrix size (30 to 600 rows) and users (10 to 60)`."""
     rows = sorted({sizes[each.complexity] for each in groups if each.complexity in sizes})
     users = sorted({each.users for each in groups})
-    told = [f"{_ends(rows)} rows"] if rows else []
-    mixes = dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes)
-    return f" combinations of matrix size ({', '.join([*told, *mixes])}) and users ({_ends(users)})"
+    sizes_shown = [f"{_ends(rows)} rows"] if rows else []
+    sizes_shown += dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes)
+    return f" combinations of matrix size ({', '.join(sizes_shown)}) and users ({_ends(users)})"
 
 
 def _ends(numbers: Sequence[int]) -> str:

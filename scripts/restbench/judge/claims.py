@@ -106,7 +106,7 @@ class Decision:
     why: str
     parts: tuple[PartDecision, ...] = ()
     """The parts that decide."""
-    beside: tuple[PartDecision, ...] = ()
+    context: tuple[PartDecision, ...] = ()
     """The parts that are only shown."""
     warned: tuple[str, ...] = ()
     """The cells behind it that have warnings, each with them."""
@@ -114,7 +114,7 @@ class Decision:
     @property
     def cells(self) -> tuple[str, ...]:
         """The ids of all cells behind it, each once."""
-        every = (*self.parts, *self.beside)
+        every = (*self.parts, *self.context)
         return tuple(dict.fromkeys(cell for part in every for cell in part.cells))
 
     @property
@@ -143,7 +143,7 @@ def decide(
     """A decision for each claim, in the order of the file, from one run's rows and proofs.
 
     `minutes` is what the run's blocks have taken so far, starts and warm-up included; without it
-    nobody is told how many more a claim takes.
+    how many more a claim takes is not known.
     """
     run = _Run(rows, proofs, claims.margin, minutes, _warned(rows, proofs))
     found = [_decide(claim, run) for claim in claims.entries]
@@ -165,8 +165,8 @@ def _sensitive(found: Decision, trimmed: Decision) -> Decision:
     blocks decide less is none."""
     if trimmed.verdict == found.verdict or trimmed.verdict not in verdicts.DECIDED:
         return found
-    told = f"without the blocks that have warnings: {trimmed.headline}"
-    return replace(found, warned=(told, *found.warned))
+    reason = f"without the blocks that have warnings: {trimmed.headline}"
+    return replace(found, warned=(reason, *found.warned))
 
 
 def _decide(claim: Claim, run: _Run) -> Decision:
@@ -264,7 +264,7 @@ def _more_minutes(asked: Asked, minutes: float | None) -> float | None:
 def sum_up(
     claim: Statement,
     parts: Sequence[PartDecision],
-    beside: Sequence[PartDecision],
+    context: Sequence[PartDecision],
     warned: Mapping[str, str],
 ) -> Decision:
     """The decision that the deciding `parts` come to; `not-measured` where there is none. `warned`
@@ -283,7 +283,7 @@ def sum_up(
         headline=_headline(verdict, counted),
         why=_why(verdict, counted),
         parts=tuple(parts),
-        beside=tuple(beside),
+        context=tuple(context),
         warned=tuple(f"{cell}: {warned[cell]}" for cell in cells if cell in warned),
     )
 
@@ -357,9 +357,9 @@ def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
     }
     found = {}
     for row in rows:
-        told = [str(each) for each in row.warnings]
+        reasons = [str(each) for each in row.warnings]
         if (row.cell.service, row.cell.strategy, row.cell.placement) in denied:
-            told.append("its proof says DOES NOT")
-        if told:
-            found[row.cell.id] = ", ".join(told)
+            reasons.append("its proof says DOES NOT")
+        if reasons:
+            found[row.cell.id] = ", ".join(reasons)
     return found

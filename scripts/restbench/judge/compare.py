@@ -1,4 +1,4 @@
-"""Two runs beside each other: for each cell that both measured the ratio of a metric, with its
+"""Two runs side by side: for each cell that both measured the ratio of a metric, with its
 interval, and whether the second run is really worse."""
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Compared:
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
 ) -> Compared:
-    """Compare two runs of one machine (of any, where told so); else BadConfiguration. Without a
+    """Compare two runs of one machine (of any, on order); else BadConfiguration. Without a
     metric it is the first of DEFAULTS.
 
     The intervals are log-Welch over the blocks of each run: they hold what differs from block to

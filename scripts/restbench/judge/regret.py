@@ -203,12 +203,12 @@ def _slowdowns(rows: Sequence[Row]) -> list[Share]:
 
 def _cells(service: str, metric: Metric, shares: Sequence[Share]) -> str:
     counts = Counter(each.verdict for each in shares)
-    told = ", ".join(
+    shares_text = ", ".join(
         f"{counts[each]} {said(each)}" for each in reversed(PRECEDENCE) if counts[each]
     )
     text = (
         f"{service.capitalize()}, {CHOOSING} at least {1 - TOLERANCE} of the best fixed strategy, "
-        f"{WORDS[metric]}, in {len(shares)} cells or kinds: {told}."
+        f"{WORDS[metric]}, in {len(shares)} cells or kinds: {shares_text}."
     )
     measured = [each for each in shares if each.regret is not None and each.other]
     if not measured:

@@ -1,4 +1,4 @@
-"""The study's tables: which rows stand in which, and what is said beside them wherever they are
+"""The study's tables: which rows stand in which, and what is said next to them wherever they are
 printed (Markdown, terminal, page)."""
 
 from __future__ import annotations
@@ -169,13 +169,15 @@ def decisions(run: Run, rows: Sequence[Row]) -> list[Decision]:
     return claims.decide(claim_file.load(run.claims_file), rows, run.proofs(), minutes)
 
 
-def decisions_of(told: Exported) -> list[Decision]:
+def decisions_of(exported_run: Exported) -> list[Decision]:
     """The same of a run's file."""
-    text = told.experiment.claims_toml
+    text = exported_run.experiment.claims_toml
     if text is None:
         return []
-    found = claim_file.parse(text.encode(), f"{told.run}/claims.toml")
-    return claims.decide(found, rows_of(told), told.proofs, told.manifest.minutes or None)
+    found = claim_file.parse(text.encode(), f"{exported_run.run}/claims.toml")
+    return claims.decide(
+        found, rows_of(exported_run), exported_run.proofs, exported_run.manifest.minutes or None
+    )
 
 
 def flag_meanings(rows: Iterable[Row]) -> dict[str, str]:

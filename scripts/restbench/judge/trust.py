@@ -52,13 +52,13 @@ def proven(proofs: Sequence[Proof]) -> str:
         [f"{each.service} {each.strategy}" for each in proofs if each.does is of]
         for of in (False, None)
     )
-    told = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
-    told += [f"nothing could be seen of {named(unseen)}"] if unseen else []
-    if not told and len(proofs) == 1:
+    parts = [f"{named(refuted)} does NOT do what its name says"] if refuted else []
+    parts += [f"nothing could be seen of {named(unseen)}"] if unseen else []
+    if not parts and len(proofs) == 1:
         return "The technique does what its name says, seen by the kernel."
-    if not told:
+    if not parts:
         return f"All {len(proofs)} techniques do what their names say, seen by the kernel."
-    return f"Of {len(proofs)} techniques looked at in the kernel {'; '.join(told)}."
+    return f"Of {len(proofs)} techniques looked at in the kernel {'; '.join(parts)}."
 
 
 def _again(again: Sequence[AgainEntry]) -> str:
@@ -84,8 +84,8 @@ def _calibrated(found: CalibrationEntry | None) -> str:
         return "The measuring chain was not calibrated on this machine."
     failed = [each.name for each in found.checks if not each.passed]
     passed = len(found.checks) - len(failed)
-    told = f"The measuring chain passed {passed} of {len(found.checks)} checks"
-    return f"{told}, not: {named(failed)}." if failed else f"{told}."
+    summary = f"The measuring chain passed {passed} of {len(found.checks)} checks"
+    return f"{summary}, not: {named(failed)}." if failed else f"{summary}."
 
 
 def warned(rows: Sequence[Row]) -> str:
@@ -96,17 +96,17 @@ def warned(rows: Sequence[Row]) -> str:
         for row in rows
         if row.value("throughput_per_s") is None and "not-offered" not in row.flags
     ]
-    told = "No cell has a warning."
+    summary = "No cell has a warning."
     if found:
         worst = max(found, key=lambda each: each.bias_percent)
-        told = (
+        summary = (
             f"{len(found)} of {len(rows)} cells have a warning; the largest may bias a number by "
             f"{worst.bias_percent:.0f} % ({worst.kind.replace('-', ' ')})."
         )
     if not lacking:
-        return told
+        return summary
     cells = lacking[0] if len(lacking) == 1 else f"{len(lacking)} cells"
-    return f"{told} Without a number: {cells}."
+    return f"{summary} Without a number: {cells}."
 
 
 def named(names: Sequence[str]) -> str:

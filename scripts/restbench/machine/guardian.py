@@ -14,7 +14,7 @@ killed. What the pipe said before is removed, a line for each, its parts separat
     over                           nothing: the harness ends in order, and starts nothing more
 
 The standard library is all it loads: it waits
-beside measurements.
+next to measurements.
 """
 
 from __future__ import annotations

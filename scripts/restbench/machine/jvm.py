@@ -48,7 +48,7 @@ def java() -> str:
 def command(settings: Mapping[str, str] | None = None) -> list[str]:
     """`java` with its flags: ours, the settings' JAVA_OPTIONS, and those of our own environment,
     which so have the last word. A collector that is named there takes the place of ours."""
-    given = [told.get("JAVA_OPTIONS", "") for told in (settings or {}, os.environ)]
+    given = [variables.get("JAVA_OPTIONS", "") for variables in (settings or {}, os.environ)]
     options = shlex.split(" ".join(given))
     other_collector = any(_COLLECTOR.fullmatch(each) for each in options)
     ours = [each for each in FLAGS if not (other_collector and _COLLECTOR.fullmatch(each))]
@@ -58,9 +58,9 @@ def command(settings: Mapping[str, str] | None = None) -> list[str]:
 def described() -> dict[str, Any]:
     """Where it is, its version, and the flags that are not at their default, such as the collector
     and the heap."""
-    told = _told([*command(), "-XX:+PrintFlagsFinal", "-version"])
-    version = re.search(r"^(?:openjdk|java) version .*", told, re.MULTILINE)
-    flags = dict(_SET_FLAG.findall(told))
+    output = _output([*command(), "-XX:+PrintFlagsFinal", "-version"])
+    version = re.search(r"^(?:openjdk|java) version .*", output, re.MULTILINE)
+    flags = dict(_SET_FLAG.findall(output))
     flags.pop("PrintFlagsFinal", None)
     return {
         "java": version[0] if version else "unknown",
@@ -100,7 +100,7 @@ def _version(home: Path) -> tuple[int, ...]:
     return tuple(int(part) for part in found[1].split(".") if part) if found else (0,)
 
 
-def _told(line: list[str]) -> str:
+def _output(line: list[str]) -> str:
     if shutil.which(line[0]) is None:
         return ""
     return subprocess.run(

@@ -57,8 +57,8 @@ Identity: TypeAlias = Mapping[str, str | int | float]
 
 def identity(described: Mapping[str, Any]) -> dict[str, str | int | float]:
     """The part of a description that names the machine; what was not recorded is `unknown`."""
-    told = described | described.get("speed", {})
-    return {name: told.get(name, "unknown") for name in (*IDENTITY, *SPEED)}
+    known = described | described.get("speed", {})
+    return {name: known.get(name, "unknown") for name in (*IDENTITY, *SPEED)}
 
 
 def others(one: Identity, two: Identity) -> list[str]:
@@ -168,8 +168,8 @@ def _blas_kernel() -> str:
     """Which of OpenBLAS' kernels numpy multiplies with on this processor, as in the Python service:
     the library names it when it is loaded in an environment such as the service's."""
     verbose = watch.environment() | {"OPENBLAS_VERBOSE": "2"}
-    told = _output([sys.executable, "-c", "import numpy"], verbose)
-    return _first_match(told, r"Core: (\S+)")
+    output = _output([sys.executable, "-c", "import numpy"], verbose)
+    return _first_match(output, r"Core: (\S+)")
 
 
 def _first_match(text: str, pattern: str) -> str:

@@ -14,7 +14,7 @@ STAT = Path("/proc/stat")
 #: Where /proc/stat's first line has the time that no process used: idle, iowait, steal.
 _NOT_BUSY = (3, 4, 7)
 _STEAL = 7
-#: Guests' time is told within user's and nice's already.
+#: Guests' time is counted within user's and nice's already.
 _COUNTED = 8
 
 

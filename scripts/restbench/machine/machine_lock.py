@@ -56,8 +56,8 @@ def _owner(name: str) -> str:
             asking.connect(f"\0{name}")
         except OSError:
             return ""
-        told = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _ = _CREDENTIALS.unpack(told)
+        peer = asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(peer)
     if pid == 0:
         return ", in another container"
     return f" (pid {pid} of user {uid}: {_command(pid)})"

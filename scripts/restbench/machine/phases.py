@@ -1,7 +1,7 @@
 """What the time of a run goes to. Each moment belongs to one phase, the innermost that is open, so
 the phases add up to the whole.
 
-Only the thread that keeps the account is told of: what others do beside it takes no time of its
+Only the thread that keeps the account counts: what others do meanwhile takes no time of its
 own.
 """
 
@@ -103,14 +103,14 @@ def setup_share(seconds: Mapping[str, float]) -> float:
     return 1 - measuring / whole if whole else 0.0
 
 
-def told(seconds: Mapping[str, float]) -> str:
+def summary(seconds: Mapping[str, float]) -> str:
     """In a line, the longest part of set-up and tear-down first:
     `set-up and tear-down 23 % (warm-up 9.1 %, pilot 4.0 %, …), trials 70 %, long windows 7 %`."""
     whole = sum(seconds.values()) or 1.0
-    beside = {name: spent for name, spent in seconds.items() if name not in MEASURING}
+    rest = {name: spent for name, spent in seconds.items() if name not in MEASURING}
     parts = ", ".join(
         f"{name} {spent / whole:.1%}"
-        for name, spent in sorted(beside.items(), key=lambda each: -each[1])
+        for name, spent in sorted(rest.items(), key=lambda each: -each[1])
     )
     measured = ", ".join(f"{name} {seconds.get(name, 0.0) / whole:.0%}" for name in MEASURING)
     text = f"set-up and tear-down {setup_share(seconds):.0%} ({parts}), {measured}"

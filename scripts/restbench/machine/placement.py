@@ -14,7 +14,7 @@ CORES_FOR_OWN_LOAD_CORES = 4
 #: is measured.
 LARGEST_LOAD_SHARE = 0.4
 #: CPU time of the load generator for a request over the service's, where no calibration tells it:
-#: a third beside `serial` at low, the cheapest request there is (two kinds of machine).
+#: a third next to `serial` at low, the cheapest request there is (two kinds of machine).
 ASSUMED_COST = 1 / 3
 
 

@@ -17,7 +17,7 @@ ROOM_BYTES = 32 * MIB
 #: What is written to see whether anything can be: more than any block that may happen to be left.
 TRIAL_BYTES = 64 * 1024
 
-#: Errors of the place, whoever meets them, with what mends them.
+#: Errors of the place, with what mends them.
 _OF_THE_PLACE = {
     errno.ENOSPC: "free some space on that disk",
     errno.EDQUOT: "your disk quota is used up: free some space, or have it raised",
@@ -55,7 +55,7 @@ def problem(error: BaseException, path: Path | None = None) -> StorageProblem | 
             f"on the host it is {on_host}, and user {os.getuid()}:{os.getgid()} may not write "
             "there: start with its owner, BENCH_USER=$(id -u):$(id -g) docker compose ..."
         )
-    return StorageProblem(_told(path or error.filename or "a file", error.errno, mend))
+    return StorageProblem(_message(path or error.filename or "a file", error.errno, mend))
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def _write_through(path: Path) -> None:
         os.fsync(output.fileno())
 
 
-def _told(place: Path | str, number: int, mend: str) -> str:
+def _message(place: Path | str, number: int, mend: str) -> str:
     return f"{place}: cannot be written: {os.strerror(number)}: {mend}"
 
 

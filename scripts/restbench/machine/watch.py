@@ -1,4 +1,4 @@
-"""Nothing outlives the harness: all that it starts carries its mark, and a guardian waits beside it
+"""Nothing outlives the harness: all that it starts carries its mark, and a guardian waits
 to end what is left (`guardian`). What earlier harnesses left where theirs was killed too is found
 by its mark."""
 
@@ -38,7 +38,7 @@ class Watch:
 
     mark: str
     orders: list[str] = field(default_factory=list)
-    """What the guardian was told, and the next one is told should it be killed."""
+    """What the guardian knows, and the next one gets should it be killed."""
     process: subprocess.Popen[bytes] | None = None
 
     def ensure(self) -> None:
@@ -62,8 +62,8 @@ class Watch:
             self._tell(order)
 
     def _tell(self, order: str) -> None:
-        # A guardian that was killed just now is replaced, and told, before anything is started; one
-        # that is still at its work when we end was told everything.
+        # A guardian that was killed just now is replaced, and informed, before anything starts; one
+        # that is still at its work when we end knows everything.
         if self.process and self.process.stdin and not self.process.stdin.closed:
             with contextlib.suppress(BrokenPipeError):
                 self.process.stdin.write(f"{order}\n".encode())

@@ -63,7 +63,7 @@ def judge(service: str, sent: Batches, workers: Families, cores: int) -> tuple[b
     return (
         stayed and spread and left and all(does for does, _ in verdicts),
         f"small ones: {verdicts[0][1]}; large ones: "
-        + "; ".join(told for _, told in verdicts[1:])
+        + "; ".join(text for _, text in verdicts[1:])
         + f"; {told_of_crowd}",
     )
 

@@ -38,15 +38,15 @@ def begin(order: Order, run: Run) -> Manifest:
         attached=dict(order.attached),
         builds={name: each.commit for name, each in order.builds.items()},
     )
-    told = surroundings()
+    described = surroundings()
     if order.builds:
-        told["measured"] = sources.fingerprints(order.build_folders)
+        described["measured"] = sources.fingerprints(order.build_folders)
     for path, text in sent.items():
         write_text(path, text)
     write_text(run.experiment_file, order.experiment_text)
     if order.claims_text is not None:
         write_text(run.claims_file, order.claims_text)
-    write_json(run.machine_file, told)
+    write_json(run.machine_file, described)
     write_model(run.manifest_file, manifest)
     return manifest
 

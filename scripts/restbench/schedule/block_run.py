@@ -16,7 +16,7 @@ from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
-from restbench.schedule.pace import Contest
+from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
 from restbench.store.trials import Event, TrialFile
 
@@ -26,7 +26,7 @@ class Wanted:
     """What a block is to measure, and in what time."""
 
     block: int
-    contests: Sequence[Contest]
+    groups: Sequence[TrialGroup]
     seconds: float
     needed: frozenset[str] = frozenset()
     """The ids of the cells that undecided claims need more trials of; empty where all are alike."""
@@ -34,7 +34,7 @@ class Wanted:
 
 @dataclass
 class Progress:
-    """What a block is at, for whoever watches."""
+    """What a block is at, for its view."""
 
     block: int
     done: int = 0
@@ -47,13 +47,13 @@ class Progress:
 
 
 class View(Protocol):
-    """Who is told how a block goes on."""
+    """What shows how a block goes on."""
 
     def note(self, text: str) -> None:
         """A line worth reading."""
 
     def show(self, progress: Progress) -> None:
-        """What the block is at; told at every trial."""
+        """What the block is at; called at every trial."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class BlockRun:
     @property
     def cells(self) -> list[Cell]:
         """Those that still have trials, each once."""
-        every = dict.fromkeys(cell for each in self.wanted.contests for cell in each.cells)
+        every = dict.fromkeys(cell for each in self.wanted.groups for cell in each.cells)
         return [cell for cell in every if cell not in self.lost]
 
     def running(self, cell: Cell) -> Running:
@@ -100,8 +100,8 @@ class BlockRun:
 
     def note(self, kind: str, text: str, cell: Cell | None = None) -> None:
         """Append an event of this block."""
-        told = None if cell is None else cell.id
-        self.file.note(Event(clock.now_text(), kind, text, self.block, told))
+        cell_id = None if cell is None else cell.id
+        self.file.note(Event(clock.now_text(), kind, text, self.block, cell_id))
 
     def at(self, what: str) -> None:
         """Show what it is at."""

@@ -14,9 +14,9 @@ from restbench.failures import EnvironmentProblem
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     QUICK_S,
-    Contest,
     Pace,
     Planned,
+    TrialGroup,
     bands,
     interleaved,
     predicted_s,
@@ -55,12 +55,12 @@ class ClosedDriver:
         same cell with fewer users where it is long, else that of a short load, which also warms it
         up. What would take longer than the profile gives has no trials."""
         here = self.here
-        told: dict[str, float] = {}
+        measured_s: dict[str, float] = {}
         for each in here.file.blocks():
-            told |= each.facts.get("response_s", {})
+            measured_s |= each.facts.get("response_s", {})
         for name, (blocks, response_s) in here.file.tried().items():
-            told[name], self.blocks_of[name] = response_s, blocks
-        known = {cell: told[cell.id] for cell in here.cells if cell.id in told}
+            measured_s[name], self.blocks_of[name] = response_s, blocks
+        known = {cell: measured_s[cell.id] for cell in here.cells if cell.id in measured_s}
         cores = max((len(each.cores.service) for each in here.deployments.up.values()), default=1)
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
@@ -84,7 +84,7 @@ class ClosedDriver:
         alone = self._alone(SINGLES_PART * seconds)
         compared = [
             band
-            for each in here.wanted.contests
+            for each in here.wanted.groups
             if each.compared
             for band in bands(
                 replace(each, cells=self._fast(each.cells)), paces, here.wanted.needed
@@ -94,7 +94,7 @@ class ClosedDriver:
         rounds = rounds_of(compared, paces, left_s)
         shuffler = random.Random(f"{here.order.experiment.seed} {here.block}")  # noqa: S311
         plan = interleaved(
-            [*compared, *(Contest(cell.id, (cell,)) for cell in alone)],
+            [*compared, *(TrialGroup(cell.id, (cell,)) for cell in alone)],
             rounds | {cell.id: count for cell, count in alone.items()},
             shuffler,
         )
@@ -150,8 +150,8 @@ class ClosedDriver:
         more, unless a claim needs the time."""
         here = self.here
         planned = here.order.profile.blocks
-        contests = [each for each in here.wanted.contests if each.compared]
-        compared = {cell for each in contests for cell in self._fast(each.cells)}
+        groups = [each for each in here.wanted.groups if each.compared]
+        compared = {cell for each in groups for cell in self._fast(each.cells)}
         is_short_of_time = here.block <= planned or here.wanted.needed
         most_slow = 1 if is_short_of_time else MOST_SLOW_TRIALS
         open_ones = {
@@ -163,7 +163,7 @@ class ClosedDriver:
             and self.blocks_of.get(cell.id, 0) < (most_slow if pace.once else planned)
         }
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
-        claimed = {cell for each in contests for cell in each.cells}
+        claimed = {cell for each in groups for cell in each.cells}
         had = {cell: self.blocks_of.get(cell.id, 0) for cell in open_ones}
         found = singles(open_ones, had, in_tables, claimed, seconds)
         if here.block == planned:
@@ -173,14 +173,14 @@ class ClosedDriver:
         return found
 
     def _not_measured(self, cell: Cell, why: str) -> None:
-        """No trial of a slow cell; told in one block of a run."""
-        told = {each.cell for each in self.here.file.events() if each.kind == NOT_MEASURED}
+        """No trial of a slow cell; reported in one block of a run."""
+        reported = {each.cell for each in self.here.file.events() if each.kind == NOT_MEASURED}
         pace = self.paces[cell]
         text = (
             f"a round of its users takes {pace.response_s:.0f} s, {why}; "
             f"it needs {pace.seconds:.0f} s"
         )
-        if cell.id in told:
+        if cell.id in reported:
             self.here.lost[cell] = text
         else:
             self.here.lose(cell, NOT_MEASURED, text)

@@ -43,7 +43,7 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 #: How a round's trial is called in the plan.
-CONTEST = "kernels"
+GROUP = "kernels"
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class NpbDriver:
         again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
         for number, cell in (*((1, cell) for cell in cells), *again):
             if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
-                yield [Planned(CONTEST, number, cell, "")]
+                yield [Planned(GROUP, number, cell, "")]
             elif cell.id not in tried and number == 1:
                 here.lose(cell, "not-measured", "the block had no time for it")
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
@@ -150,11 +150,11 @@ class NpbDriver:
             memory_mib = sum(map(process.resident_mib, pids))
             return Served((*first, *kept), process.cpu_ms(pids) - cold_ms, memory_mib)
         except httpx.HTTPError as error:
-            told = f"{cell.id}: no answer: {error or type(error).__name__}"
+            failure = f"{cell.id}: no answer: {error or type(error).__name__}"
             running = deployments.of(cell)
             log = running.service.log if running else None
             raise EnvironmentProblem(
-                f"{told}; its log ends:\n{process.tail(log)}" if log else told
+                f"{failure}; its log ends:\n{process.tail(log)}" if log else failure
             ) from error
         finally:
             deployments.stop()
@@ -234,6 +234,6 @@ def _kind(error: Exception, cell: Cell) -> str:
 
 
 def _in_a_line(found: Trial) -> str:
-    told = f"fresh {found.extras['fresh_s']:.4g} s, warm {found.extras['warm_s']:.4g} s"
+    times = f"fresh {found.extras['fresh_s']:.4g} s, warm {found.extras['warm_s']:.4g} s"
     served_s = found.extras.get("service_s")
-    return told if served_s is None else f"{told}, in the service {served_s:.4g} s"
+    return times if served_s is None else f"{times}, in the service {served_s:.4g} s"

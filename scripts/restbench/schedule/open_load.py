@@ -25,7 +25,7 @@ from restbench.store.trials import Trial
 from restbench.store.writing import write_text
 
 #: How a round's steps are called in the plan.
-CONTEST = "walk"
+GROUP = "walk"
 
 
 @dataclass
@@ -82,7 +82,7 @@ class OpenDriver:
                     del self._walks[cell]
                     self.here.view.note(f"      {cell.id}  no time for {rate:g}/s")
                     continue
-                yield [Planned(CONTEST, number, cell, "")]
+                yield [Planned(GROUP, number, cell, "")]
 
     def trial(self, planned: Planned) -> Trial:
         """Offer the next rate of a cell's walk once. EnvironmentProblem where the service died of
@@ -106,8 +106,8 @@ class OpenDriver:
         wrong = bool((sent.records["outcome"] == WRONG).any())
         if not wrong and not running.service.alive():
             log = running.service.log
-            told = f"; its log ends:\n{process.tail(log)}" if log else ""
-            raise EnvironmentProblem(f"the service died under load{told}")
+            log_end = f"; its log ends:\n{process.tail(log)}" if log else ""
+            raise EnvironmentProblem(f"the service died under load{log_end}")
         if not wrong and not (sent.records["outcome"] == CORRECT).any():
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trial")
         ended = reduced(here.block, planned, cell.users, sent, pids, helpers)
@@ -121,8 +121,8 @@ class OpenDriver:
         trial = replace(ended, elapsed_us=elapsed_us, errors=errors, extras=extras)
         step = limits.step(trial, self._load.objective)
         going_on.tried.append(limits.tried(step))
-        told = limits.in_a_line(step, self._load.objective.percentile)
-        here.view.note(f"      {cell.id}  {told}")
+        line = limits.in_a_line(step, self._load.objective.percentile)
+        here.view.note(f"      {cell.id}  {line}")
         return trial
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was

@@ -20,7 +20,7 @@ def judge(rows: Sequence[Row]) -> None:
     ]
     raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
     if raised:
-        raise raised[0][0]("; ".join(told for _, told in raised))
+        raise raised[0][0]("; ".join(text for _, text in raised))
 
 
 def _with(flag: str, rows: Sequence[Row]) -> list[str]:

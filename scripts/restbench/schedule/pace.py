@@ -72,13 +72,13 @@ def predicted_s(cell: Cell, known: Mapping[Cell, float], cores: int) -> float | 
 
 
 @dataclass(frozen=True)
-class Contest:
+class TrialGroup:
     """Cells that are measured in the same rounds, because their ratios are asked for."""
 
     name: str
     cells: tuple[Cell, ...]
     share: float = 1.0
-    """Of the time, beside other contests."""
+    """Of the time, next to other groups."""
     compared: bool = True
     """Whether claims compare its cells; others have what time these leave."""
     again: bool = True
@@ -95,21 +95,21 @@ class Contest:
 class Planned:
     """One trial that is to come."""
 
-    contest: str
+    group: str
     round: int
     cell: Cell
     arm: str
 
 
 def bands(
-    contest: Contest, paces: Mapping[Cell, Pace], needed: Container[str] = ()
-) -> list[Contest]:
-    """The contest cut into those of like response times. The quick ones share its time: trials of
+    group: TrialGroup, paces: Mapping[Cell, Pace], needed: Container[str] = ()
+) -> list[TrialGroup]:
+    """The group cut into those of like response times. The quick ones share its time: trials of
     0.1 s differ by 20 %, and are many in little time. Slow ones have the rounds that they need, and
     no cell twice in one; where there are no quick ones the time is theirs. Where some ids are
     `needed`, only those with such a cell share it."""
     found: dict[int, list[Cell]] = {}
-    for cell in contest.cells:
+    for cell in group.cells:
         found.setdefault(bisect_left(BANDS_S, paces[cell].response_s), []).append(cell)
     wanted = [
         band
@@ -118,10 +118,10 @@ def bands(
     ]
     sharing = [band for band in wanted if band < len(BANDS_S)] or wanted
     return [
-        Contest(
-            f"{contest.name} {band}",
+        TrialGroup(
+            f"{group.name} {band}",
             tuple(cells),
-            contest.share / len(sharing) if band in sharing else 0.0,
+            group.share / len(sharing) if band in sharing else 0.0,
             again=band < len(BANDS_S),
         )
         for band, cells in sorted(found.items())
@@ -159,14 +159,14 @@ def singles(
 
 
 def rounds_of(
-    contests: Sequence[Contest], paces: Mapping[Cell, Pace], seconds: float
+    groups: Sequence[TrialGroup], paces: Mapping[Cell, Pace], seconds: float
 ) -> dict[str, int]:
-    """How many rounds of each contest there are in so much time: by its share, at least as many as
-    each of its cells needs. What a contest with few cells would not use is the others'."""
-    round_s = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in contests}
-    rounds = {each.name: least_rounds(each.cells, paces) for each in contests}
+    """How many rounds of each group there are in so much time: by its share, at least as many as
+    each of its cells needs. What a group with few cells would not use is the others'."""
+    round_s = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in groups}
+    rounds = {each.name: least_rounds(each.cells, paces) for each in groups}
     left = seconds - sum(rounds[name] * cost_s for name, cost_s in round_s.items())
-    open_ones = [each for each in contests if each.share]
+    open_ones = [each for each in groups if each.share]
     while open_ones and left > 0:
         shares = sum(each.share for each in open_ones)
         full = []
@@ -186,12 +186,12 @@ def rounds_of(
 
 
 def interleaved(
-    contests: Sequence[Contest], rounds: Mapping[str, int], shuffler: random.Random
+    groups: Sequence[TrialGroup], rounds: Mapping[str, int], shuffler: random.Random
 ) -> list[list[Planned]]:
-    """Every round of a block in the order of measuring. The rounds of a contest are spread evenly
+    """Every round of a block in the order of measuring. The rounds of a group are spread evenly
     over the block, with a random part; the order within a round is random."""
     placed = []
-    for each in contests:
+    for each in groups:
         count = rounds[each.name]
         for number in range(count):
             turns = [Planned(each.name, number + 1, cell, arm) for cell, arm in each.turns]

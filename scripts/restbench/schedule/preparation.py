@@ -60,8 +60,8 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
                 return WrongAnswers(f"{name}: a wrong product before the first trial")
     except httpx.HTTPError as error:
         lack = here.renew_if_dead(cell)
-        told = lack or f"no answer to one request: {error or type(error).__name__}"
-        return EnvironmentProblem(told)
+        reason = lack or f"no answer to one request: {error or type(error).__name__}"
+        return EnvironmentProblem(reason)
     return time.monotonic() - begun
 
 

@@ -103,9 +103,9 @@ def _elapsed_us(records: npt.NDArray[Any]) -> Microseconds:
 
 
 def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
-    """The mean of each stage over the responses that told it."""
-    told = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-    known = {name: values[~np.isnan(values)] for name, values in told.items()}
+    """The mean of each stage over the responses that have it."""
+    stages = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in stages.items()}
     return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}
 
 

@@ -33,7 +33,7 @@ class Unfinished:
 def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -> list[Unfinished]:
     """The unfinished runs of the same experiment and profile, the newest first.
 
-    One that cannot be read is told, and left out: nobody can know what was ordered.
+    One that cannot be read is reported, and left out: nobody can know what was ordered.
     """
     found = []
     for run in runs:
@@ -124,7 +124,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     manifest = run.manifest()
     run.proofs()
     noted = _interruption(run, manifest)
-    note(_told(order, run, noted))
+    note(_announcement(order, run, noted))
     lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
     run.report.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     return going_on
 
 
-def _told(order: Order, run: Run, noted: Interruption) -> str:
+def _announcement(order: Order, run: Run, noted: Interruption) -> str:
     """What the interruption came to, in a line."""
     anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
     return (

@@ -13,7 +13,7 @@ from restbench.judge.claims import Decision
 from restbench.schedule import block, resuming, windows
 from restbench.schedule.begin import begin, finish, interrupted
 from restbench.schedule.block_run import View, Wanted
-from restbench.schedule.pace import Contest
+from restbench.schedule.pace import TrialGroup
 from restbench.store import calibration
 from restbench.store.store import Run, point_latest_to
 
@@ -25,7 +25,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     """
     manifest = _open(order, run, view)
     try:
-        contests = contests_of(order)
+        groups = groups_of(order)
         for number in range(1, order.profile.most_blocks + 1):
             if number in finished_blocks(run):
                 continue
@@ -34,7 +34,7 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             resuming.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {_minutes(seconds)}")
-            wanted = Wanted(number, contests, seconds, needed_cells(run))
+            wanted = Wanted(number, groups, seconds, needed_cells(run))
             _measure_twice(order, run, wanted, view)
             _tell_verdicts(run, view.note)
         windows.measure(order, run, view.note)
@@ -67,7 +67,7 @@ def _open(order: Order, run: Run, view: View) -> Manifest:
     return manifest
 
 
-def contests_of(order: Order) -> tuple[Contest, ...]:
+def groups_of(order: Order) -> tuple[TrialGroup, ...]:
     """The experiment's groups, and one of all cells that are in none; a cell is in the first that
     selects it."""
     left = list(dict.fromkeys(each.cell for each in order.plan))
@@ -75,9 +75,9 @@ def contests_of(order: Order) -> tuple[Contest, ...]:
     for group in order.experiment.groups:
         cells = tuple(cell for cell in left if group.where.matches(cell))
         if cells:
-            found.append(Contest(group.name, cells, group.share))
+            found.append(TrialGroup(group.name, cells, group.share))
         left = [cell for cell in left if cell not in cells]
-    rest = Contest("rest", tuple(left), compared=not found)
+    rest = TrialGroup("rest", tuple(left), compared=not found)
     return (*found, *([rest] if left else []))
 
 

@@ -84,7 +84,7 @@ def settings() -> dict[str, str]:
 
 def of_jar(jar: Path, inside: str) -> str:
     """Of its classes and libraries, which are in this folder of it: a build puts its time and its
-    commit beside them."""
+    commit next to them."""
     if not jar.exists():
         return ABSENT
     with zipfile.ZipFile(jar) as archive:

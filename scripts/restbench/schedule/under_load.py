@@ -55,7 +55,7 @@ def opened(
 
 @contextmanager
 def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[LoadRun]:
-    cells = dict.fromkeys(cell for each in wanted.contests for cell in each.cells)
+    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
     progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
     view.show(progress)
     deployments = Deployments(
@@ -106,12 +106,14 @@ def _check_counts(
         last = monitor.answered_requests(running.service, strategy)
         if last is None:
             continue
-        told, sent = last - first, here.sent[key, strategy]
-        if abs(told - sent) > COUNT_TOLERANCE * sent:
-            text = f"{key[0]} {strategy}: {sent} requests were sent, the service counted {told:.0f}"
+        served, sent = last - first, here.sent[key, strategy]
+        if abs(served - sent) > COUNT_TOLERANCE * sent:
+            text = (
+                f"{key[0]} {strategy}: {sent} requests were sent, the service counted {served:.0f}"
+            )
             here.view.note(f"count-mismatch  {text}")
             gaps |= {
-                cell.id: abs(told - sent) / max(told, 1.0)
+                cell.id: abs(served - sent) / max(served, 1.0)
                 for cell in here.cells
                 if (service_group(cell), cell.strategy) == (key, strategy)
             }

@@ -1,6 +1,6 @@
 """Long uninterrupted windows: the study's own view (method, rule 13), and a cross-check of trials.
 
-Each is one trial of some seconds with sar, pidstat and the service's own metrics beside it. Its
+Each is one trial of some seconds with sar, pidstat and the service's own metrics next to it. Its
 requests are written as a JTL, which JMeter makes the study's dashboards of.
 """
 
@@ -28,7 +28,7 @@ WARM_SHARE = 0.5
 FIRST_WARM_S = 6.0
 
 
-#: What a window takes beside itself, as a part of it: its warm-up and its collectors' ends.
+#: What a window takes next to itself, as a part of it: its warm-up and its collectors' ends.
 _BESIDE = 0.6
 
 

@@ -57,10 +57,10 @@ def _limits(run: Exported, load: OpenLoad | None) -> str:
     groups: dict[str, list[Limit]] = {}
     for each in sorted(known, key=lambda each: -(each.limit_per_s or 0.0)):
         groups.setdefault(each.cell.complexity, []).append(each)
-    told = [f"at {level} {', then '.join(map(_limit, group))}" for level, group in groups.items()]
-    if not told:
+    parts = [f"at {level} {', then '.join(map(_limit, group))}" for level, group in groups.items()]
+    if not parts:
         return f"No technique met {load.objective} at any rate that was offered."
-    return f"Requests per second with {load.objective}: {'; '.join(told)}."
+    return f"Requests per second with {load.objective}: {'; '.join(parts)}."
 
 
 def _limit(each: Limit) -> str:
@@ -80,11 +80,11 @@ def _choosing(rows: Sequence[Row]) -> str:
     services: dict[str, list[Share]] = {}
     for each in shares:
         services.setdefault(each.cell.service, []).append(each)
-    told = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
+    parts = "; ".join(f"in {name.capitalize()} {_kept(of)}" for name, of in services.items())
     least = f"{1 - regret.TOLERANCE:.0%}"
-    if not told:
+    if not parts:
         return ""
-    return f"Choosing a technique per request reaches {least} of the best fixed one {told}."
+    return f"Choosing a technique per request reaches {least} of the best fixed one {parts}."
 
 
 def _kept(shares: Sequence[Share]) -> str:

@@ -83,9 +83,9 @@ def terminal(found: Comparison) -> Table:
     for pair in found.pairs:
         for held in pair.held:
             _, metric, first, second, ratio, _, verdict = _line(pair, held)
-            told = Text(verdict, style=_STYLES.get(verdict, ""))
+            shown = Text(verdict, style=_STYLES.get(verdict, ""))
             name = _short(pair) if held is pair.held[0] else ""
-            table.add_row(name, metric, first, second, Text(ratio), told)
+            table.add_row(name, metric, first, second, Text(ratio), shown)
     return table
 
 
@@ -149,12 +149,12 @@ def as_junit(found: Comparison) -> str:
     for pair in found.pairs:
         named = {"name": pair.name, "classname": f"restbench.ab.{pair.second.cell.service}"}
         case = ET.SubElement(suite, "testcase", named | {"time": _seconds(pair)})
-        told = "\n".join(map(str, pair.held))
+        reasons = "\n".join(map(str, pair.held))
         if pair.state in ("beyond", "no number"):
             kind = "failure" if pair.state == "beyond" else "error"
             first = next(str(each) for each in pair.held if each.state == pair.state)
-            ET.SubElement(case, kind, {"message": first, "type": pair.state}).text = told
-        ET.SubElement(case, "system-out").text = told
+            ET.SubElement(case, kind, {"message": first, "type": pair.state}).text = reasons
+        ET.SubElement(case, "system-out").text = reasons
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 

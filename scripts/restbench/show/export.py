@@ -42,7 +42,7 @@ VERSIONS = (
 
 def write(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exported:
     """Write a run's `run.json` from its trials; returns it as it is read again, so that what is
-    made of it is the same now and later. `note` is told what was left out."""
+    made of it is the same now and later. `note` takes what was left out."""
     found = _exported(run, rows, note)
     answered = found.model_copy(update={"answer": answering.of(found)})
     exported.write(run.exported_file, answered)
@@ -118,10 +118,10 @@ def _manifest(run: Run, blocks: Sequence[Block]) -> ManifestEntry:
 
 
 def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry:
-    told = {name: value for name, value in described.items() if name not in VERSIONS}
+    facts = {name: value for name, value in described.items() if name not in VERSIONS}
     speeds = [
         SpeedEntry(block=each.block, **each.facts["speed"])
         for each in blocks
         if "speed" in each.facts
     ]
-    return MachineEntry.model_validate(told | {"speed": speeds})
+    return MachineEntry.model_validate(facts | {"speed": speeds})

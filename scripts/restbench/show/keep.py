@@ -35,5 +35,5 @@ def _keep_identity(run: Run, kept: Run) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.exists():
             shutil.copyfile(source, target)
-    # In which order cells were measured is told of raw data: it would be a third of the copy.
+    # In which order cells were measured is part of the raw data: it would be a third of the copy.
     write_model(kept.manifest_file, run.manifest().model_copy(update={"plan": ()}))

@@ -122,8 +122,8 @@ def terminal(found: Sequence[Limit], load: OpenLoad) -> Table:
     title = f"Highest rate with {load.objective} from the intended moment"
     table = Table(*(HEADINGS[name] for name in shown), title=title, title_justify="left")
     for each in found:
-        told = summary(each, load)
-        table.add_row(*(readable(told[name]) for name in shown))
+        values = summary(each, load)
+        table.add_row(*(readable(values[name]) for name in shown))
     return table
 
 
@@ -155,10 +155,12 @@ def summary(limit: Limit, load: OpenLoad) -> dict[str, object]:
 
 def step(tried: StepEntry) -> dict[str, object]:
     """A step under STEP_HEADINGS."""
-    told = {name: getattr(tried, name) for name in STEP_HEADINGS if name in StepEntry.model_fields}
+    values = {
+        name: getattr(tried, name) for name in STEP_HEADINGS if name in StepEntry.model_fields
+    }
     reached = {f"p{percent}_ms": latency_ms(tried, percent) for percent in PERCENTILES}
-    told |= reached | {"verdict": "; ".join(tried.reasons) or "met"}
-    return {name: told[name] for name in STEP_HEADINGS}
+    values |= reached | {"verdict": "; ".join(tried.reasons) or "met"}
+    return {name: values[name] for name in STEP_HEADINGS}
 
 
 def _rounded(value: float | None) -> float | None:

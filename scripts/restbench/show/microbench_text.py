@@ -74,11 +74,11 @@ def made_of(made: Microbench) -> str:
     processes = max(len(each.runs_us) for each in made.scores)
     return (
         f"Profile {made.profile}, {processes} processes a part (JMH, pyperf), made {made.made} "
-        f"by commit {made.git_commit[:12]} on {made.described}; {_beside(made)}."
+        f"by commit {made.git_commit[:12]} on {made.described}; {_surroundings(made)}."
     )
 
 
-def _beside(made: Microbench) -> str:
+def _surroundings(made: Microbench) -> str:
     """What others did on the machine meanwhile."""
     if made.foreign_pct is None:
         return "what others used of the machine is not known"

@@ -49,12 +49,14 @@ class Kernels:
         return [row for row in self.rows if work(row).cores is not None]
 
 
-def findings(told: Exported) -> Kernels:
+def findings(exported_run: Exported) -> Kernels:
     """The rows with the claims that were fixed before the run, and the study's table."""
-    table = experiment.parse(told.experiment.toml, Path(told.run, "experiment.toml")).npb
+    table = experiment.parse(
+        exported_run.experiment.toml, Path(exported_run.run, "experiment.toml")
+    ).npb
     if table is None:
-        raise BadConfiguration(f"{told.run}/experiment.toml: no table [npb]")
-    rows = npb.ranked(exported.rows_of(told))
+        raise BadConfiguration(f"{exported_run.run}/experiment.toml: no table [npb]")
+    rows = npb.ranked(exported.rows_of(exported_run))
     return Kernels(rows, table.published)
 
 
@@ -68,14 +70,14 @@ def by_technique(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
 
 def sentence(found: Kernels) -> str:
     """What a service costs a kernel, over all that have both times."""
-    told = [
+    parts = [
         f"{mean:.2f} times as long in the {cell.service.capitalize()} service ({cell.strategy})"
         for cell, rows in by_technique(found.served).items()
         if (mean := _mean(rows, "service/warm"))
     ]
-    if not told:
+    if not parts:
         return "No NAS kernel was measured both without HTTP and in the service."
-    return f"A NAS kernel takes {', '.join(told)} as in a warm process of its own."
+    return f"A NAS kernel takes {', '.join(parts)} as in a warm process of its own."
 
 
 def _mean(rows: Sequence[Row], name: str) -> float | None:
@@ -87,10 +89,10 @@ def sure(found: Kernels) -> str:
     """How sure the ratios are."""
     blocks = max((len(row.measured) for row in found.served), default=0)
     cells = sum(bool(row.measured) for row in found.served)
-    told = f"Geometric means over {cells} kernels and classes"
+    scope = f"Geometric means over {cells} kernels and classes"
     if blocks < 2:
-        return f"{told} of one block: no interval, so no verdict."
-    return f"{told}; each ratio has its 95 % interval over {blocks} blocks."
+        return f"{scope} of one block: no interval, so no verdict."
+    return f"{scope}; each ratio has its 95 % interval over {blocks} blocks."
 
 
 def explanation(rows: Sequence[Row]) -> list[str]:
@@ -132,7 +134,7 @@ def as_csv(found: Kernels) -> str:
 
 
 def _record(row: Row, published: Published) -> dict[str, object]:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "service": row.cell.service,
         "strategy": row.cell.strategy,
         "kernel": work(row).kernel,
@@ -141,17 +143,17 @@ def _record(row: Row, published: Published) -> dict[str, object]:
         "blocks": len(row.measured),
         "verified": npb.verified(row),
     }
-    told |= {name: npb.median(row, name) for name in COLUMNS}
+    fields |= {name: npb.median(row, name) for name in COLUMNS}
     for name in RATIOS:
         compared, column = ratio(row, name), name.replace("/", "_per_")
         ends = compared.ratio
-        told[column] = compared.estimate
-        told |= {f"{column}_low": ends and ends.low, f"{column}_high": ends and ends.high}
+        fields[column] = compared.estimate
+        fields |= {f"{column}_low": ends and ends.low, f"{column}_high": ends and ends.high}
     known = published.row(row.cell.complexity)
-    told |= {
+    fields |= {
         "study_normal_s": known and known.normal_s,
         "study_service_s": known and known.service_s,
         "study_ratio": known and known.ratio,
         "flags": " ".join(study.marks(row)),
     }
-    return told
+    return fields

@@ -25,7 +25,7 @@ class Progressing(Protocol):
 
 #: What is shown changes once a second; drawing it oftener would only take CPU time.
 DRAWN_PER_S = 2.0
-#: Narrow enough for a terminal of 60 columns with counts and time beside it.
+#: Narrow enough for a terminal of 60 columns with counts and time next to it.
 BAR_COLUMNS = 24
 
 

@@ -24,7 +24,7 @@ from restbench.store.store import Run
 def claim(decision: Decision) -> ClaimEntry:
     """A claim with every ratio behind it; those that only stand next to it come last."""
     parts = [_part(each, decides=True) for each in decision.parts]
-    parts += [_part(each, decides=False) for each in decision.beside]
+    parts += [_part(each, decides=False) for each in decision.context]
     return ClaimEntry(
         id=decision.id,
         text=decision.text,
@@ -91,15 +91,15 @@ def windows(run: Run) -> list[WindowEntry]:
 
 
 def _window(seen: Observed) -> WindowEntry:
-    told: dict[str, object] = {"cell": seen.cell, "seconds": seen.seconds}
+    fields: dict[str, object] = {"cell": seen.cell, "seconds": seen.seconds}
     if machine := seen.machine:
-        told |= vars(machine) | {"machine_cpu_pct": machine.cpu_pct}
-        del told["cpu_pct"]
+        fields |= vars(machine) | {"machine_cpu_pct": machine.cpu_pct}
+        del fields["cpu_pct"]
     if service := seen.service:
-        told |= {
+        fields |= {
             "service_cpu_pct": service.cpu_pct,
             "service_peak_rss_mib": service.peak_rss_mib,
         }
     if metrics := seen.metrics:
-        told |= vars(metrics)
-    return WindowEntry.model_validate(told)
+        fields |= vars(metrics)
+    return WindowEntry.model_validate(fields)

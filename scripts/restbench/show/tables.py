@@ -40,8 +40,8 @@ def as_csv(rows: Iterable[Row]) -> str:
     writer = csv.DictWriter(text, (*columns.NAMES, *columns.ENDS), lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        told = row.record() | _ends(row)
-        writer.writerow({name: _rounded(value) for name, value in told.items()})
+        fields = row.record() | _ends(row)
+        writer.writerow({name: _rounded(value) for name, value in fields.items()})
     return text.getvalue()
 
 

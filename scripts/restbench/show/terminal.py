@@ -40,8 +40,8 @@ class Claim(Protocol):
 
 def render(found: Findings) -> RenderableType:
     """The story of the page: sentence, table, claims, and why to believe it, last."""
-    told = found.run.answer
-    parts: list[RenderableType] = [Text(told.sentence, style="bold"), ""] if told else []
+    stored = found.run.answer
+    parts: list[RenderableType] = [Text(stored.sentence, style="bold"), ""] if stored else []
     parts += [_table(found), ""]
     parts += claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
@@ -54,7 +54,7 @@ def render(found: Findings) -> RenderableType:
         for each in found.run.proofs
         if not each.does
     ]
-    parts += [Padding(Text(each), (0, 0, 0, 2)) for each in (told.reasons if told else ())]
+    parts += [Padding(Text(each), (0, 0, 0, 2)) for each in (stored.reasons if stored else ())]
     return Group(*parts)
 
 
@@ -65,11 +65,11 @@ def _table(found: Findings) -> RenderableType:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
         return builds.terminal(two)
-    told = answer.answer(found.rows)
-    if len(found.rows) > MOST_LISTED and told.by_throughput:
-        compared = [each for each in told.by_throughput if each.others and each.scope != "both"]
+    leading = answer.answer(found.rows)
+    if len(found.rows) > MOST_LISTED and leading.by_throughput:
+        compared = [each for each in leading.by_throughput if each.others and each.scope != "both"]
         return _leaders(found.rows, compared)
-    return _cells(found.rows, told.by_throughput)
+    return _cells(found.rows, leading.by_throughput)
 
 
 def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:

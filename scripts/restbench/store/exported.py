@@ -2,7 +2,7 @@
 
 Made of the trials at a run's end, and again by `restbench report`. Page, tables and comparisons
 are made of it alone (`analyse.exported`), so it is what is kept of a run. Its form for programs
-is `run.schema.json` beside this module. What a driver does not measure is absent, never 0.
+is `run.schema.json` next to this module. What a driver does not measure is absent, never 0.
 """
 
 from __future__ import annotations
@@ -300,8 +300,8 @@ class Exported(Record):
     @property
     def described(self) -> dict[str, Any]:
         """The machine and its versions as `machine.json` had them."""
-        told = self.machine.model_dump(exclude={"speed"}) | self.versions.model_dump()
-        return {name: value for name, value in told.items() if value is not None}
+        facts = self.machine.model_dump(exclude={"speed"}) | self.versions.model_dump()
+        return {name: value for name, value in facts.items() if value is not None}
 
     @property
     def speeds(self) -> list[Mapping[str, float]]:

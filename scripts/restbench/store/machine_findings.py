@@ -17,7 +17,7 @@ from restbench.store.store import Run
 
 Finding = TypeVar("Finding", Calibration, Microbench)
 Note = Callable[[str], None]
-"""Is told what was left out, and why."""
+"""Takes what was left out, and why."""
 
 
 def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note) -> Finding | None:
@@ -54,16 +54,16 @@ def _readable(kind: type[Finding], folder: Path, note: Note) -> Iterator[Finding
             note(f"left out: {error}")
 
 
-def adopt(kind: type[Finding], run: Run, beside: Path, folder: Path, note: Note) -> None:
-    """Put a copy of the newest one of the run's machine beside the run.
+def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -> None:
+    """Put a copy of the newest one of the run's machine next to the run.
 
     A copy that is there stays as it is: what a run is judged by does not change after it.
     """
-    if beside.exists() or not run.machine_file.exists():
+    if copy.exists() or not run.machine_file.exists():
         return
     newest = newest_for(kind, machine.identity(run.machine()), folder, note)
     if newest is not None:
-        writing.write_model(beside, newest)
+        writing.write_model(copy, newest)
 
 
 def keep(found: Calibration | Microbench, folder: Path) -> Path:

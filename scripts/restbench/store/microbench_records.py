@@ -40,7 +40,7 @@ class BreakEven(Record):
     rows: float | None = None
     rows_low: float | None = None
     rows_high: float | None = None
-    """None beside a known `rows`: it may be never."""
+    """None next to a known `rows`: it may be never."""
     operations: float | None = None
     """Multiplications with an addition, of so many rows."""
     faster: float | None

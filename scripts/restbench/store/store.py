@@ -45,7 +45,7 @@ def serve_folder() -> Path:
 
 #: What to do about a file that cannot be read, by what it should have been.
 _MENDS: dict[type[BaseModel], str] = {
-    Manifest: "restore it from a copy, or measure again; raw/ beside it is as it was",
+    Manifest: "restore it from a copy, or measure again; raw/ next to it is as it was",
     Calibration: "remove it, and make another with 'restbench calibrate'",
     Microbench: "remove it, and make another with 'make microbench'",
 }
@@ -114,7 +114,7 @@ class Run(RunFolder):
         return _lines_of(self.phases_file, Spent)
 
     def calibration(self) -> Calibration | None:
-        """The calibration beside the run, if there is one."""
+        """The calibration next to the run, if there is one."""
         path = self.calibration_file
         return read_model(path, Calibration) if path.exists() else None
 
@@ -124,7 +124,7 @@ class Run(RunFolder):
         return made.load_cores if made else None
 
     def microbench(self) -> Microbench | None:
-        """The microbenchmark beside the run, if there is one."""
+        """The microbenchmark next to the run, if there is one."""
         path = self.microbench_file
         return read_model(path, Microbench) if path.exists() else None
 
@@ -132,14 +132,14 @@ class Run(RunFolder):
         """The proofs made before the benchmark; none for a run that made none."""
         if not self.proofs_file.exists():
             return []
-        told = forms.read_json(self.proofs_file, _MEND)
+        entries = forms.read_json(self.proofs_file, _MEND)
         try:
-            return [Proof.model_validate(entry) for entry in told]
+            return [Proof.model_validate(entry) for entry in entries]
         except (TypeError, ValueError) as error:
             raise Unreadable(f"{self.proofs_file}: not a list of proofs: {_MEND}") from error
 
     def keep_proof(self, proven: Proof) -> None:
-        """Write it beside the others: of several looks (a block, an attempt, a run that went on)
+        """Write it next to the others: of several looks (a block, an attempt, a run that went on)
         the first that denies it, else the last."""
         kept = {proof_key(each): each for each in self.proofs()}
         known = kept.get(proof_key(proven))
@@ -215,7 +215,7 @@ def runs(results: Path = RESULTS) -> list[Run]:
     return [Run(folder) for folder in folders if not folder.is_symlink()]
 
 
-def beside(path: Path, name: str) -> Path:
+def sibling(path: Path, name: str) -> Path:
     """A file that an experiment's file names, from where it lies."""
     found = path.parent / name
     if not found.exists():

@@ -58,7 +58,7 @@ def write_model(path: Path, model: BaseModel) -> None:
 
 
 def write_record(path: Path, record: BaseModel) -> None:
-    """Write a measurement's record, atomically, when the raw files beside it are on the disk: it
+    """Write a measurement's record, atomically, when the raw files next to it are on the disk: it
     says that they are whole. What is left to the kernel would be written in the next window."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with storage.writing(path):

@@ -61,9 +61,9 @@ def _listed(run: Run) -> ListedRun:
     if not run.exported_file.exists():
         raise BadConfiguration(f"{run.path}: has no run.json; 'restbench report' makes it")
     page = f"{run.name}/{run.report.name}" if run.report.exists() else None
-    told = exported.read(run.exported_file)
+    exported_run = exported.read(run.exported_file)
     try:
-        return ListedRun(run.name, told, tuple(rows_of(told)), page)
+        return ListedRun(run.name, exported_run, tuple(rows_of(exported_run)), page)
     except ValidationError as error:
         raise Unreadable(
             f"{run.exported_file}: has cells that this version does not know"

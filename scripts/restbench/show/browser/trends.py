@@ -19,8 +19,8 @@ def steps_of(runs: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[
     for number, metric in enumerate(metrics):
         for courses in _families(runs, number).values():
             known = {key: course for key, course in courses.items() if len(course) > 1}
-            told = steps.find([list(course.values()) for course in known.values()])
-            for (key, course), its in zip(known.items(), told, strict=True):
+            shifts = steps.find([list(course.values()) for course in known.values()])
+            for (key, course), its in zip(known.items(), shifts, strict=True):
                 found += [_step(metric, key, list(course), each) for each in its]
     return found
 

@@ -41,7 +41,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         name="stages-shares",
         title="Where the time of a request goes",
         caption=caption,
-        description=" ".join([caption, *(_told(*each) for each in panels.items())]),
+        description=" ".join([caption, *(_description(*each) for each in panels.items())]),
         panels=tuple(_stages(*each) for each in panels.items()),
         panel_px=340,
         series=STAGES,
@@ -58,7 +58,7 @@ def _panel_name(cell: Cell) -> str:
     return f"{cell.service.capitalize()}{placed}, {cell.complexity}"
 
 
-def _told(name: str, rows: Sequence[Row]) -> str:
+def _description(name: str, rows: Sequence[Row]) -> str:
     largest = [max(STAGES, key=lambda stage: _stage_ms(row, stage)) for row in rows]
     counts = {stage: largest.count(stage) for stage in STAGES if stage in largest}
     return f"{name}: largest {', '.join(f'{stage} in {n}' for stage, n in counts.items())}."

@@ -71,14 +71,14 @@ def chart(
         name=name,
         title=title,
         caption=caption,
-        description=" ".join([f"{title}. {caption}", *map(_told, panels)]),
+        description=" ".join([f"{title}. {caption}", *map(_description, panels)]),
         panels=tuple(_panel(panel, series) for panel in panels),
         panel_px=330,
         series=series,
     )
 
 
-def _told(panel: Panel) -> str:
+def _description(panel: Panel) -> str:
     parts = [f"{each.name or each.label}: {_shown(each)}, {each.series}" for each in panel.entries]
     return f"{panel.title}: {'; '.join(parts)}."
 

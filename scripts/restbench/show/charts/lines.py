@@ -73,7 +73,7 @@ def chart(  # noqa: PLR0913 - a chart has that many words
         name=name,
         title=title,
         caption=caption,
-        description=" ".join([f"{title}. {caption}", *map(_told, panels)]),
+        description=" ".join([f"{title}. {caption}", *map(_description, panels)]),
         panels=tuple(
             _panel(panel, series, x_label, scales[panel.y_label]["log" if is_log else "linear"])
             for panel in panels
@@ -84,7 +84,7 @@ def chart(  # noqa: PLR0913 - a chart has that many words
     )
 
 
-def _told(panel: Panel) -> str:
+def _description(panel: Panel) -> str:
     """The values of a panel in words."""
     lines = [
         f"{line.label}: {', '.join(f'{readable(p.y)} at {p.x:g}' for p in line.points if p.y)}"

@@ -52,7 +52,7 @@ def chart(rows: Sequence[Row]) -> Chart | None:
         name="overview",
         title="Which technique, for which size and how many users?",
         caption=_CAPTION + alone,
-        description=" ".join([_CAPTION, *(_told(*each) for each in led.items())]),
+        description=" ".join([_CAPTION, *(_description(*each) for each in led.items())]),
         panels=tuple(_panel(name, groups, led[name]) for name, groups in panels.items()),
         panel_px=320,
     )
@@ -82,7 +82,7 @@ def _size(row: Row) -> float:
     return row.shape.products if row.shape else math.inf
 
 
-def _told(name: str, leaders: Sequence[Leader]) -> str:
+def _description(name: str, leaders: Sequence[Leader]) -> str:
     """Who is best how often, for the text alternative."""
     shown: dict[str, int] = {}
     for each in leaders:

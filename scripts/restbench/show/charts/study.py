@@ -146,9 +146,9 @@ def _only_the_best(plot: Plot) -> Plot:
         for strategy, values in throughputs.items()
     }
     best = max(means, key=lambda strategy: means[strategy])
-    told = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
+    ranking = ", ".join(f"{strategy} {mean:.3g}/s" for strategy, mean in means.items())
     cells = tuple(cell for cell in plot.cells if cell.strategy == best)
-    choice = f"Shown is {best}: geometric mean over {len(shared)} common cells: {told}."
+    choice = f"Shown is {best}: geometric mean over {len(shared)} common cells: {ranking}."
     return Plot(plot.figure, cells, {cell: plot.rows[cell] for cell in cells}, choice)
 
 
@@ -182,10 +182,10 @@ def _operand_notes(plot: Plot) -> list[str]:
         for shape in map(plot.shape_of, plot.rows):
             rows_of.setdefault(getattr(shape, size), set()).add(shape.rows)
         if len(rows_of) > 1:
-            told = (
+            levels = (
                 f"{n} at {', '.join(map(str, sorted(rows)))} rows" for n, rows in rows_of.items()
             )
-            notes.append(f"{name}: {'; '.join(told)}.")
+            notes.append(f"{name}: {'; '.join(levels)}.")
     return notes
 
 

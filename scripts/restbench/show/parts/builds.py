@@ -11,17 +11,17 @@ _TONES = {"beyond": BAD, "no number": DOUBT, "undecided": DOUBT, "within": GOOD}
 
 def of(found: Findings) -> Section | None:
     """None of a run that compared no builds."""
-    told = builds.of(found.definition, found.rows, found.run.manifest)
-    if told is None:
+    comparison = builds.of(found.definition, found.rows, found.run.manifest)
+    if comparison is None:
         return None
     rows: list[tuple[Field | str, ...]] = [
         (*values, Field(verdict, tone=_TONES.get(verdict, DOUBT)))
-        for *values, verdict in told.lines
+        for *values, verdict in comparison.lines
     ]
     text = Text(
         "Ratios are paired by block. A verdict is 'beyond' where the whole 95 % interval lies "
         "beyond the threshold (Holm over all ratios), 'within' where the 90 % interval does not "
         "reach over it."
     )
-    ratios = table("B against A", told.HEAD, rows, "  nnn")
+    ratios = table("B against A", comparison.HEAD, rows, "  nnn")
     return section("builds", "Is B worse than A?", text, ratios)

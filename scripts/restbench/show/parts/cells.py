@@ -130,10 +130,10 @@ def each(found: Findings) -> Section:
 
 def _cell(row: Row, found: Findings) -> Section:
     parts: list[Part] = []
-    told = [f"{each}: {flags.explain(each.kind)}" for each in row.warnings]
-    told += [f"{each.kind}: {each.text}" for each in row.notes]
-    if told:
-        parts.append(Bullets(tuple(told)))
+    remarks = [f"{each}: {flags.explain(each.kind)}" for each in row.warnings]
+    remarks += [f"{each.kind}: {each.text}" for each in row.notes]
+    if remarks:
+        parts.append(Bullets(tuple(remarks)))
     if row.measured:
         head = ["Block", *(HEADINGS[metric] for metric in _OF_BLOCK)]
         blocks = [_block(each) for each in row.measured]

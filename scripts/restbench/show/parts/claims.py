@@ -116,11 +116,13 @@ def _claim(claim: ClaimEntry, found: Findings) -> Section:
 
 def _cells(cells: Sequence[str], found: Findings) -> list[str | Link]:
     known = {each.id for each in found.run.cells}
-    told: list[str | Link] = []
+    inlines: list[str | Link] = []
     for each in cells:
-        told += [", "] if told else []
-        told.append(Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)")
-    return told
+        inlines += [", "] if inlines else []
+        inlines.append(
+            Link(each, f"#cell-{each}") if each in known else f"{each} (not in this run)"
+        )
+    return inlines
 
 
 def _ratios(claim: ClaimEntry) -> Table:

@@ -143,7 +143,7 @@ def _files(found: Findings) -> list[Path]:
 
 def _facts(found: Findings) -> dict[str, Inline]:
     run, manifest = found.run, found.run.manifest
-    told: dict[str, Inline] = {
+    facts: dict[str, Inline] = {
         "Run": f"{run.run}: experiment {run.experiment.name}, profile {run.experiment.profile}, "
         f"{manifest.status}",
         "Command": manifest.command,
@@ -156,22 +156,22 @@ def _facts(found: Findings) -> dict[str, Inline]:
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
-    told |= {"Time went to": phases.told(manifest.spent_s)} if manifest.spent_s else {}
-    told |= {"Interrupted": _interrupted(manifest.interrupted)}
-    told |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
-    told |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
-    return told | {_heading(name): _plain(value) for name, value in run.described.items()}
+    facts |= {"Time went to": phases.facts(manifest.spent_s)} if manifest.spent_s else {}
+    facts |= {"Interrupted": _interrupted(manifest.interrupted)}
+    facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
+    facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
+    return facts | {_heading(name): _plain(value) for name, value in run.described.items()}
 
 
 def _interrupted(found: Sequence[Interruption]) -> str:
-    told = []
+    stops = []
     for each in found:
         anew = f", {len(each.lost)} measured anew" if each.lost else ""
-        told.append(
+        stops.append(
             f"{each.how} at {each.ended}, gone on at {each.resumed} with {each.kept} measured{anew}"
             f" ({commit(each.git_commit, each.git_dirty)})"
         )
-    return "; ".join(told) or "never"
+    return "; ".join(stops) or "never"
 
 
 def commit(commit: str, dirty: bool | None) -> str:

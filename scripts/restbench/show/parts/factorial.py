@@ -18,21 +18,21 @@ _SIGNS_SHOWN_UP_TO = 16
 def of(found: Findings) -> Section | None:
     """The sentence, the charts, and the effects; that no block has every corner where it is so."""
     try:
-        told = found.effects
+        analysis = found.effects
     except CellsFailed as error:
         return section("factorial", _TITLE, Text(str(error)))
-    if told is None:
+    if analysis is None:
         return None
-    notes = (*told.design.warnings(), *told.left_out, *told.warnings)
+    notes = (*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)
     return section(
         "factorial",
         _TITLE,
-        Text(effects.sentence(told).replace("`", "")),
+        Text(effects.sentence(analysis).replace("`", "")),
         *found.figures("factorial"),
-        effect_table(told),
+        effect_table(analysis),
         Bullets(notes) if notes else None,
-        section("factorial-signs", "The cells with their signs", sign_table(told), folded=True)
-        if len(told.means) <= _SIGNS_SHOWN_UP_TO
+        section("factorial-signs", "The cells with their signs", sign_table(analysis), folded=True)
+        if len(analysis.means) <= _SIGNS_SHOWN_UP_TO
         else None,
     )
 

@@ -29,13 +29,15 @@ def of(found: Findings) -> Section | None:
     """The answer in full: where which technique is best, in words and by two metrics."""
     if found.run.answer is None or not found.run.answer.places:
         return None
-    told = answer.answer(found.rows)
+    leading = answer.answer(found.rows)
     return section(
         "places",
         "Which technique is fastest for which size and how many users",
         Bullets(found.run.answer.places),
-        _table("First by throughput", told.by_throughput),
-        _table("First by CPU time per request", told.by_cpu_time) if told.by_cpu_time else None,
+        _table("First by throughput", leading.by_throughput),
+        _table("First by CPU time per request", leading.by_cpu_time)
+        if leading.by_cpu_time
+        else None,
         folded=True,
     )
 

@@ -59,25 +59,25 @@ def _stages(found: Findings) -> Section | None:
 
 
 def _choosing(found: Findings) -> Section | None:
-    told = regret.choosing(found.rows)
-    if not told.regrets:
+    choice = regret.choosing(found.rows)
+    if not choice.regrets:
         return None
     parts = (
-        _lines("Each cell against its best fixed strategy", regret.HEAD, told.regrets),
-        _lines("Each mix against every fixed strategy", regret.HEAD, told.duels),
+        _lines("Each cell against its best fixed strategy", regret.HEAD, choice.regrets),
+        _lines("Each mix against every fixed strategy", regret.HEAD, choice.duels),
         table(
             "Do small requests wait for huge ones? Every strategy",
             regret.SLOWDOWN_HEAD,
-            told.slowdown_lines,
+            choice.slowdown_lines,
         )
-        if told.slowdowns
+        if choice.slowdowns
         else None,
     )
     details = section("regret-cells", "Each comparison", *parts, folded=True)
     return section(
         "regret",
         "What choosing costs",
-        Bullets(tuple(told.summary())),
+        Bullets(tuple(choice.summary())),
         *found.figures("regret"),
         Text(_HOW_TO_READ),
         details,
