@@ -136,6 +136,20 @@ def test_a_slow_cell_has_one_trial_in_the_planned_blocks_and_some_more_beyond(
             here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
 
 
+def test_a_slow_cell_that_an_undecided_claim_needs_is_measured_until_it_has_an_interval(
+    tmp_path: Path,
+) -> None:
+    """Two claims could never be decided: one of their cells took a little more than the bound."""
+    elapsed = np.full(60, 3_000_000, np.int64)
+    for number, expected in ((1, 1), (2, None), (3, None), (4, 1), (5, 1), (6, None)):
+        here, driver = piloted(tmp_path, number, claimed=[FAST, SLOW])
+        here.order.profile.blocks = 5
+        here.wanted.needed = frozenset({SLOW.id} if number > 3 else ())
+        assert taken(driver, 60.0).get(SLOW) == expected, number
+        if expected:
+            here.file.add([Trial(number, 1, SLOW.id, 60, 0, 3.0, elapsed)])
+
+
 def test_most_of_the_time_is_for_what_claims_compare(tmp_path: Path) -> None:
     _, driver = piloted(tmp_path, claimed=[FAST], rest=[MIDDLE])
     found = taken(driver, 200.0)

@@ -147,20 +147,21 @@ class ClosedDriver:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
         block of the planned ones, those that no claim compares in each, as far as the time goes.
         Those that had none after the planned blocks have none; beyond these slow ones have some
-        more, unless a claim needs the time."""
+        more, unless a claim needs the time. A slow one that an undecided claim needs has as many as
+        make an interval."""
         here = self.here
         planned = here.order.profile.blocks
         groups = [each for each in here.wanted.groups if each.compared]
         compared = {cell for each in groups for cell in self._fast(each.cells)}
-        is_short_of_time = here.block <= planned or here.wanted.needed
-        most_slow = 1 if is_short_of_time else MOST_SLOW_TRIALS
+        is_short_of_time = here.block <= planned or bool(here.wanted.needed)
         open_ones = {
             cell: pace
             for cell, pace in self.paces.items()
             if cell not in here.lost
             and cell not in compared
             and self._goes_on(cell)
-            and self.blocks_of.get(cell.id, 0) < (most_slow if pace.once else planned)
+            and self.blocks_of.get(cell.id, 0)
+            < (self._most_slow(cell, is_short_of_time) if pace.once else planned)
         }
         in_tables = [cell for cell in open_ones if here.order.experiment.test_ids(cell)]
         claimed = {cell for each in groups for cell in each.cells}
@@ -171,6 +172,12 @@ class ClosedDriver:
                 if cell not in found and not had[cell]:
                     self._not_measured(cell, "the run had no time for it")
         return found
+
+    def _most_slow(self, cell: Cell, is_short_of_time: bool) -> int:
+        """In how many blocks a slow cell is measured at most."""
+        if cell.id in self.here.wanted.needed:
+            return FEWEST_BLOCKS
+        return 1 if is_short_of_time else MOST_SLOW_TRIALS
 
     def _not_measured(self, cell: Cell, why: str) -> None:
         """No trial of a slow cell; reported in one block of a run."""
