@@ -136,8 +136,15 @@ def test_quick_cells_of_a_group_have_rounds_of_their_own() -> None:
 
 def test_of_a_group_only_what_claims_need_shares_its_time() -> None:
     group = TrialGroup("all", (SLOW, FAST, OTHER), share=4)
-    assert [each.share for each in bands(group, PACES, {OTHER.id})] == [4, 0]
-    assert [each.share for each in bands(group, PACES, {SLOW.id})] == [0, 4]
+    assert bands(group, PACES, {OTHER.id}) == [
+        TrialGroup("all 0 rest", (FAST,), share=0),
+        TrialGroup("all 0", (OTHER,), share=4),
+        TrialGroup("all 3 rest", (SLOW,), share=0, again=False),
+    ]
+    shares = {each.cells: each.share for each in bands(group, PACES, {FAST.id, OTHER.id, SLOW.id})}
+    assert sum(shares.values()) == pytest.approx(4), "slow ones too, once they are needed"
+    round_s = [2 * PACES[FAST].seconds + PACES[OTHER].seconds, PACES[SLOW].seconds]
+    assert shares[SLOW,] / shares[FAST, OTHER] == pytest.approx((round_s[1] / round_s[0]) ** 0.5)
     assert [each.share for each in bands(group, PACES, {"another group's"})] == [0, 0]
 
 

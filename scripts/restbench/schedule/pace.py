@@ -7,7 +7,7 @@ import math
 import random
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from restbench.experiment.cell import Cell
 from restbench.store.trials import AGAIN
@@ -106,26 +106,40 @@ def bands(
 ) -> list[TrialGroup]:
     """The group cut into those of like response times. The quick ones share its time: trials of
     0.1 s differ by 20 %, and are many in little time. Slow ones have the rounds that they need, and
-    no cell twice in one; where there are no quick ones the time is theirs. Where some ids are
-    `needed`, only those with such a cell share it."""
-    found: dict[int, list[Cell]] = {}
+    no cell twice in one; where there are no quick ones the time is theirs.
+
+    Where some ids are `needed`, only those cells share it, apart from the others, slow ones too:
+    each band by the root of what its round takes, so that slow ones have more of the time and quick
+    ones more of the rounds."""
+    found: dict[tuple[int, bool], list[Cell]] = {}
     for cell in group.cells:
-        found.setdefault(bisect_left(BANDS_S, paces[cell].response_s), []).append(cell)
-    wanted = [
-        band
-        for band, cells in found.items()
-        if not needed or any(cell.id in needed for cell in cells)
-    ]
-    sharing = [band for band in wanted if band < len(BANDS_S)] or wanted
-    return [
-        TrialGroup(
-            f"{group.name} {band}",
+        band = bisect_left(BANDS_S, paces[cell].response_s)
+        found.setdefault((band, not needed or cell.id in needed), []).append(cell)
+    cut = {
+        key: TrialGroup(
+            f"{group.name} {key[0]}{'' if key[1] else ' rest'}",
             tuple(cells),
-            group.share / len(sharing) if band in sharing else 0.0,
-            again=band < len(BANDS_S),
+            share=0.0,
+            again=key[0] < len(BANDS_S),
         )
-        for band, cells in sorted(found.items())
+        for key, cells in sorted(found.items())
+    }
+    wanted = {key: each for key, each in cut.items() if key[1]}
+    if needed:
+        weights = {key: math.sqrt(round_seconds(each, paces)) for key, each in wanted.items()}
+    else:
+        quick = [key for key in wanted if key[0] < len(BANDS_S)]
+        weights = dict.fromkeys(quick or wanted, 1.0)
+    whole = sum(weights.values())
+    return [
+        replace(each, share=group.share * weights[key] / whole) if key in weights else each
+        for key, each in cut.items()
     ]
+
+
+def round_seconds(group: TrialGroup, paces: Mapping[Cell, Pace]) -> float:
+    """What a round takes."""
+    return sum(paces[cell].seconds for cell, _ in group.turns)
 
 
 def least_rounds(cells: Iterable[Cell], paces: Mapping[Cell, Pace]) -> int:
@@ -163,7 +177,7 @@ def rounds_of(
 ) -> dict[str, int]:
     """How many rounds of each group there are in so much time: by its share, at least as many as
     each of its cells needs. What a group with few cells would not use is the others'."""
-    round_s = {each.name: sum(paces[cell].seconds for cell, _ in each.turns) for each in groups}
+    round_s = {each.name: round_seconds(each, paces) for each in groups}
     rounds = {each.name: least_rounds(each.cells, paces) for each in groups}
     left = seconds - sum(rounds[name] * cost_s for name, cost_s in round_s.items())
     open_ones = [each for each in groups if each.share]
