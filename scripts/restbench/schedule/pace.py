@@ -23,6 +23,8 @@ BANDS_S = (0.025, 0.1, 0.25)
 QUICK_S = BANDS_S[-1]
 #: The completions that a mean needs (method, rule 4).
 MEAN_NEEDS = 30
+#: And that it needs of a user are two: with room for one that comes a little late.
+LEAST_RESPONSES = 2.2
 #: A group's trials may take no larger part of a block than it has rounds for; no cell needs more.
 MOST_ROUNDS = 400
 
@@ -38,14 +40,15 @@ class Pace:
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user; of a slow one two, or as many as the 30 of a mean
-        ask for (three of ten users), and no more than 15 s; one of the slowest, whose trial is not
+        """What is kept: ten responses of a user; of a slow one two and a bit, or as many as the 30 of
+        a mean ask for (three of ten users), and no more than 15 s; one of the slowest, whose trial is not
         to be repeated."""
         if self.once:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
             return min(1.0, max(0.1, 10 * self.response_s))
-        return min(15.0, max(1.0, max(2.0, MEAN_NEEDS / self.users) * self.response_s))
+        responses = max(LEAST_RESPONSES, MEAN_NEEDS / self.users)
+        return min(15.0, max(1.0, responses * self.response_s))
 
     @property
     def drop_s(self) -> float:
