@@ -95,6 +95,8 @@ def test_a_half_width_is_never_rounded_to_nothing(tmp_path: Path) -> None:
         (None, ""),
         (3, "3"),
         ("low", "low"),
+        (0.0, "0.000"),
+        (0.000456, "0.000456"),
         (0.01234, "0.012"),
         (1.2345, "1.23"),
         (12.345, "12.3"),

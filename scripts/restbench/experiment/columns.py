@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -96,7 +97,12 @@ _MEASURED = [
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
 #: Factors that came later stand behind the columns of the study.
-_LATER = [Column("build", "Build", "checkout, or A or B where two commits are compared.")]
+_LATER = [
+    Column("build", "Build", "checkout, or A or B where two commits are compared."),
+    Column(
+        "framework", "Framework", "The web framework; default: the one that was chosen for all."
+    ),
+]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)
@@ -108,10 +114,13 @@ HEADINGS = {column.name: column.heading for column in COLUMNS}
 
 
 def readable(value: object) -> str:
-    """A cell of a table for people: at least three significant digits, nothing where unknown."""
+    """A cell of a table for people: three decimals where they show something, else as many as show
+    three significant digits; nothing where unknown."""
     if value is None:
         return ""
     if not isinstance(value, float):
         return str(value)
+    if 0 < abs(value) < 0.001:
+        return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}"
     decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
     return f"{value:.{decimals}f}"
