@@ -209,6 +209,12 @@ def test_where_claims_are_undecided_the_time_goes_to_the_cells_that_they_need(
     assert MIDDLE not in focused, "slow, has its interval, and nobody needs it"
     assert focused[other] == 1
     assert focused[FAST] > 1.8 * alike[FAST]
+    for number in (1, 2, 3, 4, 5):
+        here.file.add([Trial(number, 2, other.id, 10, 0, 3.0, elapsed)])
+    driver.here.loads.clear()  # type: ignore[attr-defined]
+    driver.pilot()
+    assert other not in taken(driver, 200.0), "quick, and measured in five blocks"
+    assert other not in driver.here.loads, "so it need not be warmed up either"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ PILOT_UP_TO_S = 0.5
 #: many trials a slow one has in a run at most.
 SINGLES_PART = 0.45
 MOST_SLOW_TRIALS = 3
+#: Where undecided claims need the time, other cells are measured in no more blocks than these; slow
+#: ones in as many as make an interval.
+QUICK_BLOCKS = 5
 #: What is kept begins and ends with an answer. Where the first comes after both moments it lasts
 #: microseconds, in which a second answer would be thousands a second.
 LEAST_PART = 0.25
@@ -65,7 +68,7 @@ class ClosedDriver:
         for cell in sorted(here.cells, key=lambda each: each.users):
             here.at(cell.id)
             found = known.get(cell) or predicted_s(cell, known, cores)
-            if found is None or found <= PILOT_UP_TO_S:
+            if found is None or (found <= PILOT_UP_TO_S and self._goes_on(cell, found)):
                 found = self._response_s(cell)
             if found is None:
                 continue
@@ -132,16 +135,20 @@ class ClosedDriver:
         return tuple(
             cell
             for cell in cells
-            if cell in paces and cell not in lost and not paces[cell].once and self._goes_on(cell)
+            if cell in paces
+            and cell not in lost
+            and not paces[cell].once
+            and self._goes_on(cell, paces[cell].response_s)
         )
 
-    def _goes_on(self, cell: Cell) -> bool:
-        """Not a slow cell that has its interval and that no undecided claim needs, where others
-        need the time."""
+    def _goes_on(self, cell: Cell, response_s: float) -> bool:
+        """Not a cell that has its blocks and that no undecided claim needs, where others need the
+        time."""
         needed = self.here.wanted.needed
-        if not needed or cell.id in needed or self.paces[cell].response_s <= QUICK_S:
+        if not needed or cell.id in needed:
             return True
-        return self.blocks_of.get(cell.id, 0) < FEWEST_BLOCKS
+        enough = QUICK_BLOCKS if response_s <= QUICK_S else FEWEST_BLOCKS
+        return self.blocks_of.get(cell.id, 0) < enough
 
     def _alone(self, seconds: float) -> dict[Cell, int]:
         """Which cells outside the rounds have trials in this block, and how many: slow ones in one
@@ -159,7 +166,7 @@ class ClosedDriver:
             for cell, pace in self.paces.items()
             if cell not in here.lost
             and cell not in compared
-            and self._goes_on(cell)
+            and self._goes_on(cell, pace.response_s)
             and self.blocks_of.get(cell.id, 0)
             < (self._most_slow(cell, is_short_of_time) if pace.once else planned)
         }

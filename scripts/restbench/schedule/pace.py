@@ -40,9 +40,9 @@ class Pace:
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user; of a slow one two and a bit, or as many as the 30 of
-        a mean ask for (three of ten users), and no more than 15 s; one of the slowest, whose trial is not
-        to be repeated."""
+        """What is kept: ten responses of a user; of a slow one two and a bit, or as many as the 30
+        of a mean ask for (three of ten users), and no more than 15 s; one of the slowest, whose
+        trial is not to be repeated."""
         if self.once:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
