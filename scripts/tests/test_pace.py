@@ -149,4 +149,6 @@ def test_of_a_group_only_what_claims_need_shares_its_time() -> None:
 
 
 def test_rule_3_a_slow_cell_is_kept_for_thirty_responses_or_two_of_each_user() -> None:
-    assert [Pace(2.0, users=users).keep_s for users in (10, 15, 60)] == pytest.approx([6.0, 4.4, 4.4])
+    assert [Pace(2.0, users=users).keep_s for users in (10, 15, 60)] == pytest.approx(
+        [6.0, 4.4, 4.4]
+    )
