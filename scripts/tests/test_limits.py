@@ -13,9 +13,11 @@ from shown_run import part_of
 
 from restbench.analyse import limits, measures
 from restbench.drive.generator import CORRECT, ERROR, RECORD, WRONG
+from restbench.experiment import experiment
 from restbench.experiment.arrivals import Phases
 from restbench.experiment.cell import Cell
 from restbench.experiment.objective import Objective
+from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.records import Manifest, PlannedCell
 from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
@@ -120,6 +122,12 @@ def told_of(run: Run) -> Exported:
     return exported.read(run.exported_file)
 
 
+def load_of(told: Exported) -> OpenLoad:
+    load = experiment.parse(told.experiment.toml, Path("experiment.toml")).open
+    assert load is not None
+    return load
+
+
 def found_in(run: Run) -> dict[str, limits.Limit]:
     return {each.cell.id: each for each in shown.of(told_of(run))}
 
@@ -182,7 +190,7 @@ def test_the_page_and_the_tables_say_the_limit_and_every_step(run: Run) -> None:
     page = part_of(report.html(Findings(told, run), "charts.js"), "limits")
     assert "S serial medium 64 220 196 246 3 200 240 40.0 6" in page
     assert page.count(" met ") >= 3
-    summary, steps = shown.tables(shown.of(told), shown.load_of(told))
+    summary, steps = shown.tables(shown.of(told), load_of(told))
     assert len(summary.splitlines()) == 3
     rows = list(csv.DictReader(steps.splitlines()))
     assert [(row["block"], row["step"], row["unsent"], row["p95_ms"]) for row in rows[:2]] == [
@@ -233,7 +241,7 @@ def test_the_blocks_with_a_wrong_answer_say_nothing_of_the_limit(run: Run) -> No
 
 
 def test_the_limits_of_earlier_blocks_say_where_a_walk_starts(run: Run) -> None:
-    load = shown.load_of(told_of(run))
+    load = load_of(told_of(run))
     found = limits.known_limits(run.trials.trials(), load)
     assert found == {CELL.id: pytest.approx(219.7, abs=0.1)}
 

@@ -6,16 +6,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
 from rich.table import Table
 
 from restbench.analyse import exported, flags, limits
 from restbench.analyse.limits import LATE_MS, NOTES, PERCENTILES, Limit, latency_ms
-from restbench.experiment import experiment
 from restbench.experiment.columns import readable
 from restbench.experiment.open_load import OpenLoad
-from restbench.failures import BadConfiguration
 from restbench.judge import study
 from restbench.store.exported import Exported, StepEntry
 
@@ -77,14 +74,6 @@ def of(found: Exported) -> list[Limit]:
         for row in rows
     }
     return limits.limits([row.cell for row in rows], found.steps, said)
-
-
-def load_of(found: Exported) -> OpenLoad:
-    """What the run's experiment says of its open load."""
-    load = experiment.parse(found.experiment.toml, Path(found.run, "experiment.toml")).open
-    if load is None:
-        raise BadConfiguration(f"{found.run}/experiment.toml: no table [open]")
-    return load
 
 
 def sure(found: Sequence[Limit]) -> str:
