@@ -97,12 +97,7 @@ _MEASURED = [
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
 #: Factors that came later stand behind the columns of the study.
-_LATER = [
-    Column("build", "Build", "checkout, or A or B where two commits are compared."),
-    Column(
-        "framework", "Framework", "The web framework; default: the one that was chosen for all."
-    ),
-]
+_LATER = [Column("build", "Build", "checkout, or A or B where two commits are compared.")]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)
