@@ -156,7 +156,7 @@ def _facts(found: Findings) -> dict[str, Inline]:
         "Latency": "closed loop: a user asks again only after its answer, so percentiles hold for "
         "that number of users and hide what requests at a fixed rate would wait",
     }
-    facts |= {"Time went to": phases.facts(manifest.spent_s)} if manifest.spent_s else {}
+    facts |= {"Time went to": phases.summary(manifest.spent_s)} if manifest.spent_s else {}
     facts |= {"Interrupted": _interrupted(manifest.interrupted)}
     facts |= {f"Build {name}": str(build) for name, build in manifest.builds.items()}
     facts |= {f"Service of others: {name}": url for name, url in manifest.attached.items()}
