@@ -32,7 +32,7 @@ def adaptive() -> Iterator[Adaptive]:
     strategy = TECHNIQUES["adaptive"](Start(2, None, PRELOADED))
     assert isinstance(strategy, Adaptive)
     strategy.await_ready()
-    strategy._dispatch_ns, strategy._sent_byte_ns = 200_000.0, 0.0
+    strategy._dispatch_ns = 200_000.0
     strategy._ns_per[OPERATION] = NS_PER_OPERATION
     yield strategy
     strategy.close()
@@ -47,10 +47,9 @@ def column(answer: dict[str, Any], number: int) -> set[int]:
     return {record[number] for record in answer["records"]}
 
 
-def in_company(strategy: Adaptive, users: ThreadPoolExecutor, signal: Path) -> None:
-    """Of a request that is on its thread until the signal."""
-    users.submit(Held(until=str(signal)).run, strategy, SMALL)
-    wait_until(lambda: strategy._in_flight["caller"] == 1)
+def in_company(strategy: Adaptive) -> None:
+    """Of a request that is not answered for the rest of the test."""
+    strategy._present += 1
 
 
 def test_a_request_alone_that_is_not_long_stays_on_its_thread(adaptive: Adaptive) -> None:
@@ -60,43 +59,44 @@ def test_a_request_alone_that_is_not_long_stays_on_its_thread(adaptive: Adaptive
 
 
 def test_what_is_worth_a_dispatch_goes_to_a_process_when_others_are_in_flight(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+    adaptive: Adaptive,
 ) -> None:
-    in_company(adaptive, users, signal)
+    in_company(adaptive)
     answer = run(adaptive, MIDDLING)
     assert answer["parse"] in OURS
     assert {answer["compute"], answer["serialize"]} < set(pool("PR-").values())
     assert column(answer, NICE) == {os.nice(0)}
-    signal.touch()
 
 
 def test_a_small_request_stays_on_its_thread_though_others_are_in_flight(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+    adaptive: Adaptive,
 ) -> None:
-    in_company(adaptive, users, signal)
-    small = users.submit(run, adaptive, SMALL)
-    wait_until(lambda: adaptive.decisions()["caller"] == 2)
-    signal.touch()
-    assert small.result(60)["compute"] in OURS
+    in_company(adaptive)
+    assert run(adaptive, SMALL)["compute"] in OURS
+    assert adaptive.decisions()["caller"] == 1
 
 
 def test_what_is_not_worth_sending_its_body_stays_on_its_thread(
-    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+    adaptive: Adaptive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The work takes two milliseconds, the dispatch of each of its bytes one."""
-    adaptive._sent_byte_ns = 1_000_000.0
-    in_company(adaptive, users, signal)
-    middling = users.submit(run, adaptive, MIDDLING)
-    wait_until(lambda: adaptive.decisions()["caller"] == 2)
+    monkeypatch.setattr(module, "SENT_BYTE_NS", 1_000_000.0)
+    in_company(adaptive)
+    assert run(adaptive, MIDDLING)["compute"] in OURS
+
+
+def test_short_bodies_are_decoded_one_at_a_time(
+    adaptive: Adaptive, users: ThreadPoolExecutor, signal: Path
+) -> None:
+    """Threads that decode at once wait for the interpreter, and all are answered later."""
+    users.submit(Held(until=str(signal)).run, adaptive, SMALL)
+    wait_until(lambda: adaptive.decisions()["caller"] == 1)
+    later = users.submit(run, adaptive, SMALL)
+    wait_until(lambda: adaptive._present == 2)
+    assert adaptive.decisions()["caller"] == 1, "its turn has not come"
     signal.touch()
-    assert middling.result(60)["compute"] in OURS
-
-
-def test_the_dispatch_of_a_body_is_measured(adaptive: Adaptive) -> None:
-    adaptive.await_ready()
-    facts = adaptive.facts()
-    assert facts["dispatchMicros"] > 0
-    assert 0 < facts["dispatchNanosPerByte"] < facts["dispatchMicros"] * 1e3
+    later.result(60)
+    assert adaptive._present == 0
 
 
 def test_a_long_request_goes_to_a_process_of_low_priority_though_it_is_alone(
@@ -157,7 +157,7 @@ def test_a_request_that_is_wrong_is_told_so_and_counted_nowhere(adaptive: Adapti
     workload = Observed()
     with pytest.raises(ValueError, match="invalid literal"):
         adaptive.execute(Job(workload, workload, b"x")).result()
-    assert sum(adaptive.decisions().values()) == sum(adaptive._in_flight.values()) == 0
+    assert sum(adaptive.decisions().values()) == adaptive._present == 0
 
 
 def test_one_request_that_had_to_wait_for_a_core_does_not_move_the_estimate_far(

@@ -39,7 +39,11 @@ class Block:
         cores = SimpleNamespace(service=(0, 1))
         self.deployments = SimpleNamespace(up={"java": SimpleNamespace(cores=cores)})
         self.order = SimpleNamespace(
-            experiment=SimpleNamespace(seed=1, test_ids=lambda which: ("T",) * (which == TABLE)),
+            experiment=SimpleNamespace(
+                seed=1,
+                test_ids=lambda which: ("T",) * (which == TABLE),
+                mix=lambda level: ("low", "high") if level == "mix" else (),
+            ),
             profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
         )
         file.begin(number, "2026-01-01T00:00:00+00:00", {})
@@ -96,6 +100,16 @@ def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_pa
     assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+
+
+def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_mean(
+    tmp_path: Path,
+) -> None:
+    """Trials of 0.1 s with one user ended while a single large request was answered."""
+    mix = cell("java serial mix 1")
+    RESPONSES[mix] = RESPONSES[FAST]
+    _, driver = piloted(tmp_path, claimed=[FAST, mix])
+    assert driver.paces[mix].keep_s == 1.0 > driver.paces[FAST].keep_s
 
 
 def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_waits_in_the_end(

@@ -1,6 +1,6 @@
 """F1: each request is handled where that is best for it and for the others in flight."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import partial
 from statistics import median
@@ -8,9 +8,9 @@ from threading import Lock
 from time import perf_counter_ns
 from typing import Any, Literal
 
-from .job import Job
+from .gate import Gate
+from .job import InOrderLoop, Job
 from .per_request import PerRequest
-from .serial import Serial
 from .strategy import Strategy, completed
 from .worker_pool import WorkerPool
 
@@ -34,8 +34,10 @@ MOST_KINDS = 64
 WEIGHT = 0.2
 """Of the newest request in the exponential mean."""
 DISPATCHES = 30
-SENT_BYTES = 256 * 1024
-"""Of the body whose dispatch is measured: longer than the pipe to the processes holds at once."""
+SENT_BYTE_NS = 5.0
+"""What each byte of a body adds to its dispatch under load, when the threads at both ends of the
+pipe wait for the interpreter and for a core: 3 to 8, measured on one machine with ten users. On an
+idle one it is a tenth of that, so it is not measured at the start."""
 
 
 class Adaptive(Strategy):
@@ -52,30 +54,63 @@ class Adaptive(Strategy):
     def __init__(self, shared: WorkerPool, low_priority: WorkerPool, running: int | None) -> None:
         """The pools are closed with the strategy. `running` limits those in each place."""
         self._pool = shared
-        self._places: dict[Decision, Serial | PerRequest] = {
-            "caller": Serial(running),
+        self._turns = Gate(running or 1)
+        self._elsewhere: dict[Decision, PerRequest] = {
             "process": PerRequest("", None, "", shared, running),
             "low-priority": PerRequest("", None, "", low_priority, running),
         }
         self._guard = Lock()
-        self._decisions: dict[str, int] = dict.fromkeys(self._places, 0)
-        self._in_flight: dict[str, int] = dict.fromkeys(self._places, 0)
+        self._decisions: dict[str, int] = dict.fromkeys(("caller", *self._elsewhere), 0)
+        self._present = 0
+        """Requests that are not answered yet, those of low priority left out."""
         self._ns_per: dict[tuple[str, ...], float] = {}
-        self._dispatch_ns, self._sent_byte_ns = 300_000.0, 5.0
+        self._dispatch_ns = 300_000.0
 
     def execute(self, job: Job) -> "Future[bytes]":
-        """See Strategy."""
-        try:
-            measure, amount, unknown = self._size(job)
-        except Exception as error:  # the request is wrong, or too large
-            return completed(partial(_raise, error))
+        """See Strategy. A short body is decoded when it is its turn: threads that decode at once
+        wait for the interpreter."""
         with self._guard:
-            place = self._place(amount * self._ns_per.get(measure, unknown), len(job.body))
-            self._decisions[place] += 1
-            self._in_flight[place] += 1
-        answer = self._places[place].execute(job)
-        answer.add_done_callback(partial(self._ended, place, job, measure, amount))
+            self._present += 1
+        if len(job.body) > MOST_DECODED_HERE_BYTES:
+            place, ended = self._decided(job, *self._size(job))
+            answer = (
+                self._in_turn(job) if place == "caller" else self._elsewhere[place].execute(job)
+            )
+            answer.add_done_callback(ended)
+            return answer
+        return self._decided_in_turn(job)
+
+    def _decided_in_turn(self, job: Job) -> "Future[bytes]":
+        try:
+            with self._turns.entered(job):
+                place, ended = self._decided(job, *self._size(job))
+                if place == "caller":
+                    answer = completed(lambda: job.run(InOrderLoop()))
+        except Exception as error:  # the request is wrong, or too large, or its client is gone
+            with self._guard:
+                self._present -= 1
+            return completed(partial(_raise, error))
+        if place != "caller":
+            answer = self._elsewhere[place].execute(job)
+        answer.add_done_callback(ended)
         return answer
+
+    def _in_turn(self, job: Job) -> "Future[bytes]":
+        def run() -> bytes:
+            with self._turns.entered(job):
+                return job.run(InOrderLoop())
+
+        return completed(run)
+
+    def _decided(
+        self, job: Job, measure: tuple[str, ...], amount: float, unknown_ns: float
+    ) -> tuple[Decision, Callable[["Future[bytes]"], None]]:
+        """Where to, and what is to be done with the answer."""
+        with self._guard:
+            place = self._place(amount * self._ns_per.get(measure, unknown_ns), len(job.body))
+            self._decisions[place] += 1
+            self._present -= place == "low-priority"
+        return place, partial(self._ended, place, job, measure, amount)
 
     def facts(self) -> Mapping[str, Any]:
         """What it decides by; a unit is an operation of a kind, or a byte of a long body."""
@@ -83,7 +118,6 @@ class Adaptive(Strategy):
             learnt = {" ".join(measure): ns for measure, ns in self._ns_per.items()}
         return {
             "dispatchMicros": self._dispatch_ns / 1e3,
-            "dispatchNanosPerByte": self._sent_byte_ns,
             "longFromMicros": LONG_NS / 1e3,
             "nanosPerUnit": learnt,
         }
@@ -93,19 +127,14 @@ class Adaptive(Strategy):
         return self._decisions
 
     def await_ready(self) -> None:
-        """See Strategy. What a dispatch takes is measured then, with and without a body."""
-        for place in self._places.values():
+        """See Strategy. What a dispatch takes is measured then."""
+        for place in self._elsewhere.values():
             place.await_ready()
-        bodies = (b"", bytes(SENT_BYTES))
-        for body in bodies * DISPATCHES:  # the first ones are slower
-            self._dispatched_ns(body)
-        pairs = [[self._dispatched_ns(body) for body in bodies] for _ in range(DISPATCHES)]
-        empty_ns, sent_ns = map(median, zip(*pairs, strict=True))
-        self._dispatch_ns, self._sent_byte_ns = empty_ns, max(0.0, sent_ns - empty_ns) / SENT_BYTES
+        self._dispatch_ns = median(self._dispatched_ns() for _ in range(DISPATCHES))
 
     def close(self) -> None:
         """See Strategy."""
-        for place in self._places.values():
+        for place in self._elsewhere.values():
             place.close()
 
     def _size(self, job: Job) -> tuple[tuple[str, ...], float, float]:
@@ -123,9 +152,8 @@ class Adaptive(Strategy):
     def _place(self, estimate_ns: float, body_bytes: int) -> Decision:
         if estimate_ns >= LONG_NS:
             return "low-priority"
-        has_company = self._in_flight["caller"] + self._in_flight["process"] > 0
-        dispatch_ns = self._dispatch_ns + self._sent_byte_ns * body_bytes
-        if has_company and estimate_ns > WORTH_DISPATCHES * dispatch_ns:
+        dispatch_ns = self._dispatch_ns + SENT_BYTE_NS * body_bytes
+        if self._present > 1 and estimate_ns > WORTH_DISPATCHES * dispatch_ns:
             return "process"
         return "caller"
 
@@ -141,7 +169,7 @@ class Adaptive(Strategy):
         stages = ("parse", "compute", "serialize") if is_byte else ("compute",)
         took_ns = sum(job.clock.elapsed_ns[stage] for stage in stages) / amount
         with self._guard:
-            self._in_flight[place] -= 1
+            self._present -= place != "low-priority"
             if answer.exception() is None:
                 if measure not in self._ns_per and len(self._ns_per) >= MOST_KINDS:
                     self._ns_per.clear()
@@ -149,9 +177,9 @@ class Adaptive(Strategy):
                 # A wait for a core looks like work: one that took far longer says little.
                 self._ns_per[measure] = before + WEIGHT * (min(took_ns, 2 * before) - before)
 
-    def _dispatched_ns(self, body: bytes) -> int:
+    def _dispatched_ns(self) -> int:
         began_ns = perf_counter_ns()
-        self._pool.submit(len, body).result()
+        self._pool.submit(int).result()
         return perf_counter_ns() - began_ns
 
 

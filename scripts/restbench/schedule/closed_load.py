@@ -74,7 +74,8 @@ class ClosedDriver:
                 continue
             known[cell] = found
             once = found > here.order.profile.slow_round_s
-            self.paces[cell] = Pace(found, once, cell.users)
+            is_mix = bool(here.order.experiment.mix(cell.complexity))
+            self.paces[cell] = Pace(found, once, cell.users, is_mix)
             limit = here.order.profile.longest_round_s
             if found > limit and not here.order.experiment.test_ids(cell):
                 self._not_measured(cell, f"the profile's limit is {limit:g} s")

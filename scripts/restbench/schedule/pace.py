@@ -37,16 +37,18 @@ class Pace:
     once: bool = False
     """Whether it is so slow that it has a trial or two in a run, and no interval."""
     users: int = 10
+    is_mix: bool = False
+    """Whether its requests are of several sizes: a large one takes far longer than the mean."""
 
     @property
     def keep_s(self) -> float:
-        """What is kept: ten responses of a user; of a slow one two and a bit, or as many as the 30
-        of a mean ask for (three of ten users), and no more than 15 s; one of the slowest, whose
-        trial is not to be repeated."""
+        """What is kept: ten responses of a user, of a mix a second; of a slow one two and a bit, or
+        as many as the 30 of a mean ask for (three of ten users), and no more than 15 s; one of the
+        slowest, whose trial is not to be repeated."""
         if self.once:
             return max(2.5, self.response_s)
         if self.response_s <= QUICK_S:
-            return min(1.0, max(0.1, 10 * self.response_s))
+            return 1.0 if self.is_mix else min(1.0, max(0.1, 10 * self.response_s))
         responses = max(LEAST_RESPONSES, MEAN_NEEDS / self.users)
         return min(15.0, max(1.0, responses * self.response_s))
 
