@@ -44,7 +44,7 @@ def of(run: Exported) -> AnswerEntry:
         sure = npb.sure(npb.findings(run))
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
-        places=general.places,
+        places=() if definition.npb else general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
 
