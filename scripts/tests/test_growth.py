@@ -18,7 +18,7 @@ from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import cubes, dispatch, plan_of, study_rows
 from tools.growth_stages import over_processes
-from tools.growth_users import requests_in, told_ms
+from tools.growth_users import parsed_ms, requests_in
 from tools.limit_bench import Client
 from tools.limit_servers import Server
 
@@ -175,15 +175,15 @@ WRK = """Running 1s test @ http://127.0.0.1:8080/
 
 
 def test_reads_latency_and_time_in_wrks_own_words() -> None:
-    assert told_ms("Latency", WRK) == pytest.approx(0.63591)
-    assert told_ms("requests in", WRK) == pytest.approx(1010.0)
+    assert parsed_ms("Latency", WRK) == pytest.approx(0.63591)
+    assert parsed_ms("requests in", WRK) == pytest.approx(1010.0)
     assert requests_in(WRK) == 22464
     assert requests_in("unable to connect") == 0
 
 
 def test_a_load_that_tells_no_latency_is_no_measurement() -> None:
     with pytest.raises(CellsFailed, match="no Latency was reported: unable to connect"):
-        told_ms("Latency", "unable to connect to 127.0.0.1:1")
+        parsed_ms("Latency", "unable to connect to 127.0.0.1:1")
 
 
 def test_a_wrong_profile_or_service_is_named() -> None:
