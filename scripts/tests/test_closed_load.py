@@ -107,9 +107,10 @@ def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_m
 ) -> None:
     """Trials of 0.1 s with one user ended while a single large request was answered."""
     mix = cell("java serial mix 1")
-    RESPONSES[mix] = RESPONSES[FAST]
-    _, driver = piloted(tmp_path, claimed=[FAST, mix])
-    assert driver.paces[mix].keep_s == 1.0 > driver.paces[FAST].keep_s
+    quick = cell("java serial low 1")
+    RESPONSES[mix] = RESPONSES[quick] = 0.003
+    _, driver = piloted(tmp_path, claimed=[quick, mix])
+    assert (driver.paces[mix].keep_s, driver.paces[quick].keep_s) == (1.0, 0.1)
 
 
 def test_where_one_request_waits_for_another_the_first_wave_tells_what_a_user_waits_in_the_end(

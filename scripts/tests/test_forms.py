@@ -37,7 +37,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(run: Run, text: str) -> None
         run.manifest()
     told = str(raised.value)
     assert told.startswith(f"{run.manifest_file}: ")
-    assert told.endswith("restore it from a copy, or measure again; raw/ beside it is as it was")
+    assert told.endswith("restore it from a copy, or measure again; raw/ next to it is as it was")
     assert "\n" not in told
 
 

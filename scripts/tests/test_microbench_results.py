@@ -52,7 +52,7 @@ def test_a_fork_of_jmh_is_a_run_with_the_mean_of_its_iterations() -> None:
 def test_another_unit_than_microseconds_is_not_taken_for_them() -> None:
     told = json.loads((FIXTURES / "jmh.json").read_text())
     told[0]["primaryMetric"]["scoreUnit"] = "ms/op"
-    with pytest.raises(EnvironmentProblem, match="JMH told ms/op"):
+    with pytest.raises(EnvironmentProblem, match="JMH reported ms/op"):
         read_jmh(told)
 
 
