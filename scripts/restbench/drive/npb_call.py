@@ -28,7 +28,7 @@ class ServedRun:
 
     @property
     def overhead_seconds(self) -> float:
-        """What the call cost next to the kernel and its input."""
+        """What the call cost beyond the kernel and its input."""
         return self.client_seconds - self.answer.total_seconds
 
 

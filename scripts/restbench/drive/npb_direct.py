@@ -20,7 +20,7 @@ from restbench.machine import jvm, process
 
 #: What both programs end with when they cannot do what was asked for.
 NOT_POSSIBLE = 2
-#: For the start of the process, next to its runs.
+#: For the start of the process, in addition to its runs.
 START_S = 60.0
 
 

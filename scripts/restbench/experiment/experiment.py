@@ -137,7 +137,7 @@ class Experiment(Strict):
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
-    """Variables of a service's environment, next to its defaults."""
+    """Variables of a service's environment, in addition to its defaults."""
     profiles: dict[str, Profile]
     cells: list[CellGroup] = Field(default_factory=list)
     factorial: Design | None = None

@@ -96,7 +96,7 @@ class Compared:
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
 ) -> Compared:
-    """Compare two runs of one machine (of any, on order); else BadConfiguration. Without a
+    """Compare two runs of one machine (of any, where that is asked for); else BadConfiguration. Without a
     metric it is the first of DEFAULTS.
 
     The intervals are log-Welch over the blocks of each run: they hold what differs from block to

@@ -28,7 +28,7 @@ WARM_SHARE = 0.5
 FIRST_WARM_S = 6.0
 
 
-#: What a window takes next to itself, as a part of it: its warm-up and its collectors' ends.
+#: What a window takes in addition to itself, as a part of it: its warm-up and its collectors' ends.
 _BESIDE = 0.6
 
 
