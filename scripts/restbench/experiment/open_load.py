@@ -1,4 +1,4 @@
-"""What an open load's experiment says in addition to its cells: arrivals, objective, and the walk."""
+"""What an open load's experiment says beyond its cells: arrivals, objective, and the walk."""
 
 from __future__ import annotations
 

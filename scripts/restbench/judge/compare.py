@@ -96,8 +96,8 @@ class Compared:
 def compare(
     first: Run, second: Run, metric: str, margin: float, any_machine: bool = False
 ) -> Compared:
-    """Compare two runs of one machine (of any, where that is asked for); else BadConfiguration. Without a
-    metric it is the first of DEFAULTS.
+    """Compare two runs of one machine (of any, where that is asked for); else BadConfiguration.
+    Without a metric it is the first of DEFAULTS.
 
     The intervals are log-Welch over the blocks of each run: they hold what differs from block to
     block, and not what differs between two days. Holm counts all cells of the table.
