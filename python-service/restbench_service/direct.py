@@ -1,4 +1,4 @@
-"""A NAS kernel without HTTP, under a technique: the normal execution beside that of a service.
+"""A NAS kernel without HTTP, under a technique, to compare with the same kernel in a service.
 
     python -m restbench_service.direct CG A --strategy serial --repetitions 2
 

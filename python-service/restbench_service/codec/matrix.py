@@ -21,8 +21,8 @@ from . import digits, slow_reader
 from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, readable_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
-"""Beside the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for arrays of
-numbers of three digits, 8 for five million rows of one element with a space."""
+"""In addition to the body, until it is read. Measured: 4 for the usual strings of numbers, 12 for
+arrays of numbers of three digits, 8 for five million rows of one element with a space."""
 DEFAULT_KERNEL = "loops"
 KERNELS = ("loops", "native")
 _MEMBER_NAMES = 7

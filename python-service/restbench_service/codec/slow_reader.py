@@ -112,7 +112,7 @@ def _values(rows: bytes) -> Iterator[bytes | None]:
         position = element.end()
         row = element[1]
         yield bytes(_ROW.decode(row).value) if row else None
-        if not row:  # where it ends is not known, and nobody asks for more
+        if not row:  # where it ends is not known, and no more is asked for
             return
 
 

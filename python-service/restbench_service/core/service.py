@@ -237,7 +237,7 @@ class Exchange:
         return answered
 
     def _finish(self, job: Job, done: "Future[bytes]", answered: "Future[Reply]") -> None:
-        """On the thread of whoever has done the work, whose next work must not wait for long."""
+        """On the thread that has done the work, whose next work must not wait for long."""
 
         def finish() -> None:
             answered.set_result(self._answered(job, done))
@@ -251,7 +251,7 @@ class Exchange:
     def _answered(self, job: Job, done: "Future[bytes]") -> Reply:
         try:
             return self._end(self._outcome(job, done))
-        except BaseException as error:  # out of memory, say: the client is told all the same
+        except BaseException as error:  # out of memory, say: the client is answered all the same
             ended = self._end(reply.error("099", FAULT))
             log_fault(None, error)
             return ended

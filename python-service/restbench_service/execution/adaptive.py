@@ -28,7 +28,7 @@ users: processes against serial had 1.02 of the throughput at 4.3 dispatches, 1.
 MOST_DECODED_HERE_BYTES = 64 * 1024
 """A longer body's cost is estimated from its length: decoding it here would keep others waiting."""
 UNKNOWN_NS_PER_OPERATION, UNKNOWN_NS_PER_BYTE = 50.0, 1000.0
-"""Until the first of its kind has ended: as plain Python, so that nobody waits for it."""
+"""Until the first of its kind has ended: as plain Python, so that nothing waits for it."""
 MOST_KINDS = 64
 """Queries are the clients' to choose: of more, the estimates are forgotten."""
 WEIGHT = 0.2

@@ -53,7 +53,7 @@ class Gate:
     def entered(self, job: Job) -> Iterator[None]:
         """Hold a permit in the with-block; the calling thread waits for it.
 
-        Raises AbandonedError when nobody waits for the answer any more once it is our turn: what
+        Raises AbandonedError when the client does not wait any more once it is our turn: what
         clients that are gone have left in the queue costs those who are here no time. Who did not
         have to wait is not asked: to look at a socket gives the interpreter lock away.
         """

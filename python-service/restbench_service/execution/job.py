@@ -20,7 +20,7 @@ class WorkLimits:
     """What no request may exceed."""
 
     working_bytes: int | None = None
-    """Of memory beside body and answer (error 010); None: any."""
+    """Of memory in addition to body and answer (error 010); None: any."""
     operations: Mapping[str, int] = field(default_factory=dict)
     """By kind (error 011); of a kind that is not in it, any number."""
 

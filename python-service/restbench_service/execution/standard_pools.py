@@ -99,10 +99,10 @@ class MultiprocessingPool:
         pool._change_notifier.put(None)
         pool._worker_handler.join(JOIN_SECONDS)  # or it would replace who is killed
         _kill(pool._pool)
-        pool._inqueue._reader.close()  # a put of a body that nobody reads fails
+        pool._inqueue._reader.close()  # a put of a body that no process reads fails
         pool._outqueue._wlock.acquire(timeout=LOCK_SECONDS)  # who still has it then is dead
         pool._outqueue._wlock.release()
-        pool._outqueue._writer.close()  # a get of an answer that nobody writes ends
+        pool._outqueue._writer.close()  # a get of an answer that no process writes ends
         pool._taskqueue.put(None)
         for thread in threads:
             thread.join(JOIN_SECONDS)

@@ -119,7 +119,7 @@ class WorkerPool:
         value: Any,
         error: BaseException | None,
     ) -> None:
-        """Unless whoever gave the pool up has done so. A broken one is lost to the next calls."""
+        """Unless the thread that gave it up has done so. A broken one is lost to the next calls."""
         with self._changed:
             if isinstance(error, WorkerDiedError) and pool is not None and self._pool is pool:
                 self._pool = None

@@ -65,7 +65,7 @@ class Workload(Protocol[Input_contra, Output_co]):
         """How many steps compute takes: to be compared within a kind, in proportion to the time."""
 
     def working_bytes(self, value: Input_contra) -> int:  # noqa: ARG002
-        """What computing and encoding hold beside what lies in proportion to body and answer."""
+        """What computing and encoding hold that is not proportional to body and answer."""
         return 0
 
     def subject(self, value: Input_contra) -> str:  # noqa: ARG002

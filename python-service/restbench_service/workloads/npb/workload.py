@@ -52,7 +52,7 @@ class NpbWorkload(Workload[NpbRequest, NpbResult]):
         return self._kernel.operations(self._size(value))
 
     def working_bytes(self, value: NpbRequest) -> int:
-        """An input that is not cached in the end lies beside the kernel's own copy of it."""
+        """An input that is not cached in the end is held next to the kernel's own copy of it."""
         size = self._size(value)
         own_bytes = 0 if value.generate else self._kernel.input_bytes(size)
         return self._kernel.memory_bytes(size) + own_bytes

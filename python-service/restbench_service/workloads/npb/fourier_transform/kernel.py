@@ -27,7 +27,7 @@ class FourierTransform:
     classes = CLASSES
 
     def memory_bytes(self, size: TransformClass) -> int:
-        """Waves and field; what a task copies is small beside them."""
+        """Waves and field; what a task copies is small in comparison."""
         return 2 * 16 * size.points + _temporary_bytes(size)
 
     def input_bytes(self, size: TransformClass) -> int:

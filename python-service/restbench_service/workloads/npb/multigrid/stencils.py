@@ -2,7 +2,7 @@
 
 A grid is (n + 2)**3, indexed [i3][i2][i1], with a layer of ghosts around the n**3 points: they are
 the points on the opposite side, since the problem is periodic. Each operator fills the ghosts of
-what it writes; the first and the last plane are copied by whoever computes their originals.
+what it writes; the first and the last plane are copied by the task that computes their originals.
 """
 
 from typing import Any

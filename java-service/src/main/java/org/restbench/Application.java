@@ -27,9 +27,9 @@ public class Application {
     private static final int CANNOT_START = 1;
 
     /**
-     * Without arguments the service, with {@code npb …} a kernel without it. Exit codes: 0 where it was told to stop or
-     * the kernel ran, 2 for a bad setting or argument, 1 where the service cannot start; each with one line that says
-     * why.
+     * Without arguments the service, with {@code npb …} a kernel without it. Exit codes: 0 where it was asked to stop
+     * or the kernel ran, 2 for a bad setting or argument, 1 where the service cannot start; each with one line that
+     * says why.
      */
     public static void main(String[] arguments) {
         try {
@@ -58,7 +58,7 @@ public class Application {
         LOG.info("listening on http://{}:{}, {}", settings.host(), port, context.getBean(Cores.class));
     }
 
-    /** Told to stop (TERM, Ctrl-C) the service ends in order, with exit code 0; Java's would be 143 or 130. */
+    /** Asked to stop (TERM, Ctrl-C) the service ends in order, with exit code 0; Java's would be 143 or 130. */
     private static void stop(ConfigurableApplicationContext context) {
         try {
             context.close();
@@ -67,7 +67,7 @@ public class Application {
         }
     }
 
-    /** A service ready to be run; its context is closed by whoever runs it. */
+    /** A service ready to be run; the caller closes its context. */
     static SpringApplicationBuilder builder(Settings settings, CoreAffinity affinity) {
         Framework framework = Frameworks.named(settings.framework());
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());

@@ -19,8 +19,8 @@ import org.restbench.settings.Settings;
 import org.restbench.workload.InvalidRequest;
 
 /**
- * Runs a kernel without HTTP, under any technique: the "normal execution" beside that of the service. It takes the way
- * of a request, workload and strategy included, and prints each response as a line.
+ * Runs a kernel without HTTP, under any technique: the "normal execution" to compare with that of the service. It takes
+ * the way of a request, workload and strategy included, and prints each response as a line.
  */
 final class DirectRun {
     private static final Wiring WIRING = new Wiring();

@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Makes threads that give way to others of the service: each takes a higher nice value before anything else, which
  * needs no privilege. Not the highest, and not the policy {@code SCHED_IDLE}: both also lose to whatever else the
- * machine does (with SCHED_IDLE, beside others' work, throughput was two thirds of that at nice value 5), and small
+ * machine does (with SCHED_IDLE, next to others' work, throughput was two thirds of that at nice value 5), and small
  * requests were served no sooner. A thread that was refused it says so and works on, as nothing is wrong but the turn
  * it gets.
  */
@@ -72,7 +72,7 @@ public final class BackgroundThreads implements ThreadFactory {
                 LibC.INSTANCE.setpriority(LibC.PRIO_PROCESS, LibC.CURRENT_THREAD, NICE);
             }
         } catch (LinkageError noLibrary) {
-            LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is told
+            LOG.debug("the C library cannot be called", noLibrary); // what the kernel says afterwards is reported
         }
     }
 

@@ -14,7 +14,7 @@ public interface CoreAffinity {
      */
     PinnedCore pinCurrentThread(int core);
 
-    /** A pin as it was made, for whoever watches whether it holds. */
+    /** A pin as it was made, to check later whether it holds. */
     @FunctionalInterface
     interface PinnedCore {
         /** The cores that the thread may run on now, from the kernel and not from memory; asked by any thread. */

@@ -52,7 +52,7 @@ public final class PinnedThreads implements ThreadFactory, AutoCloseable {
     /**
      * Holds that the current thread, one of these, was on its core when it was last looked up.
      *
-     * @throws PinRefused where it was not: it never was, or somebody has moved it and it was not moved back
+     * @throws PinRefused where it was not: it never was, or another program has moved it and it was not moved back
      */
     public void requirePinned() {
         String refusal = ((PinnedThread) Thread.currentThread()).refusal;

@@ -13,7 +13,7 @@ import org.restbench.workload.RequestId;
  */
 public interface Codec<I, O> {
     /**
-     * @param memory of the request, has room for the body; what decoding keeps beside it is taken from here
+     * @param memory of the request, has room for the body; what decoding keeps in addition is taken from here
      * @throws InvalidRequest with the contract's code
      */
     I decode(byte[] body, Query query, MemoryBudget.Hold memory);

@@ -39,7 +39,7 @@ final class Elements {
         return values;
     }
 
-    /** From now on elements are only counted: there is a fault, and nobody will ask for them. */
+    /** From now on elements are only counted: there is a fault, so they are not needed. */
     void keepNone() {
         keeps = false;
     }

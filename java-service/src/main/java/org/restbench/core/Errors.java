@@ -48,10 +48,10 @@ final class Errors {
     }
 
     private static Reply fault(Throwable thrown, RequestId id) {
-        boolean told = thrown instanceof StrategyFault;
-        LOG.error("request {} failed with 099", shown(id), told ? thrown : Muted.of(thrown));
+        boolean isForClients = thrown instanceof StrategyFault;
+        LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : Muted.of(thrown));
         return Reply.error(
-                ErrorCode.FAULT, told ? thrown.getMessage() : "a fault of the service; its log says more", id);
+                ErrorCode.FAULT, isForClients ? thrown.getMessage() : "a fault of the service; its log says more", id);
     }
 
     private static RequestId idUnlessOutOfMemory(Supplier<RequestId> requestId) {
@@ -62,7 +62,7 @@ final class Errors {
         }
     }
 
-    /** For one line of the log, in ASCII without control characters: nobody forges another line with an id. */
+    /** For one line of the log, in ASCII without control characters: an id cannot forge another line. */
     private static String shown(RequestId id) {
         if (id == null) {
             return "without a readable id";

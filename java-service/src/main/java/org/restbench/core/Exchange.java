@@ -140,7 +140,7 @@ public final class Exchange implements Opened {
                         thrown == null
                                 ? Reply.answer(product, job.clock().serverTiming())
                                 : Errors.reply(thrown, () -> workload.codec().identify(whole)));
-            } catch (Throwable failed) { // nobody else would answer
+            } catch (Throwable failed) { // nothing else would answer
                 return end(Errors.reply(failed, () -> null));
             }
         });

@@ -63,7 +63,7 @@ public final class Metrics implements AutoCloseable {
 
     /**
      * The JVM's threads and their states, under Micrometer's names, in the place of Micrometer's own. Those ask the JVM
-     * for all threads once for each state, and it keeps each of them from ending until it has told it. With a few
+     * for all threads once for each state, and it keeps each of them from ending until it has answered. With a few
      * thousand that come and go, as thread-pool has with 60 users, one look a second brought the service down to a
      * tenth of its throughput and less: what looks on must not be what is measured.
      */

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
 import org.restbench.workload.RequestId;
 
-/** A whole answer. Whoever is given one sends it and calls {@link #sent}, whatever becomes of the sending. */
+/** A whole answer. The framework that gets one sends it and calls {@link #sent}, whatever becomes of the sending. */
 public final class Reply implements Opened {
     static final String JSON = "application/json";
 

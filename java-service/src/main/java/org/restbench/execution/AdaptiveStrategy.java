@@ -138,7 +138,7 @@ public final class AdaptiveStrategy implements ExecutionStrategy {
         }
     }
 
-    /** Whether others would wait for what takes so long: with a core for each request nobody does. */
+    /** Whether others would wait for what takes so long: with a core for each request none does. */
     private boolean isTooLong(double nanos) {
         return nanos >= LONG * dispatchNanos && requests.recently() > cores;
     }

@@ -52,7 +52,7 @@ public interface ExecutionStrategy {
         }
     }
 
-    /** The client of a request was gone before its turn: it was not run, and nobody waits for an answer. */
+    /** The client of a request was gone before its turn: it was not run. */
     final class AbandonedException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

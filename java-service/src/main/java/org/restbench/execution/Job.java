@@ -11,7 +11,7 @@ import org.restbench.workload.Workload;
 
 /**
  * One request's work as a strategy sees it. The stages are called once each, in order, perhaps on different threads:
- * whoever hands the job on makes what it wrote visible.
+ * the thread that hands the job on makes what it wrote visible.
  *
  * @param <I> the workload's input
  * @param <O> its output
@@ -30,7 +30,7 @@ public final class Job<I, O> {
      * Starts its clock.
      *
      * @param memory the request's, has room for the body
-     * @param isWanted whether somebody still waits for the answer
+     * @param isWanted whether the client still waits for the answer
      */
     public Job(
             CodedWorkload<I, O> asked,
@@ -61,7 +61,7 @@ public final class Job<I, O> {
         return clock;
     }
 
-    /** @throws AbandonedException where nobody waits for the answer any more */
+    /** @throws AbandonedException where the client does not wait any more */
     void requireWanted() {
         if (!isWanted.getAsBoolean()) {
             throw new AbandonedException();
@@ -72,7 +72,7 @@ public final class Job<I, O> {
      * The first stage. What computing and encoding will hold is reserved in it.
      *
      * @param loops that it will compute with
-     * @throws AbandonedException where nobody waits for the answer any more
+     * @throws AbandonedException where the client does not wait any more
      * @throws org.restbench.memory.MemoryRefused 010 where there never is the memory to compute in; 008, after 011,
      *     where it is not there now
      * @throws InvalidRequest with the contract's code, at last 011

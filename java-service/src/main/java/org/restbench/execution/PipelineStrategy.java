@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 /**
  * The study's PL: decode, compute and encode each on a thread of its own, requests flowing from one to the next through
  * bounded queues. A full queue stops the stage that fills it. It cannot deadlock: each stage waits only for the one
- * behind it, and the last waits for nobody. Before the first stage as many wait as the service has admitted.
+ * behind it, and the last never waits. Before the first stage as many wait as the service has admitted.
  *
  * <p>What waits in compute, and needs no core, has many threads for it: one would let one request wait at a time.
  */

@@ -17,7 +17,8 @@ import org.restbench.execution.ExecutionStrategy.StoppingException;
 import org.restbench.workload.ParallelLoop;
 
 /**
- * A loop's work as tasks for an executor, and what every executor needs: all run, one failure told, the end awaited.
+ * A loop's work as tasks for an executor, and what every executor needs: all run, one failure reported, the end
+ * awaited.
  */
 final class Tasks {
     /**
@@ -111,7 +112,7 @@ final class Tasks {
 
     /**
      * Lets tasks finish and waits until the executor's threads are gone, up to the deadline; then interrupts those that
-     * run and cancels those that wait, so that nobody waits for them for ever.
+     * run and cancels those that wait, so that nothing waits for them for ever.
      */
     static void end(ExecutorService executor, Deadline deadline) {
         executor.shutdown();

@@ -4,8 +4,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * The threads that all requests' loops together may have at once. A loop that needs more than are left waits, first
- * come, first served: it cannot starve, as whoever has threads gives them back without waiting for more. (So no loop
- * may be started within another's body.)
+ * come, first served: it cannot starve, as a request that has threads gives them back without waiting for more. (So no
+ * loop may be started within another's body.)
  */
 final class ThreadBudget {
     private final int threads;

@@ -34,7 +34,7 @@ final class Workers {
         try {
             if (!full.isShutdown()) {
                 full.getQueue().put(step);
-                if (!full.isShutdown() || !full.remove(step)) { // closed meanwhile: nobody might take it
+                if (!full.isShutdown() || !full.remove(step)) { // closed meanwhile: no thread might take it
                     return;
                 }
             }
@@ -83,7 +83,7 @@ final class Workers {
         return closing != null && closing.remainingNanos() == 0;
     }
 
-    /** Until it is told: without memory that may take a second try. */
+    /** Until it is reported: without memory that may take a second try. */
     private void fail(CompletableFuture<byte[]> answer, Throwable thrown) {
         while (true) {
             try {

@@ -152,7 +152,7 @@ final class ServletExchange {
             out.write(body, body.length - 1, 1);
             response.flushBuffer(); // so that the answer has left when the container takes the request for done
         } catch (IOException | IllegalStateException gone) { // the latter where the container has ended the request
-            LOG.debug("the client went away before it had its answer: {}", gone.toString()); // nobody to tell
+            LOG.debug("the client went away before it had its answer: {}", gone.toString()); // no one to answer
         } finally {
             reply.sent();
         }

@@ -13,7 +13,7 @@ import org.springframework.boot.web.server.servlet.context.ServletWebServerAppli
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Tomcat as shipped, told what follows from the settings; what does not stands in application.yml. */
+/** Tomcat as shipped, configured from the settings; what they do not decide is in application.yml. */
 @Configuration(proxyBeanMethods = false)
 class TomcatServer {
     /** Threads above the limit of requests in flight: they say 008, and answer health and metrics under full load. */

@@ -3,7 +3,7 @@ package org.restbench.memory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The bytes of heap that all requests together may hold: bodies, parsed input, results, answers. Whoever is about to
+ * The bytes of heap that all requests together may hold: bodies, parsed input, results, answers. Code that is about to
  * allocate asks first, and is refused at once where it does not fit: an error for one request takes the place of an
  * {@code OutOfMemoryError} for all of them. It counts promises, it allocates nothing.
  */

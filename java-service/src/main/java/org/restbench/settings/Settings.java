@@ -27,7 +27,7 @@ import java.util.Map;
  * @param receiveSeconds that a client may leave between two of a request's bytes
  * @param keepAliveSeconds until an idle connection is closed (a user of a benchmark keeps one for a whole run, and
  *     between runs)
- * @param stopSeconds for requests in flight when the service is told to stop
+ * @param stopSeconds for requests in flight when the service is asked to stop
  * @param pinnedWorkers threads of the strategy pinned, a core each (1 as in the study)
  * @param pipelineQueue requests that may wait before each stage of the strategy pipeline (a few keep the slowest stage,
  *     which decides the throughput, from ever waiting; each one more only holds memory)
@@ -116,7 +116,7 @@ public record Settings(
                     return number;
                 }
             } catch (NumberFormatException notANumber) {
-                // told below, as is a number outside the range
+                // reported below, as is a number outside the range
             }
             throw new InvalidSetting(variable, value, "an integer from " + lowest + " to " + highest);
         }

@@ -1,8 +1,8 @@
 package org.restbench.workload;
 
 /**
- * What a workload asks of whoever runs it: a loop over independent units, as in OpenMP, and the memory that the loop's
- * tasks share. It lives beside {@link Workload}, which needs it, so that {@code execution} depends on {@code workload}
+ * What a workload asks of its strategy: a loop over independent units, as in OpenMP, and the memory that the loop's
+ * tasks share. It lives next to {@link Workload}, which needs it, so that {@code execution} depends on {@code workload}
  * and not both on each other.
  */
 public interface ParallelLoop {

@@ -40,7 +40,7 @@ public interface Workload<I, O> extends AutoCloseable {
         return List.of();
     }
 
-    /** Bytes of memory that computing and encoding hold beside the body and the input, at most. */
+    /** Bytes of memory that computing and encoding hold in addition to the body and the input, at most. */
     long workingBytes(I input);
 
     /**

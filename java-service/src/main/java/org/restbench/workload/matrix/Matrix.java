@@ -5,7 +5,7 @@ package org.restbench.workload.matrix;
  *
  * @param rows at least 1
  * @param columns at least 1
- * @param values rows × columns, row-major, from index 0; the array may be longer. Shared, not copied: nobody writes to
+ * @param values rows × columns, row-major, from index 0; the array may be longer. Shared, not copied: nothing writes to
  *     it once the matrix is handed on.
  */
 public record Matrix(int rows, int columns, long[] values) {

@@ -41,8 +41,8 @@ public final class MatrixWorkload implements Workload<MatrixRequest, MatrixProdu
     }
 
     /**
-     * The product, what its kernel has beside it, and its text with all numbers as long as they can be: in pieces, and
-     * whole.
+     * The product, what its kernel needs in addition, and its text with all numbers as long as they can be: in pieces,
+     * and whole.
      */
     @Override
     public long workingBytes(MatrixRequest request) {

@@ -5,7 +5,7 @@ import org.restbench.workload.ParallelLoop;
 /**
  * A range of units cut into blocks, each worth a task of its own. Where the cuts are follows from the work alone, not
  * from the strategy: sums are taken block by block and then in the blocks' order, so that a kernel's result is the same
- * to the last bit whoever computes it, and however many do.
+ * to the last bit on any thread and on any number of them.
  */
 public final class Blocks {
     /** Point updates, or multiplications, below which handing work to a thread costs more than the work. */

@@ -12,7 +12,7 @@ import org.restbench.workload.RequestId;
 public record NpbRequest(RequestId id, Problem<?> problem, boolean generate) {
     private static final long MEBIBYTE = 1 << 20;
 
-    /** Bytes that this request holds at once; an input that others use stands beside what a run makes for itself. */
+    /** Bytes that this request holds at once; a shared input comes in addition to what a run makes for itself. */
     long bytes() {
         return problem.workingBytes() + (generate ? 0 : problem.keptBytes());
     }

@@ -4,7 +4,7 @@ import org.restbench.workload.npb.Blocks;
 
 /**
  * A square matrix by compressed rows: row i has {@code values[rowFrom[i]]} to before {@code values[rowFrom[i + 1]]}, in
- * the columns of the same places, ascending. Nobody writes to it once it is built.
+ * the columns of the same places, ascending. Nothing writes to it once it is built.
  */
 record SparseMatrix(int[] rowFrom, int[] columns, double[] values) {
     int order() {

@@ -35,7 +35,7 @@ final class SparseVectors {
     static SparseVectors draw(int order, int nonzeros, long seed) {
         SparseVectors vectors = new SparseVectors(order, nonzeros);
         LinearCongruential random = new LinearCongruential(seed);
-        random.nextBits(); // NPB's first number is for nobody
+        random.nextBits(); // NPB does not use its first number
         for (int i = 0; i < order; i++) {
             vectors.draw(i, nonzeros, random);
             vectors.set(i, i, AT_OWN_PLACE);

@@ -57,7 +57,7 @@ final class Batch {
     }
 
     /**
-     * Reads lines that stand beside each other in the field.
+     * Reads lines that lie next to each other in the field.
      *
      * @param first offset of the first line's first point
      * @param stride from a point of a line to the next

@@ -4,7 +4,7 @@ package org.restbench.workload.npb.mg;
  * For three neighbouring lines of a plane, the sums of the lines above and below each, kept while they move through the
  * plane. With them a point's 12 edge and 8 corner neighbours cost three additions: {@code straight}, the four nearest
  * points of the lines around its own, is used at three points of the line, and so is {@code diagonal}, the four of the
- * lines diagonal to it. A point's edge neighbours are diagonal beside it and straight to its left and right; its
+ * lines diagonal to it. A point's edge neighbours are diagonal next to it and straight to its left and right; its
  * corners are diagonal to its left and right. Belongs to one task.
  */
 final class Layers {
