@@ -3,8 +3,10 @@
 from typing import Any, NamedTuple
 
 from .codec.codec import Codec
+from .codec.logs import LogsJson
 from .codec.matrix import MatrixJson
 from .codec.npb import NpbJson
+from .workloads.logs.workload import LogsWorkload
 from .workloads.matrix.workload import MatrixWorkload
 from .workloads.npb.kernels import KERNELS
 from .workloads.npb.workload import NpbWorkload
@@ -22,6 +24,7 @@ def coded_workloads(most_product_elements: int, cached_bytes: int) -> dict[str, 
     """By the workload's name. `cached_bytes` are for the inputs that each process keeps."""
     offered = [
         CodedWorkload(MatrixWorkload(), MatrixJson(most_product_elements)),
+        CodedWorkload(LogsWorkload(), LogsJson()),
         *(CodedWorkload(NpbWorkload(name, cached_bytes), NpbJson(name)) for name in KERNELS),
     ]
     return {each.workload.name: each for each in offered}

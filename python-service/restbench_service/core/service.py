@@ -96,6 +96,7 @@ class Core:
             {
                 "matrix loops": settings.max_loop_operations,
                 "matrix native": settings.max_operations,
+                "logs": settings.max_loop_operations,
             },
         )
         self.metrics = Metrics()

@@ -1,0 +1,144 @@
+"""The JSON of the workload logs: lines in, the rules that fire on them out.
+
+The usual body is read by one typed decode. Whatever that is not sure of, an unknown member or an
+escape among it, is read slowly, in the contract's order.
+"""
+
+import re
+from dataclasses import dataclass
+from threading import Lock
+
+import msgspec
+import orjson
+
+from ..workloads.logs.rules import RULE_SETS
+from ..workloads.logs.workload import LogsRequest, LogsResult
+from ..workloads.workload import InvalidRequestError
+from .request_object import (
+    INT64_MAX,
+    INT64_MIN,
+    MAX_ID_CHARACTERS,
+    MISSING,
+    read_members,
+    readable_id,
+    required_id,
+)
+from .strict_json import STRING
+
+MOST_CHARACTERS = 4096
+"""Of a line, in code points."""
+_MEMBER_STRINGS = 4
+"""The names of three members, and the rule set."""
+_NEXT_LINE = re.compile(rb"[\s,]*+(?:(%b)|[^\s\]])" % STRING)
+"""Of an array whose elements so far were strings: a string, or what begins as something else."""
+_SLOWLY = Lock()
+"""One at a time is read slowly: the interpreter lock lets no more pass, and memory is bounded."""
+
+
+class _Request(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    requestId: str | int  # noqa: N815 - the contract's spelling
+    ruleSet: str  # noqa: N815
+    lines: list[str]
+
+
+class _Members(msgspec.Struct, gc=False):
+    requestId: msgspec.Raw = MISSING  # noqa: N815
+    ruleSet: msgspec.Raw = MISSING  # noqa: N815
+    lines: msgspec.Raw = MISSING
+
+
+_REQUEST = msgspec.json.Decoder(_Request)
+_MEMBERS = msgspec.json.Decoder(_Members)
+
+
+@dataclass(frozen=True)
+class LogsJson:
+    """POST /logs/{strategy}, whatever the query."""
+
+    def decode(self, body: bytes, query: str) -> LogsRequest:  # noqa: ARG002
+        """Raises InvalidRequestError 002, 003, 005, 004: the first that applies."""
+        request = _read_usual(body)
+        if request is None:
+            with _SLOWLY:
+                request = _read_slowly(body)
+        return request
+
+    def encode(self, output: LogsResult) -> bytes:
+        """The contract's members in its order, without white space."""
+        members = {
+            "requestId": str(output.request.request_id),
+            "ruleSet": output.request.rule_set,
+            "alerts": output.alerts,
+            "counts": output.counts,
+        }
+        fired = b",".join(orjson.dumps(lines)[1:-1] for lines in output.fired_rules())
+        return b'%b,"fired":[%b]}' % (orjson.dumps(members)[:-1], fired)
+
+    def identify(self, body: bytes) -> str | int | None:
+        """See Codec."""
+        return readable_id(body)
+
+
+def _read_usual(body: bytes) -> LogsRequest | None:
+    """None where it is not beyond doubt that the body is right."""
+    if b"\\" in body:  # escapes could hide names, surrogates and line feeds
+        return None
+    try:
+        request = _REQUEST.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    request_id, lines = request.requestId, request.lines
+    strings = _MEMBER_STRINGS + isinstance(request_id, str) + len(lines)
+    if body.count(b'"') != 2 * strings:  # msgspec keeps a duplicate's last value in silence
+        return None
+    if not _is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
+        return None
+    return None if max(map(len, lines)) > MOST_CHARACTERS else _of(request_id, request.ruleSet, lines)
+
+
+def _is_right_id(request_id: str | int) -> bool:
+    if isinstance(request_id, str):
+        return 1 <= len(request_id) <= MAX_ID_CHARACTERS
+    return INT64_MIN <= request_id <= INT64_MAX
+
+
+def _read_slowly(body: bytes) -> LogsRequest:
+    members = read_members(body, _MEMBERS)
+    request_id = required_id(members.requestId)
+    try:
+        rule_set = _rule_set(bytes(members.ruleSet))
+        return _of(request_id, rule_set, _lines(bytes(members.lines)))
+    except InvalidRequestError as error:
+        raise InvalidRequestError(error.code, error.message, request_id) from None
+
+
+def _rule_set(member: bytes) -> str:
+    name = str(msgspec.json.decode(member)) if member.startswith(b'"') else ""
+    if name not in RULE_SETS:
+        raise InvalidRequestError("003", f"ruleSet: must be one of {', '.join(RULE_SETS)}")
+    return name
+
+
+def _lines(member: bytes) -> list[str]:
+    lines = list[str]()
+    position = 1
+    if member.startswith(b"["):
+        while element := _NEXT_LINE.match(member, position):
+            position = element.end()
+            line = str(msgspec.json.decode(element[1])) if element[1] else "\n"
+            if "\n" in line:
+                place = f"lines[{len(lines)}]"
+                raise InvalidRequestError("005", f"{place}: must be a string without a line feed")
+            lines.append(line)
+    if not lines:
+        raise InvalidRequestError("003", "lines: must be an array of at least one line")
+    for index, line in enumerate(lines):
+        if len(line) > MOST_CHARACTERS:
+            limit = f"the number of characters is {len(line)}, the limit is {MOST_CHARACTERS}"
+            raise InvalidRequestError("004", f"lines[{index}]: {limit}")
+    return lines
+
+
+def _of(request_id: str | int, rule_set: str, lines: list[str]) -> LogsRequest:
+    text = "\n".join(lines)
+    return LogsRequest(request_id, rule_set, text.encode(), len(lines), len(text) + 1)

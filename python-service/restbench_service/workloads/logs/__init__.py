@@ -1,0 +1,1 @@
+"""Rules that say what each line of a log means."""

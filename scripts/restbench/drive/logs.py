@@ -1,0 +1,222 @@
+"""Lines of a log and the rules that fire on them: a program of its own, with another engine (RE2)
+than the services have, for what their answers are held against.
+
+Lines and rules are drawn as the contract's README describes ("The workload logs").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import re2
+
+RULES_SEED = 2022
+MODULUS = 2**46
+MULTIPLIER = 5**13
+LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+#: A line's level by what is drawn of a hundred: below the bound.
+LEVEL_BOUNDS = (30, 75, 90, 98, 100)
+ROLES = "web api db cache queue auth mail batch".split()
+SERVICES = (
+    "nginx sshd kernel postgres redis payment session search "
+    "cart billing report gateway worker cron vault proxy"
+).split()
+CODES = "200 201 301 400 401 403 404 409 500 502 503 504".split()
+PATHS = (
+    "/cart /cart/items /orders /orders/search /login /users/profile /reports/daily /search"
+).split()
+#: Of a message; what stands in braces is drawn, from left to right.
+TEMPLATES = (
+    "GET {path}?id={hex} {code} took {ms} ms from {ip}",
+    "POST {path} {code} took {ms} ms from {ip} user={user}",
+    "Failed password for {user} from {ip} port {port} ssh2",
+    "Accepted publickey for {user} from {ip} port {port} ssh2",
+    "connection to {host}:{port} refused after {ms} ms",
+    "Out of memory: killed process {port} ({service}) using {kb} kB",
+    "{dev}: I/O error, sector {kb}, retry {digit}",
+    "slow query ({ms} ms): SELECT id, total FROM orders WHERE user='{user}' AND state={digit}",
+    "certificate of {host}.example.org expires in {two} days",
+    "cache miss ratio 0.{two}, {kb} keys, {ms} evictions",
+    "transaction {hex}-{hex} rolled back: deadlock with {hex}-{hex}",
+    "payload of {kb} bytes: {hex} {hex} {hex} {hex} {hex} {hex} {hex} {hex}",
+)
+HEAD = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z [a-z]+-[0-9]{2} "
+    rf"({'|'.join(LEVELS)}) ([a-z]+)\[[0-9]{{1,5}}\]: "
+)
+
+
+class Stream:
+    """Random numbers, the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        """Nothing is drawn yet."""
+        self._x = (2 * seed + 1) % MODULUS
+
+    def pick(self, n: int) -> int:
+        """One of 0 to n - 1."""
+        self._x = MULTIPLIER * self._x % MODULUS
+        return self._x * n // MODULUS
+
+    def of(self, words: Sequence[str]) -> str:
+        """One of some words."""
+        return words[self.pick(len(words))]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Fires where a line's level is `min_level` or more and its part has the pattern, whose number,
+    if there is a limit, is larger."""
+
+    pattern: str
+    part: str
+    min_level: int
+    over: int | None
+    weight: int
+
+
+@lru_cache(maxsize=8)
+def lines(seed: int, count: int) -> tuple[str, ...]:
+    """So many lines; the first ones are the same whatever the count is."""
+    draw, millis, made = Stream(seed), 0, []
+    for _ in range(count):
+        millis += draw.pick(2000)
+        made.append(_line(draw, millis))
+    return tuple(made)
+
+
+def _line(draw: Stream, millis: int) -> str:
+    host = _placeholder(draw, "host")
+    drawn = draw.pick(LEVEL_BOUNDS[-1])
+    level = next(name for name, bound in zip(LEVELS, LEVEL_BOUNDS, strict=True) if drawn < bound)
+    origin = f"{draw.of(SERVICES)}[{100 + draw.pick(32000)}]"
+    seconds, rest = divmod(millis, 1000)
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{rest:03}"
+    return f"2026-03-01T{clock}Z {host} {level} {origin}: {_message(draw)}"
+
+
+def _message(draw: Stream) -> str:
+    literal, *pieces = draw.of(TEMPLATES).split("{")
+    for piece in pieces:
+        name, _, after = piece.partition("}")
+        literal += _placeholder(draw, name) + after
+    return literal
+
+
+def _placeholder(draw: Stream, name: str) -> str:  # noqa: PLR0911, C901 - a table of formats
+    pick = draw.pick
+    match name:
+        case "path":
+            return draw.of(PATHS)
+        case "hex":
+            return f"{pick(65536):04x}{pick(65536):04x}"
+        case "code":
+            return draw.of(CODES)
+        case "ms":
+            return str(pick(5000))
+        case "ip":
+            return f"10.{pick(256)}.{pick(256)}.{pick(256)}"
+        case "user":
+            return f"user{pick(500):03}"
+        case "port":
+            return str(1024 + pick(60000))
+        case "host":
+            return f"{draw.of(ROLES)}-{pick(32):02}"
+        case "service":
+            return draw.of(SERVICES)
+        case "kb":
+            return str(1000 * pick(1000) + pick(1000))
+        case "dev":
+            return f"sd{'abcdefgh'[pick(8)]}"
+        case "digit":
+            return str(pick(10))
+        case "two":
+            return f"{pick(100):02}"
+    raise ValueError(f"no placeholder is called {name}")
+
+
+@lru_cache(maxsize=8)
+def rules(count: int) -> tuple[Rule, ...]:
+    """The first of all rules."""
+    draw = Stream(RULES_SEED)
+    return tuple(_rule(draw, number % 8) for number in range(count))
+
+
+def _rule(draw: Stream, kind: int) -> Rule:
+    part, min_level, over = "message", 0, None
+    match kind:
+        case 0:
+            part, pattern = "service", f"^(?:{draw.of(SERVICES)}|{draw.of(SERVICES)})$"
+            min_level = 2 + draw.pick(3)
+        case 1:
+            pattern, over = "(?:took|after) ([0-9]{1,6}) ms", 500 * draw.pick(10)
+        case 2:
+            user, net = draw.pick(5), 1 + draw.pick(9)
+            pattern = rf"(?:Failed|Accepted) [a-z]+ for user{user}[0-9]{{2}} from 10\.{net}"
+            pattern += r"[0-9]{0,2}\."
+        case 3:
+            path, code = draw.of(PATHS), 2 + draw.pick(4)
+            pattern = rf"(?:GET|POST) {path}[/a-z]*(?:\?id=[0-9a-f]{{8}})? {code}[0-9]{{2}} "
+        case 4:
+            role, digit = draw.of(ROLES), 1 + draw.pick(9)
+            part, pattern = "line", rf" {role}-[0-9]{{2}} (?:WARN|ERROR|FATAL) [a-z]+"
+            pattern += rf"\[{digit}[0-9]{{1,4}}\]: "
+        case 5:
+            pattern = f"[0-9a-f]{{5}}{draw.pick(16):x}{draw.pick(16):x}[0-9a-f](?:-[0-9a-f]{{8}})?"
+        case 6:
+            pattern, over = "([0-9]{1,7}) (?:kB|bytes|keys)", 10000 * draw.pick(100)
+        case _:
+            words = 5 + draw.pick(8)
+            pattern = rf"^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){{{words}}}[^A-Za-z0-9]*$"
+    return Rule(pattern, part, min_level, over, weight=1 + draw.pick(5))
+
+
+def fired(count: int, text: Sequence[str]) -> list[list[int]]:
+    """Of each line the numbers of the rules that fire, of so many rules."""
+    patterns = {rule.pattern: re2.compile(rule.pattern) for rule in rules(count)}
+    head = re2.compile(HEAD)
+    found = []
+    for line in text:
+        start = head.search(line)
+        parts = {"line": line, "service": "", "message": line}
+        level = 0
+        if start:
+            level = LEVELS.index(start.group(1))
+            parts |= {"service": start.group(2), "message": line[start.end() :]}
+        found.append(
+            [
+                number
+                for number, rule in enumerate(rules(count))
+                if level >= rule.min_level
+                and (match := patterns[rule.pattern].search(parts[rule.part]))
+                and (rule.over is None or int(match.group(1)) > rule.over)
+            ]
+        )
+    return found
+
+
+def body_rest(rule_set: str, text: Sequence[str]) -> str:
+    """A request after its id."""
+    quoted = json.dumps(list(text), ensure_ascii=False, separators=(",", ":"))
+    return f'"ruleSet":"{rule_set}","lines":{quoted}}}'
+
+
+def answer_rest(rule_set: str, text: Sequence[str]) -> str:
+    """The only right answer to it, after the id."""
+    count = int(rule_set.removeprefix("R"))
+    numbers = fired(count, text)
+    weights = [rule.weight for rule in rules(count)]
+    alerts = [
+        index
+        for index, each in enumerate(numbers)
+        if 16 * sum(weights[number] for number in each) >= 3 * count
+    ]
+    counts = [0] * count
+    for each in numbers:
+        for number in each:
+            counts[number] += 1
+    members = {"ruleSet": rule_set, "alerts": alerts, "counts": counts, "fired": numbers}
+    return json.dumps(members, separators=(",", ":"))[1:]
