@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.LogsJson;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Workloads;
@@ -23,6 +24,7 @@ import org.restbench.framework.Framework;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
+import org.restbench.workload.logs.LogsWorkload;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.restbench.workload.npb.InputCache;
 import org.restbench.workload.npb.Kernel;
@@ -52,6 +54,7 @@ public class Wiring {
         InputCache inputs = new InputCache(memory);
         return Workloads.of(List.of(
                 new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())),
+                new CodedWorkload<>(new LogsWorkload(), new LogsJson()),
                 npb(IntegerSort.kernel(), inputs, memory),
                 npb(ConjugateGradient.kernel(), inputs, memory),
                 npb(Multigrid.kernel(), inputs, memory),

@@ -1,0 +1,133 @@
+package org.restbench.codec;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.restbench.memory.MemoryBudget;
+import tools.jackson.core.JsonToken;
+
+/**
+ * Reads the lines of a log, in one pass and whatever comes. Of what is wrong with them, it keeps the message that comes
+ * first in the contract's order, for each code.
+ */
+final class LinesReader {
+    /** Of a line, in code points. */
+    private static final int MOST_CHARACTERS = 4096;
+
+    /** Two escapes of six bytes for each code point, and the quotes: whatever takes more need not be unescaped. */
+    private static final int MOST_BYTES = 12 * MOST_CHARACTERS + 2;
+
+    /** Of a line beside its characters: the string, its array, and its place in the list. */
+    private static final int BYTES_OF_A_LINE = 64;
+
+    /** Memory is asked for in pieces: each question costs as much as a short line. */
+    private static final long PIECE_BYTES = 1 << 16;
+
+    private final JsonReader json;
+    private final MemoryBudget.Hold memory;
+    private final List<String> lines = new ArrayList<>();
+
+    private String lineFault;
+    private String lengthFault;
+    private int read;
+    private long reservedBytes;
+
+    LinesReader(JsonReader json, MemoryBudget.Hold memory) {
+        this.json = json;
+        this.memory = memory;
+    }
+
+    /** Reads the value of the member it is at. */
+    void read() {
+        if (json.next() != JsonToken.START_ARRAY) {
+            json.skip();
+            return;
+        }
+        while (json.next() != JsonToken.END_ARRAY) {
+            readLine();
+            read++;
+        }
+    }
+
+    private void readLine() {
+        if (json.isNotAt(JsonToken.VALUE_STRING)) {
+            noteLine();
+            json.skip();
+            return;
+        }
+        int offset = json.offset();
+        int end = json.endOfString(offset, Integer.MAX_VALUE);
+        if (end - offset > MOST_BYTES) {
+            noteLength(characters(offset, end));
+            return;
+        }
+        String line = json.text();
+        int length = line.codePointCount(0, line.length());
+        if (line.indexOf('\n') >= 0) {
+            noteLine();
+        } else if (length > MOST_CHARACTERS) {
+            noteLength(length);
+        } else if (lineFault == null && lengthFault == null) {
+            keep(line);
+        }
+    }
+
+    private void keep(String line) {
+        reservedBytes -= BYTES_OF_A_LINE + (long) Character.BYTES * line.length();
+        if (reservedBytes < 0) {
+            memory.grow(PIECE_BYTES - reservedBytes);
+            reservedBytes = PIECE_BYTES;
+        }
+        lines.add(line);
+    }
+
+    /** Of a string that is too long to be unescaped; a line feed in it is noted. */
+    private int characters(int offset, int end) {
+        byte[] body = json.body();
+        int count = 0;
+        for (int at = offset + 1; at < end - 1; at++) {
+            int unit = BodyText.unit(body, at);
+            if (unit == '\n' || body[at] == '\\' && body[at + 1] == 'n') {
+                noteLine();
+            }
+            boolean continues = (body[at] & 0xc0) == 0x80 || unit >= 0 && Character.isLowSurrogate((char) unit);
+            count += continues ? 0 : 1;
+            at += unit >= 0 ? 5 : body[at] == '\\' ? 1 : 0;
+        }
+        return count;
+    }
+
+    private void noteLine() {
+        if (lineFault == null) {
+            lineFault = "lines[" + read + "]: must be a string without a line feed";
+        }
+        lines.clear();
+    }
+
+    private void noteLength(int characters) {
+        if (lengthFault == null) {
+            lengthFault = "lines[" + read + "]: the number of characters is " + characters + ", the limit is "
+                    + MOST_CHARACTERS;
+        }
+        lines.clear();
+    }
+
+    /** 003; null where it is an array and not empty. */
+    String shapeFault() {
+        return read == 0 ? "lines: must be an array of at least one line" : null;
+    }
+
+    /** 005; null where every line is a string without a line feed. */
+    String lineFault() {
+        return lineFault;
+    }
+
+    /** 004; null where no line is too long. */
+    String lengthFault() {
+        return lengthFault;
+    }
+
+    /** The lines in which nothing is wrong. */
+    List<String> lines() {
+        return lines;
+    }
+}

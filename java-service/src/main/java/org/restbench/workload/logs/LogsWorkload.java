@@ -1,0 +1,109 @@
+package org.restbench.workload.logs;
+
+import java.util.Arrays;
+import java.util.List;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.Workload;
+
+/**
+ * Says which rules fire on each line of a log, and which lines are alerts. A unit of the loop is a line, whose task
+ * writes the line's bit set; counts and alerts follow in order.
+ */
+public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
+    @Override
+    public String name() {
+        return "logs";
+    }
+
+    /** A character costs each rule alike. */
+    @Override
+    public String kind(LogsRequest request) {
+        return "logs";
+    }
+
+    /** Characters that rules look at, each for itself. */
+    @Override
+    public long operations(LogsRequest request) {
+        return request.characters() * request.ruleSet().size();
+    }
+
+    @Override
+    public Bound bound(LogsRequest request) {
+        return Bound.LOOP_OPERATIONS;
+    }
+
+    @Override
+    public List<ParallelLoop.Size> loops(LogsRequest request) {
+        return List.of(new ParallelLoop.Size(request.lines().size(), 1));
+    }
+
+    /** The bit sets, the alerts, and the answer's text were every rule to fire on every line: in pieces, and whole. */
+    @Override
+    public long workingBytes(LogsRequest request) {
+        long lines = request.lines().size();
+        int rules = request.ruleSet().size();
+        long perLine = (long) rules * digits(rules) + digits(lines) + "[],".length();
+        long text = lines * perLine + (long) rules * digits(lines);
+        return lines * (words(request.ruleSet()) * Long.BYTES + Integer.BYTES) + 2 * text;
+    }
+
+    /** Of a number up to this one, with a comma. */
+    private static int digits(long most) {
+        return Long.toString(most).length() + 1;
+    }
+
+    @Override
+    public void open() {
+        RuleSet.prepare();
+    }
+
+    @Override
+    public LogsResult compute(LogsRequest request, ParallelLoop loop) {
+        List<Rule> rules = request.ruleSet().rules();
+        List<String> lines = request.lines();
+        int words = words(request.ruleSet());
+        long[] fired = loop.array(lines.size(), words);
+        loop.forEach(lines.size(), 1, (from, to) -> {
+            for (int line = from; line < to; line++) {
+                write(Line.of(lines.get(line)), rules, fired, line * words);
+            }
+        });
+        return totals(request, fired);
+    }
+
+    private static void write(Line line, List<Rule> rules, long[] fired, int at) {
+        for (int rule = 0; rule < rules.size(); rule++) {
+            if (rules.get(rule).firesOn(line)) {
+                fired[at + rule / Long.SIZE] |= 1L << rule;
+            }
+        }
+    }
+
+    private static LogsResult totals(LogsRequest request, long[] fired) {
+        List<Rule> rules = request.ruleSet().rules();
+        int words = words(request.ruleSet());
+        int lines = request.lines().size();
+        int[] counts = new int[rules.size()];
+        int[] alerts = new int[lines];
+        int found = 0;
+        for (int line = 0; line < lines; line++) {
+            int weight = 0;
+            for (int word = 0; word < words; word++) {
+                for (long left = fired[line * words + word]; left != 0; left &= left - 1) {
+                    int rule = word * Long.SIZE + Long.numberOfTrailingZeros(left);
+                    counts[rule]++;
+                    weight += rules.get(rule).weight();
+                }
+            }
+            if (weight >= request.ruleSet().threshold()) {
+                alerts[found++] = line;
+            }
+        }
+        return new LogsResult(request.id(), request.ruleSet(), lines, fired, counts, Arrays.copyOf(alerts, found));
+    }
+
+    /** Of a line's bit set. */
+    static int words(RuleSet rules) {
+        return (rules.size() + Long.SIZE - 1) / Long.SIZE;
+    }
+}

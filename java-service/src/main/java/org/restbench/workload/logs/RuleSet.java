@@ -1,0 +1,141 @@
+package org.restbench.workload.logs;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.restbench.workload.logs.Rule.Field;
+
+/**
+ * A number of rules: the first of one list, which is drawn once a process. Rule k is of kind k mod 8; what a kind leaves
+ * open is drawn from one stream. The patterns keep to what every engine reads alike (ASCII literals and classes, greedy
+ * counts, one group, {@code ^} and {@code $}), and each takes time in proportion to a line's length, whatever is in the
+ * line.
+ */
+public enum RuleSet {
+    R16(16),
+    R64(64),
+    R256(256),
+    R1024(1024);
+
+    private static final int SEED = 2022;
+    private static final int KINDS = 8;
+
+    /** A line is an alert where its rules weigh so much for each 16 that there are. */
+    private static final int ALERT_PER_16_RULES = 3;
+
+    private final int size;
+
+    RuleSet(int size) {
+        this.size = size;
+    }
+
+    public int size() {
+        return size;
+    }
+
+    /** The weight from which on a line is an alert. */
+    int threshold() {
+        return ALERT_PER_16_RULES * size / 16;
+    }
+
+    /** In order. */
+    List<Rule> rules() {
+        return Drawn.RULES.subList(0, size);
+    }
+
+    /** Compiles the rules, which takes as long as many requests. */
+    static void prepare() {
+        R1024.rules();
+    }
+
+    /** Made when it is first asked for. */
+    private static final class Drawn {
+        private static final String[] SERVICES = ("nginx sshd kernel postgres redis payment session search "
+                        + "cart billing report gateway worker cron vault proxy")
+                .split(" ");
+        private static final String[] ROLES = "web api db cache queue auth mail batch".split(" ");
+        private static final String[] PATHS =
+                "/cart /cart/items /orders /orders/search /login /users/profile /reports/daily /search".split(" ");
+
+        private static final List<Rule> RULES = new Drawn().draw();
+
+        private final Draws draws = new Draws(SEED);
+
+        /** Many rules have the same pattern; each searches for itself. */
+        private final Map<String, Pattern> compiled = new HashMap<>();
+
+        private List<Rule> draw() {
+            int most = Arrays.stream(values()).mapToInt(RuleSet::size).max().orElseThrow();
+            List<Rule> rules = new ArrayList<>(most);
+            while (rules.size() < most) {
+                rules.add(ofKind(rules.size() % KINDS));
+            }
+            return List.copyOf(rules);
+        }
+
+        private Rule ofKind(int kind) {
+            return switch (kind) {
+                case 0 -> service();
+                case 1 -> number("(?:took|after) ([0-9]{1,6}) ms", 500 * draws.pick(10));
+                case 2 -> login();
+                case 3 -> request();
+                case 4 -> host();
+                case 5 -> message("[0-9a-f]{5}" + hexDigit() + hexDigit() + "[0-9a-f](?:-[0-9a-f]{8})?");
+                case 6 -> number("([0-9]{1,7}) (?:kB|bytes|keys)", 10_000 * draws.pick(100));
+                default -> message(
+                        "^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){" + (5 + draws.pick(8)) + "}[^A-Za-z0-9]*$");
+            };
+        }
+
+        private Rule service() {
+            String pattern = "^(?:" + word(SERVICES) + "|" + word(SERVICES) + ")$";
+            return rule(pattern, Field.SERVICE, 2 + draws.pick(3), Rule.ANY);
+        }
+
+        private Rule login() {
+            int user = draws.pick(5);
+            int network = 1 + draws.pick(9);
+            return message("(?:Failed|Accepted) [a-z]+ for user" + user + "[0-9]{2} from 10\\." + network
+                    + "[0-9]{0,2}\\.");
+        }
+
+        private Rule request() {
+            String path = word(PATHS);
+            int status = 2 + draws.pick(4);
+            return message("(?:GET|POST) " + path + "[/a-z]*(?:\\?id=[0-9a-f]{8})? " + status + "[0-9]{2} ");
+        }
+
+        private Rule host() {
+            String role = word(ROLES);
+            int digit = 1 + draws.pick(9);
+            String pattern =
+                    " " + role + "-[0-9]{2} (?:WARN|ERROR|FATAL) [a-z]+\\[" + digit + "[0-9]{1,4}\\]: ";
+            return rule(pattern, Field.LINE, 0, Rule.ANY);
+        }
+
+        private Rule message(String pattern) {
+            return rule(pattern, Field.MESSAGE, 0, Rule.ANY);
+        }
+
+        private Rule number(String pattern, int over) {
+            return rule(pattern, Field.MESSAGE, 0, over);
+        }
+
+        /** The weight is drawn after all that the kind draws. */
+        private Rule rule(String pattern, Field field, int minLevel, int over) {
+            Pattern of = compiled.computeIfAbsent(pattern, text -> Pattern.compile(text, Pattern.UNIX_LINES));
+            return new Rule(of, field, minLevel, over, 1 + draws.pick(5));
+        }
+
+        private String word(String[] words) {
+            return words[draws.pick(words.length)];
+        }
+
+        private String hexDigit() {
+            return Integer.toHexString(draws.pick(16));
+        }
+    }
+}
