@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import sys
+import zlib
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,8 @@ from jsonschema import Draft202012Validator
 sys.set_int_max_str_digits(0)  # some examples have numbers of 5000 digits
 CONTRACT = Path(__file__).parents[1]
 SCHEMAS: list[dict[str, Any]] = [
-    json.loads((CONTRACT / name).read_text()) for name in ("matrix.schema.json", "npb.schema.json")
+    json.loads((CONTRACT / name).read_text())
+    for name in ("matrix.schema.json", "npb.schema.json", "logs.schema.json")
 ]
 DEFINITIONS: dict[str, Any] = {name: d for s in SCHEMAS for name, d in s["$defs"].items()}
 OPENAPI: dict[str, Any] = yaml.safe_load((CONTRACT / "openapi.yaml").read_text())
@@ -66,8 +68,9 @@ def validator(definition: str) -> Draft202012Validator:
 
 
 def workload(name: str) -> str:
-    """matrix or npb."""
-    return "npb" if EXAMPLES[name]["request"]["path"].startswith("/npb-") else "matrix"
+    """matrix, npb or logs."""
+    first = EXAMPLES[name]["request"]["path"].split("/")[1].split("-")[0]
+    return first if first in {"npb", "logs"} else "matrix"
 
 
 def successes(of: str) -> list[str]:
@@ -152,7 +155,8 @@ def test_the_example_answers_what_its_name_and_the_schema_say(name: str) -> None
             validator("NpbResult").validate(example["response"])
             assert list(example["response"]) == DEFINITIONS["NpbResult"]["required"]
         else:
-            validator("MatrixProduct").validate(json.loads(example["responseText"]))
+            answer = {"logs": "LogsResult", "matrix": "MatrixProduct"}[workload(name)]
+            validator(answer).validate(json.loads(example["responseText"]))
     else:
         assert example["response"]["errorCode"] == name[:3]
         assert example["status"] in STATUSES[name[:3]]
@@ -197,10 +201,13 @@ def test_a_request_with_a_wrong_member_or_value_is_invalid_by_the_schema(name: s
     assert not request_of(name).is_valid(parsed(body_bytes(EXAMPLES[name]["request"])))
 
 
+REQUESTS = {"matrix": "MatrixRequest", "npb": "NpbRequest", "logs": "LogsRequest"}
+
+
 def request_of(name: str) -> Draft202012Validator:
     if EXAMPLES[name]["request"]["path"].startswith("/npb-mg/"):
         return validator("MgRequest")
-    return validator({"matrix": "MatrixRequest", "npb": "NpbRequest"}[workload(name)])
+    return validator(REQUESTS[workload(name)])
 
 
 @pytest.mark.parametrize("name", successes("npb"))
@@ -223,6 +230,33 @@ def test_the_product_is_the_product_of_the_matrices(name: str) -> None:
     product = [[sum(x * y for x, y in zip(row, c, strict=True)) for c in columns] for row in one]
     answer = json.loads(example["responseText"])
     assert answer == {"requestId": str(request["requestId"]), "rows": product}
+
+
+@pytest.mark.parametrize("name", successes("logs"))
+def test_counts_are_those_of_the_rules_that_fired(name: str) -> None:
+    request = parsed(body_bytes(EXAMPLES[name]["request"]))
+    text = EXAMPLES[name]["responseText"]
+    answer = json.loads(text)
+    rules = int(request["ruleSet"].removeprefix("R"))
+    count = Counter(rule for line in answer["fired"] for rule in line)
+    assert list(answer) == DEFINITIONS["LogsResult"]["required"]
+    assert (answer["requestId"], answer["ruleSet"]) == (str(request["requestId"]), f"R{rules}")
+    assert answer["counts"] == [count[rule] for rule in range(rules)]
+    assert len(answer["fired"]) == len(request["lines"])
+    assert all(line == sorted(set(line)) for line in answer["fired"])
+    assert answer["alerts"] == sorted(set(answer["alerts"]) & set(range(len(request["lines"]))))
+    assert text == json.dumps(answer, separators=(",", ":"))
+
+
+TEN_LINES = {"r16": 2596257181, "r64": 3986211368, "r256": 2063606384, "r1024": 1848691888}
+
+
+@pytest.mark.parametrize("rules", TEN_LINES)
+def test_the_answer_to_ten_drawn_lines_is_the_one_that_four_engines_agree_on(rules: str) -> None:
+    example = EXAMPLES[f"ok-logs-{rules}"]
+    lines = "\n".join(parsed(body_bytes(example["request"]))["lines"])
+    assert zlib.crc32(lines.encode()) == 3850165942
+    assert zlib.crc32(example["responseText"].encode()) == TEN_LINES[rules]
 
 
 def elements(matrix: dict[str, Any]) -> list[list[int]]:
