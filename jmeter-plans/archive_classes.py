@@ -19,7 +19,7 @@ from pathlib import Path
 
 PLANS = Path(__file__).resolve().parent
 ARCHIVE = PLANS / "target" / "classes.jsa"
-ROWS = "[[6]]"
+ANSWER_REST = '"rows":[[6]]}'
 REQUEST_REST = (
     '"matrixOne":{"columnCount":1,"rows":[{"value":"2"}]},'
     '"matrixTwo":{"columnCount":1,"rows":[{"value":"3"}]}}'
@@ -34,7 +34,7 @@ class _Service(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        body = f'{{"requestId":"{request["requestId"]}","rows":{ROWS}}}'.encode("ascii")
+        body = f'{{"requestId":"{request["requestId"]}",{ANSWER_REST}'.encode("ascii")
         self.send_response(200)
         self.send_header("Server-Timing", "queue;dur=0.001")
         self.send_header("Content-Type", "application/json")
@@ -66,7 +66,7 @@ def main() -> int:
 def _list_classes(folder: Path) -> "subprocess.CompletedProcess[str]":
     """Runs the plan, with a dashboard, against the server below; the list is classes.txt."""
     (folder / "body-rest.json").write_text(REQUEST_REST, encoding="ascii")
-    (folder / "rows.json").write_text(ROWS, encoding="ascii")
+    (folder / "answer-rest.json").write_text(ANSWER_REST, encoding="ascii")
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Service)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     plan = ["-t", str(PLANS / "closed-load.jmx"), "-Jusers=2", "-Jloops=50"]

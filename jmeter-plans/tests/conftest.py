@@ -12,7 +12,8 @@ import pytest
 PLANS = Path(__file__).resolve().parent.parent
 EXAMPLE = PLANS / "example"
 REQUEST_REST = (EXAMPLE / "body-rest.json").read_text(encoding="ascii")
-ROWS = (EXAMPLE / "rows.json").read_text(encoding="ascii")
+ANSWER_REST = (EXAMPLE / "answer-rest.json").read_text(encoding="ascii")
+ROWS = ANSWER_REST.removeprefix('"rows":').removesuffix("}")
 
 
 @dataclass(frozen=True)

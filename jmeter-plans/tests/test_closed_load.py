@@ -13,7 +13,7 @@ DASHBOARD_COLUMNS = [
     "success", "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL", "Latency",
     "IdleTime", "Connect",
 ]  # fmt: skip
-WRONG_BODY = "The body is not this request's id with the exact product"
+WRONG_BODY = "The body is not this request's id with the exact answer"
 
 
 def right(request_id: str) -> Answer:
@@ -48,7 +48,7 @@ def test_sends_each_request_with_its_own_id_and_the_whole_payload(jmeter: JMeter
 
 def test_sends_and_compares_bytes_of_any_encoding(jmeter: JMeter) -> None:
     (jmeter.folder / "payload" / "body-rest.json").write_bytes('"note":"Größe ≤ 3"}'.encode())
-    (jmeter.folder / "payload" / "rows.json").write_bytes('"Größe"'.encode())
+    (jmeter.folder / "payload" / "answer-rest.json").write_bytes('"rows":"Größe"}'.encode())
     with StubService(
         lambda request_id: Answer(200, f'{{"requestId":"{request_id}","rows":"Größe"}}'.encode())
     ) as service:
@@ -130,7 +130,7 @@ def test_a_service_that_is_down_is_tried_once_a_request(jmeter: JMeter) -> None:
     assert {s["responseCode"].rpartition(".")[2] for s in samples} == {"HttpHostConnectException"}
 
 
-@pytest.mark.parametrize("missing", ["body-rest.json", "rows.json"])
+@pytest.mark.parametrize("missing", ["body-rest.json", "answer-rest.json"])
 def test_sends_nothing_when_a_file_of_the_payload_is_missing(jmeter: JMeter, missing: str) -> None:
     (jmeter.folder / "payload" / missing).unlink()
     with StubService(right) as service:

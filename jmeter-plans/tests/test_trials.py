@@ -101,7 +101,7 @@ def loading(folder: Path, users: int) -> Iterator[Load]:
     for name, rest, rows in (("low", REQUEST_REST, ROWS), ("huge", HUGE_REST, HUGE_ROWS)):
         (folder / name).mkdir()
         (folder / name / "body-rest.json").write_text(rest)
-        (folder / name / "rows.json").write_text(rows)
+        (folder / name / "answer-rest.json").write_text(f'"rows":{rows}}}')
     (folder / "mix").mkdir()
     (folder / "mix" / "order.txt").write_text("\n".join(ORDER) + "\n")
     with closing(socket.socket(socket.AF_UNIX)) as listener:
@@ -203,7 +203,7 @@ def test_a_body_that_differs_anywhere_is_a_wrong_answer_and_the_next_is_right(
     assert done.outcomes == [WRONG] * 6 + [CORRECT] * (len(done.records) - 6)
     assert done.outcomes[-1] == CORRECT
     assert {each.status for each in done.records} == {200}
-    assert done.first_error == "the body is not this request's id with the exact product"
+    assert done.first_error == "the body is not this request's id with the exact answer"
 
 
 def test_a_refusal_is_an_error_and_has_no_stages_of_an_answer_before(shared: Load) -> None:
@@ -222,12 +222,35 @@ def test_a_refusal_is_an_error_and_has_no_stages_of_an_answer_before(shared: Loa
 def test_bytes_of_any_encoding_are_sent_and_compared(shared: Load) -> None:
     (shared.folder / "umlauts").mkdir()
     (shared.folder / "umlauts" / "body-rest.json").write_bytes('"note":"Größe ≤ 3"}'.encode())
-    (shared.folder / "umlauts" / "rows.json").write_bytes('"Größe"'.encode())
+    (shared.folder / "umlauts" / "answer-rest.json").write_bytes('"rows":"Größe"}'.encode())
     with StubService(lambda each: right(each, '"Größe"')) as service:
         shared.cell(service, "umlauts")
         done = shared.trial()
     assert set(done.outcomes) == {CORRECT}
     assert {body.partition(b",")[2] for body in service.bodies} == {'"note":"Größe ≤ 3"}'.encode()}
+
+
+#: The answer of another workload, which has no parameter in its address.
+LOGS_REST = '"ruleSet":"R16","lines":[""]}'
+LOGS_ANSWER = '"ruleSet":"R16","alerts":[],"counts":[0,0],"fired":[[]]}'
+
+
+def test_any_workload_s_answer_is_compared_whole(shared: Load) -> None:
+    (shared.folder / "logs").mkdir()
+    (shared.folder / "logs" / "body-rest.json").write_text(LOGS_REST)
+    (shared.folder / "logs" / "answer-rest.json").write_text(LOGS_ANSWER)
+
+    def answer(request_id: str) -> Answer:
+        fired = LOGS_ANSWER if len(service.bodies) != 2 else LOGS_ANSWER.replace("[[]]", "[[0]]")
+        return Answer(200, f'{{"requestId":"{request_id}",{fired}'.encode())
+
+    with StubService(answer) as service:
+        url = f"http://127.0.0.1:{service.port}/logs/serial"
+        shared.order("cell", "logs", url, shared.folder / "logs")
+        done = shared.trial(strategy="logs")
+    assert done.outcomes[:3] == [CORRECT, WRONG, CORRECT]
+    assert set(service.paths) == {"/logs/serial"}
+    assert {body.partition(b",")[2].decode() for body in service.bodies} == {LOGS_REST}
 
 
 def test_a_service_that_is_down_is_an_error_a_request_and_the_next_trial_is_sent(
@@ -334,13 +357,13 @@ def test_a_trial_of_no_cell_fails_and_says_so(shared: Load) -> None:
 
 def test_a_payload_that_cannot_be_read_ends_the_load_and_the_log_names_it(tmp_path: Path) -> None:
     with loading(tmp_path, users=1) as load, StubService(right) as service:
-        (tmp_path / "low" / "rows.json").unlink()
+        (tmp_path / "low" / "answer-rest.json").unlink()
         load.cell(service)
         load.order("trial", "serial", 1, 0, 100, tmp_path / "records.bin", "")
         assert load.ends()
         assert service.bodies == []
         deadline = time.monotonic() + PATIENCE_S
-        while "low/rows.json" not in (tmp_path / "jmeter.log").read_text():
+        while "low/answer-rest.json" not in (tmp_path / "jmeter.log").read_text():
             assert time.monotonic() < deadline
             time.sleep(0.02)
 
@@ -356,7 +379,7 @@ def test_many_users_with_large_bodies_need_no_more_memory_than_one(
         StubService(lambda each: right(each, rows)) as service,
     ):
         (tmp_path / "low" / "body-rest.json").write_text(rest)
-        (tmp_path / "low" / "rows.json").write_text(rows)
+        (tmp_path / "low" / "answer-rest.json").write_text(f'"rows":{rows}}}')
         load.cell(service)
         done = load.trial(users=40, keep_ms=2_000)
     assert {each.user for each in done.records} == set(range(40))

@@ -17,8 +17,8 @@ from ports import free_port
 from stub_bench import PATIENCE_S
 
 from restbench.deploy import service
-from restbench.drive.payload import make_payload
-from restbench.experiment.cell import STRATEGIES, ServiceName, Shape
+from restbench.drive.payload import make_payload, path_of
+from restbench.experiment.cell import STRATEGIES, Kernel, ServiceName, Shape
 from restbench.experiment.records import Proof
 from restbench.machine import placement, ports
 from restbench.prove import proof
@@ -58,12 +58,12 @@ def shapes() -> list[Shape]:
 
 @pytest.mark.parametrize("kernel", ["loops", "native"])
 def test_every_strategy_answers_random_matrices_with_numpy_s_product(
-    live: service.Service, kernel: str
+    live: service.Service, kernel: Kernel
 ) -> None:
     for number, shape in enumerate(shapes()):
         payload = make_payload(shape, number, -(2**20), 2**20)
         for strategy in live.strategies():
-            answer = live.post(strategy, kernel, payload.body(number))
+            answer = live.post(path_of("matrix", strategy, kernel), payload.body(number))
             assert answer.status_code == 200, (strategy, answer.text)
             assert answer.content == payload.answer(number), (strategy, shape)
 

@@ -58,9 +58,9 @@ def stubbed(bench: Bench, behaviour: Behaviour) -> Iterator[Service]:
 
 def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> None:
     with stubbed(bench, Behaviour(delay_ms=80)) as stub:
-        stub.post("serial", "loops", PAYLOAD.body("first"))
+        stub.post("/matrix/serial", PAYLOAD.body("first"))
         begun = time.monotonic()
-        answer = stub.post("serial", "loops", PAYLOAD.body("u1-2"))
+        answer = stub.post("/matrix/serial", PAYLOAD.body("u1-2"))
         taken_ms = 1000 * (time.monotonic() - begun)
     assert answer.content == PAYLOAD.answer("u1-2")
     assert taken_ms >= 80
@@ -69,7 +69,7 @@ def test_the_stub_answers_the_exact_product_after_its_delay(bench: Bench) -> Non
 def test_the_stub_tells_how_many_it_has_answered(bench: Bench) -> None:
     with stubbed(bench, Behaviour()) as stub:
         for number in range(3):
-            stub.post("serial", "loops", PAYLOAD.body(f"u{number}"))
+            stub.post("/matrix/serial", PAYLOAD.body(f"u{number}"))
         told = stub.get("/metrics").text
     assert 'restbench_requests_total{strategy="serial"} 3\n' in told
     assert "restbench_requests_in_flight 0\n" in told
@@ -86,7 +86,7 @@ def stalls(bench: Bench) -> int:
         deadline = time.monotonic() + 1.6
         while time.monotonic() < deadline:
             begun = time.monotonic()
-            stub.post("serial", "loops", PAYLOAD.body("u1-1"))
+            stub.post("/matrix/serial", PAYLOAD.body("u1-1"))
             taken_s.append(time.monotonic() - begun)
     return sum(each > 0.6 for each in taken_s)
 

@@ -56,5 +56,5 @@ def test_the_files_of_the_plan_make_the_same_body(tmp_path: Path) -> None:
     payload.write(tmp_path)
     rest = (tmp_path / "body-rest.json").read_text()
     assert ('{"requestId":"u1-1",' + rest).encode() == payload.body("u1-1")
-    rows = (tmp_path / "rows.json").read_text()
-    assert ('{"requestId":"u1-1","rows":' + rows + "}").encode() == payload.answer("u1-1")
+    answer = (tmp_path / "answer-rest.json").read_text()
+    assert ('{"requestId":"u1-1",' + answer).encode() == payload.answer("u1-1")

@@ -44,8 +44,8 @@ def warmed(
     """The cells that had a short load, in order."""
 
     def requests(which: Cell) -> Any:
-        shape = SimpleNamespace(products=PRODUCTS[which.complexity])
-        return SimpleNamespace(payloads={"one": SimpleNamespace(shape=shape)})
+        payload = SimpleNamespace(work=PRODUCTS[which.complexity])
+        return SimpleNamespace(workload="matrix", payloads={"one": payload})
 
     here = SimpleNamespace(
         block=1,

@@ -10,7 +10,7 @@ from stub_bench import Bench
 from test_runner import View
 
 from restbench.commands import ordering
-from restbench.drive.payload import BODY_REST, ROWS
+from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import Unreadable
 from restbench.schedule import begin, resuming, runner
@@ -45,7 +45,7 @@ def change_a_body(run: Run) -> Path:
 
 
 def lose_the_answers(run: Run) -> Path:
-    path = run.payload("tiny") / ROWS
+    path = run.payload("tiny") / ANSWER_REST
     path.unlink()
     return path
 

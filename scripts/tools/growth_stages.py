@@ -57,8 +57,7 @@ def payload(shape: Shape) -> Payload:
 def warm_up(server: Server, asked: Payload) -> None:
     """See that it answers right, and ask a small size often; a large one is compiled within."""
     limit_servers.require_right(server, asked)
-    shape = asked.shape
-    enough = WARMUP_OPERATIONS // (shape.rows * shape.inner * shape.columns)
+    enough = WARMUP_OPERATIONS // asked.work
     limit_servers.stages_ms(server, asked, max(1, min(WARMUP_REQUESTS, enough)))
 
 

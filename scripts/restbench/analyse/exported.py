@@ -61,6 +61,7 @@ def cell_entry(row: Row) -> CellEntry:
         test_ids=row.test_ids,
         shape=row.shape,
         mix=row.mix,
+        logs=row.logs,
         **{metric: _estimate(row, metric) for metric in _ESTIMATED},
         extras=_extras(row),
         blocks=len(row.measured),
@@ -136,7 +137,7 @@ def rows_of(run: Exported) -> list[Row]:
 def _row(entry: CellEntry, blocks: Sequence[BlockEntry]) -> Row:
     cell = Cell.model_validate(entry.factors)
     measurements = tuple(_measurement(each, cell.users) for each in blocks)
-    return Row(cell, entry.shape, entry.test_ids, measurements, entry.mix)
+    return Row(cell, entry.shape, entry.test_ids, measurements, entry.mix, entry.logs)
 
 
 def _measurement(entry: BlockEntry, users: int) -> Measurement:

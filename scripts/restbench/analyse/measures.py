@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
@@ -13,6 +14,7 @@ from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.logs import Logs
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.store.store import Run
 
@@ -35,6 +37,15 @@ class Row:
     test_ids: tuple[str, ...]
     measurements: tuple[Measurement, ...]
     mix: tuple[Kind, ...] = ()
+    logs: Logs | None = None
+    """Of requests that are lines of a log."""
+
+    @property
+    def work(self) -> float:
+        """To sort the levels of one workload by: how much a request asks for. A mix stands last."""
+        if self.shape:
+            return self.shape.products
+        return self.logs.work if self.logs else math.inf
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -131,5 +142,6 @@ def row(
 ) -> Row:
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
-    shape = None if mix or definition.npb else definition.shape(cell.complexity)
-    return Row(cell, shape, ids, blocks, mix)
+    logs = definition.logs(cell.complexity)
+    shape = None if mix or logs or definition.npb else definition.shape(cell.complexity)
+    return Row(cell, shape, ids, blocks, mix, logs)

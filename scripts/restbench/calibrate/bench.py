@@ -15,7 +15,7 @@ from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import generator
 from restbench.drive.generator import Generator, Sent
-from restbench.drive.payload import ROWS, Payload, make_payload
+from restbench.drive.payload import ANSWER_REST, Payload, make_payload, path_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.machine import ports, process
 from restbench.machine.placement import Cores, allowed_cores, core_list, place
@@ -44,7 +44,7 @@ class Bench:
     @property
     def payload(self) -> Path:
         """The folder of what is sent."""
-        if not (self.folder / COMPLEXITY / ROWS).exists():
+        if not (self.folder / COMPLEXITY / ANSWER_REST).exists():
             PAYLOAD.write(self.folder / COMPLEXITY)
         return self.folder / COMPLEXITY
 
@@ -57,9 +57,9 @@ class Bench:
 
     @contextmanager
     def stub(self, load: Generator, behaviour: Behaviour) -> Iterator[Service]:
-        """A running stub, announced to the load generator; port and rows are set here."""
-        rows = str((self.payload / ROWS).resolve())
-        configured = replace(behaviour, port=ports.free(), rows_file=rows)
+        """A running stub, announced to the load generator; port and answer are set here."""
+        answer = str((self.payload / ANSWER_REST).resolve())
+        configured = replace(behaviour, port=ports.free(), answer_file=answer)
         command = [sys.executable, "-m", "restbench.calibrate.stub", json.dumps(asdict(configured))]
         line = process.bound_to_us(command, core_list(self.cores.service))
         log = self.folder / "stub.log"
@@ -110,7 +110,7 @@ class Bench:
 
 def url_of(target: Service, strategy: str) -> str:
     """Where its requests go."""
-    return f"{target.base_url}/matrix/{strategy}?kernel=loops"
+    return target.base_url + path_of("matrix", strategy)
 
 
 def cell_of(strategy: str) -> Cell:

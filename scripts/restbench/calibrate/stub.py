@@ -1,6 +1,6 @@
 """A service whose truth is known: it answers right, after a given delay, and stops on order.
 
-    python -m restbench.stub '{"port": 18500, "rows_file": "rows.json", "delay_ms": 5}'
+    python -m restbench.stub '{"port": 18500, "answer_file": "answer-rest.json", "delay_ms": 5}'
 
 It speaks as much of the contract as the measuring chain asks for. It reads nothing of a request
 but its id, so that it answers faster than any service that computes.
@@ -29,8 +29,8 @@ class Behaviour:
     """What the stub does. Times are counted by its own clock."""
 
     port: int = 0
-    rows_file: str = ""
-    """The `rows` of every answer, as JSON text (`payload.ROWS`)."""
+    answer_file: str = ""
+    """Every answer from behind the id on, as JSON text (`payload.ANSWER_REST`)."""
     delay_ms: float = 0.0
     """From the last byte of a request to the first of its answer; 0 answers at once. A connection's
     first answer comes later by a part of it, another for each: users that begin together would come
@@ -45,7 +45,7 @@ class Stub:
     """The answers, and the counts that a service tells in /metrics."""
 
     def __init__(self, behaviour: Behaviour) -> None:
-        """Read the rows once; FileNotFoundError where they are not."""
+        """Read the answer once; FileNotFoundError where it is not."""
         self.behaviour = behaviour
         self.loop = asyncio.get_running_loop()
         self.answered = 0
@@ -54,7 +54,7 @@ class Stub:
         self._stall_planned = behaviour.stall_s == 0
         timing = f"queue;dur=0, parse;dur=0, compute;dur={behaviour.delay_ms:g}, serialize;dur=0"
         self._head = _ok(f"Server-Timing: {timing}\r\n")
-        self._rows = b'","rows":' + Path(behaviour.rows_file).read_bytes() + b"}"
+        self._rest = b'",' + Path(behaviour.answer_file).read_bytes()
 
     def phase_ms(self) -> float:
         """How much later the first answer of the next connection comes, evenly over the delay."""
@@ -65,7 +65,7 @@ class Stub:
         """The whole answer to a request's body."""
         start = body.index(_ID) + len(_ID)
         request_id = body[start : body.index(b'"', start)]
-        answer = b"{" + _ID + request_id + self._rows
+        answer = b"{" + _ID + request_id + self._rest
         return self._head % len(answer) + answer
 
     def metadata(self, path: bytes) -> bytes:

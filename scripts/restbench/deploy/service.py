@@ -116,11 +116,10 @@ class Service:
         except httpx.HTTPError as error:
             raise EnvironmentProblem(f"{self.name} service at {self.base_url}: {error}") from error
 
-    def post(self, strategy: str, kernel: str, body: bytes) -> httpx.Response:
-        """POST one multiplication."""
+    def post(self, path: str, body: bytes) -> httpx.Response:
+        """POST one request to a route of a workload, its parameters included."""
         return self.client.post(
-            f"{self.base_url}/matrix/{strategy}",
-            params={"kernel": kernel},
+            self.base_url + path,
             content=body,
             headers={"Content-Type": "application/json"},
         )

@@ -15,7 +15,7 @@ COLUMNS = (
     "success", "failureMessage", "bytes", "sentBytes", "grpThreads", "allThreads", "URL",
     "Latency", "IdleTime", "Connect", "serverTiming",
 )  # fmt: skip
-_FAILURES = {WRONG: "The body is not this request's id with the exact product"}
+_FAILURES = {WRONG: "The body is not this request's id with the exact answer"}
 
 
 def write(path: Path, cell: Cell, url: str, sent: Sent) -> None:

@@ -11,24 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from restbench.drive import logs
 from restbench.experiment import mix, npb
-from restbench.experiment.cell import Kind, Shape
+from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
+from restbench.experiment.logs import Logs, Workload
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
-ROWS = "rows.json"
+ANSWER_REST = "answer-rest.json"
 #: The kinds of a mix in the order of sending, a line a request.
 ORDER = "order.txt"
 
 
 @dataclass(frozen=True)
 class Payload:
-    """One request body without its id, and the `rows` of its answer, as JSON text."""
+    """One request body and its answer, as JSON text, both from behind the id on."""
 
-    shape: Shape
+    workload: Workload
     body_rest: str
-    rows: str
+    answer_rest: str
+    work: int
+    """How much it asks for: of one workload in proportion to the time that computing takes."""
 
     def body(self, request_id: int | str) -> bytes:
         """The whole request body (UTF-8)."""
@@ -36,11 +40,11 @@ class Payload:
 
     def answer(self, request_id: int | str) -> bytes:
         """The only right answer to that body, byte for byte."""
-        return f'{{"requestId":"{request_id}","rows":{self.rows}}}'.encode()
+        return f'{{"requestId":"{request_id}",{self.answer_rest}'.encode()
 
     def files(self, folder: Path) -> dict[Path, str]:
         """Both texts, where the JMeter plan reads them."""
-        return {folder / BODY_REST: self.body_rest, folder / ROWS: self.rows}
+        return {folder / BODY_REST: self.body_rest, folder / ANSWER_REST: self.answer_rest}
 
     def write(self, folder: Path) -> None:
         """Put both texts there."""
@@ -57,9 +61,18 @@ class Requests:
     mix: tuple[Kind, ...] = ()
 
     @property
-    def shape(self) -> Shape | None:
-        """The size of all of them; None where they are of several."""
-        return None if self.mix else next(iter(self.payloads.values())).shape
+    def workload(self) -> Workload:
+        """Of all of them."""
+        return next(iter(self.payloads.values())).workload
+
+    def path(self, strategy: str, kernel: Kernel) -> str:
+        """Where they go, on a service."""
+        return path_of(self.workload, strategy, kernel)
+
+
+def path_of(workload: Workload, strategy: str, kernel: Kernel = "loops") -> str:
+    """Where requests go, on a service. The matrix alone has kernels."""
+    return f"/{workload}/{strategy}" + (f"?kernel={kernel}" if workload == "matrix" else "")
 
 
 def requests_of(experiment: Experiment, complexity: str) -> Requests:
@@ -89,6 +102,9 @@ def files_of(
 
 def payload_of(experiment: Experiment, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of one size."""
+    of_logs = experiment.logs(complexity)
+    if of_logs:
+        return logs_payload(of_logs, experiment.seed)
     return make_payload(
         experiment.shape(complexity),
         experiment.seed,
@@ -106,7 +122,15 @@ def make_payload(shape: Shape, seed: int, element_min: int, element_max: int) ->
     product = _product(left, right).tolist()
     rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
     rest = f'"matrixOne":{_matrix(left)},"matrixTwo":{_matrix(right)}}}'
-    return Payload(shape=shape, body_rest=rest, rows=f"[{rows}]")
+    return Payload("matrix", rest, f'"rows":[{rows}]}}', shape.products)
+
+
+@lru_cache(maxsize=32)
+def logs_payload(level: Logs, seed: int) -> Payload:
+    """The first lines that the seed draws, with what the rules say of them."""
+    lines = logs.lines(seed, level.lines)
+    rest = logs.body_rest(level.rules, lines)
+    return Payload("logs", rest, logs.answer_rest(level.rules, lines), level.work)
 
 
 def _product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Discriminator, Field, Tag, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
@@ -24,6 +24,7 @@ from restbench.experiment.cell import (
     Shape,
 )
 from restbench.experiment.design import Design, Level
+from restbench.experiment.logs import Logs, Workload
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb, Published, Runs
 from restbench.experiment.objective import Objective
@@ -41,6 +42,18 @@ class ShapeEntry(Strict):
     rows: Positive
     inner: Positive
     columns: Positive
+
+
+#: What the level of a table is of, by a key that the other does not have.
+_LEVELS = _MATRIX, _LOGS = "of a matrix", "of logs"
+LevelEntry: TypeAlias = Annotated[
+    Annotated[ShapeEntry, Tag(_MATRIX)] | Annotated[Logs, Tag(_LOGS)],
+    Discriminator(lambda table: _LOGS if {"rules", "lines"} & {*_keys(table)} else _MATRIX),
+]
+
+
+def _keys(table: object) -> Iterable[object]:
+    return table if isinstance(table, Mapping) else ()
 
 
 class CellGroup(Strict):
@@ -133,7 +146,7 @@ class Experiment(Strict):
         list[Literal["study", "limits", "factorial", "npb", "builds"]], Field(min_length=1)
     ] = Field(default=["study"])
     """What is made of its trials."""
-    complexities: dict[str, ShapeEntry] = Field(default_factory=dict)
+    complexities: dict[str, LevelEntry] = Field(default_factory=dict)
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -221,6 +234,24 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _logs_are_lines(self) -> Self:
+        """They have neither a kernel nor rows, and are no part of a mix."""
+        for name, shares in self.mixes.items():
+            if of_logs := [kind for kind in shares if self.logs(kind)]:
+                raise ValueError(f"mixes.{name}: '{of_logs[0]}' is of logs; a mix is of matrices")
+        for cell in self.all_cells():
+            if self.logs(cell.complexity) and cell.kernel != "loops":
+                raise ValueError(
+                    f"cells: kernel: '{cell.kernel}' multiplies matrices, and complexity "
+                    f"'{cell.complexity}' is of logs: leave it out there"
+                )
+        for figure in self.figures:
+            cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
+            if figure.x == "rows" and any(self.logs(cell.complexity) for cell in cells):
+                raise ValueError(f"figure {figure.number}: lines of a log are no rows")
+        return self
+
+    @model_validator(mode="after")
     def _kernels_can_be_run(self) -> Self:
         if self.npb is None:
             return self
@@ -245,8 +276,17 @@ class Experiment(Strict):
         return (*self.complexities, *self.mixes, *(npb.levels() if self.npb else ()))
 
     def shape(self, complexity: str) -> Shape:
-        """The operand sizes of a level of one size."""
+        """The operand sizes of a level of one size, which is of a matrix."""
         return Shape(**self.complexities[complexity].model_dump())
+
+    def logs(self, complexity: str) -> Logs | None:
+        """The lines and rules of a level; None where it is not of logs."""
+        level = self.complexities.get(complexity)
+        return level if isinstance(level, Logs) else None
+
+    def workload(self, complexity: str) -> Workload:
+        """What the requests of a level are of."""
+        return "logs" if self.logs(complexity) else "matrix"
 
     def mix(self, complexity: str) -> tuple[Kind, ...]:
         """The kinds of request of a level; none for a level of one size."""
@@ -326,7 +366,7 @@ def _first_problem(error: PydanticError) -> str:
     # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
     problems = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     problem = problems[0]
-    key = ".".join(str(part) for part in problem["loc"]) or "file"
+    key = ".".join(str(part) for part in problem["loc"] if part not in _LEVELS) or "file"
     if problem["type"] == "extra_forbidden":
         return f"{key}: unknown key; allowed here are {', '.join(_allowed_keys(problem['loc']))}"
     message = problem["msg"].removeprefix("Value error, ")
@@ -355,6 +395,8 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "runs": Runs,
         "published": Published,
     }
+    if _LOGS in location:
+        return list(Logs.model_fields)
     nested = (
         Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
     )

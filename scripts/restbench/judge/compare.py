@@ -146,7 +146,7 @@ def _lines(pairs: Sequence[tuple[Row, Row]], metric: str, margin: float) -> list
 
 
 def _ratio(one: Row, two: Row, metric: str, margin: float) -> Comparison:
-    if (one.shape, one.mix) != (two.shape, two.mix):
+    if (one.shape, one.mix, one.logs) != (two.shape, two.mix, two.logs):
         return Comparison(margin, lack=f"'{one.cell.complexity}' has another size")
     return unpaired(series(two, metric), series(one, metric), margin)
 

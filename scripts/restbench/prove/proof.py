@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 
 from restbench.deploy.service import Service
-from restbench.drive.payload import Payload, make_payload
+from restbench.drive.payload import Payload, make_payload, path_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.records import Proof
 from restbench.observe import decisions
@@ -126,4 +126,4 @@ def _decisions(service: Service) -> dict[str, float]:
 
 
 def _send(service: Service, strategy: str, payload: Payload, number: int) -> None:
-    service.post(strategy, "loops", payload.body(number)).raise_for_status()
+    service.post(path_of(payload.workload, strategy), payload.body(number)).raise_for_status()

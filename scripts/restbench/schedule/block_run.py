@@ -123,8 +123,8 @@ class LoadRun(BlockRun):
 
     def announce(self, cell: Cell) -> None:
         """Tell the load generator what a cell's trials send where."""
-        base = self.running(cell).service.base_url
-        url = f"{base}/matrix/{cell.strategy}?kernel={cell.kernel}"
+        path = self.requests(cell).path(cell.strategy, cell.kernel)
+        url = self.running(cell).service.base_url + path
         self.load.cell(cell.id, url, self.run.payload(cell.complexity))
 
     def count(self, cell: Cell, requests: int) -> None:

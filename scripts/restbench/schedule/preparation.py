@@ -52,12 +52,14 @@ def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
     running = here.running(cell)
     begun = time.monotonic()
     try:
-        for name, payload in here.requests(cell).payloads.items():
-            answer = running.service.post(cell.strategy, cell.kernel, payload.body("look"))
+        requests = here.requests(cell)
+        path = requests.path(cell.strategy, cell.kernel)
+        for name, payload in requests.payloads.items():
+            answer = running.service.post(path, payload.body("look"))
             if answer.status_code != httpx.codes.OK:
                 return EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
             if answer.content != payload.answer("look"):
-                return WrongAnswers(f"{name}: a wrong product before the first trial")
+                return WrongAnswers(f"{name}: a wrong answer before the first trial")
     except httpx.HTTPError as error:
         lack = here.renew_if_dead(cell)
         reason = lack or f"no answer to one request: {error or type(error).__name__}"
@@ -101,11 +103,12 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
 
 
 def warm(here: LoadRun) -> None:
-    """Short loads on every strategy in turn, the smallest size of each, until a service's compilers
+    """Short loads on every strategy in turn, the smallest size of each workload, until a service's compilers
     are quiet in a whole turn or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
     for cell in sorted(here.cells, key=lambda each: _work(here, each)):
-        smallest.setdefault((service_group(cell), cell.strategy, cell.kernel), cell)
+        workload = here.requests(cell).workload
+        smallest.setdefault((service_group(cell), cell.strategy, workload, cell.kernel), cell)
     waiting = list(smallest.values())
     begun = time.monotonic()
     spent = dict.fromkeys((service_group(cell) for cell in waiting), 0.0)
@@ -141,7 +144,7 @@ def _compilers_share(here: LoadRun, cell: Cell, users: int) -> float:
 
 
 def _work(here: LoadRun, cell: Cell) -> int:
-    return min(each.shape.products for each in here.requests(cell).payloads.values())
+    return min(each.work for each in here.requests(cell).payloads.values())
 
 
 def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from restbench.drive import generator, jtl_file, monitor
+from restbench.drive.payload import path_of
 from restbench.experiment.cell import Cell
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
@@ -71,7 +72,9 @@ def _measure(order: Order, run: Run, cells: Sequence[Cell], note: Callable[[str]
             for number, cell in enumerate(cells):
                 folder = run.window(cell.id)
                 folder.path.mkdir(parents=True, exist_ok=True)
-                url = f"{running.service.base_url}/matrix/{cell.strategy}?kernel={cell.kernel}"
+                workload = order.experiment.workload(cell.complexity)
+                path = path_of(workload, cell.strategy, cell.kernel)
+                url = running.service.base_url + path
                 load.cell(cell.id, url, run.payload(cell.complexity))
                 seconds = order.profile.window_s
                 warm_s = WARM_SHARE * seconds + (0 if number else FIRST_WARM_S)

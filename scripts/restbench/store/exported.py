@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.experiment.cell import Build, Kind, Shape
+from restbench.experiment.logs import Logs
 from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
 from restbench.failures import Unreadable
 from restbench.store import forms
@@ -71,6 +72,8 @@ class CellEntry(Record):
     """Of its operands; absent where its requests are of several sizes, those of `mix`, or no
     matrices."""
     mix: tuple[Kind, ...] = ()
+    logs: Logs | None = None
+    """Lines and rules, where its requests are lines of a log."""
     throughput_per_s: Estimate | None = None
     """Correct responses."""
     cpu_ms_per_request: Estimate | None = None

@@ -177,7 +177,7 @@ class RunFolder:
         return self.dashboards / cell_id
 
     def payload(self, complexity: str) -> Path:
-        """The folder with `body-rest.json` and `rows.json` of a complexity level."""
+        """The folder with `body-rest.json` and `answer-rest.json` of a complexity level."""
         return self.path / "payloads" / complexity
 
     def service(self, block: int, group: ServiceGroup) -> Path:

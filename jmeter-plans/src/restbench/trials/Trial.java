@@ -179,7 +179,7 @@ final class Trial {
     record Cell(URI url, List<Kind> kinds, int[] order, AtomicLong sent) {
 
         /**
-         * Reads a payload's folder: its own {@code body-rest.json} and {@code rows.json} or, where there is an {@code order.txt},
+         * Reads a payload's folder: its own {@code body-rest.json} and {@code answer-rest.json} or, where there is an {@code order.txt},
          * a kind's name a line, those of the folders of these names beside it.
          */
         static Cell read(String url, Path payload) throws IOException {
@@ -206,8 +206,8 @@ final class Trial {
         }
     }
 
-    /** One kind of request: what follows the id in its body, and the product that must come back. */
-    record Kind(String name, byte[] rest, byte[] rows) {
+    /** One kind of request: what follows the id in its body, and what must follow it in the answer. */
+    record Kind(String name, byte[] rest, byte[] answer) {
 
         private static final Map<Path, Kind> READ = new ConcurrentHashMap<>();
 
@@ -218,7 +218,7 @@ final class Trial {
                 known = new Kind(
                         folder.getFileName().toString(),
                         Files.readAllBytes(folder.resolve("body-rest.json")),
-                        Files.readAllBytes(folder.resolve("rows.json")));
+                        Files.readAllBytes(folder.resolve("answer-rest.json")));
                 READ.put(folder, known);
             }
             return known;

@@ -17,8 +17,8 @@ import restbench.trials.Trial.Kind;
 import restbench.trials.Trial.Records;
 
 /**
- * One user: keeps a connection to each service, sends a request after the other, and holds each answer against the exact
- * product while it arrives. Heads are read as bytes: a small request costs the service little more than strings would cost us.
+ * One user: keeps a connection to each service, sends a request after the other, and holds each answer against the only
+ * right one while it arrives. Heads are read as bytes: a small request costs the service little more than strings would cost us.
  */
 final class User {
 
@@ -35,9 +35,7 @@ final class User {
     private static final byte[] CLOSE = bytes("connection: close");
     private static final byte[][] STAGE_NAMES = {bytes("queue;"), bytes("parse;"), bytes("compute;"), bytes("serialize;")};
     private static final byte[] BEFORE_ID = bytes("{\"requestId\":\"");
-    private static final byte[] BEFORE_ROWS = bytes("\",\"rows\":");
     private static final byte[] AFTER_ID = bytes("\",");
-    private static final byte[] END = bytes("}");
     /** {@code u060-000000000}: of one length, so that a request's head is the same each time. */
     private static final int ID_BYTES = 14;
 
@@ -120,7 +118,7 @@ final class User {
             boolean right = receive(in, end, filled, kind);
             outcome = status != 200 ? ERROR : right ? CORRECT : WRONG;
             if (outcome != CORRECT) {
-                trial.noteError(status == 200 ? "the body is not this request's id with the exact product" : "status " + status);
+                trial.noteError(status == 200 ? "the body is not this request's id with the exact answer" : "status " + status);
             }
             if (last) {
                 disconnect(url);
@@ -255,7 +253,7 @@ final class User {
 
     /** Reads the body and says whether it is the only right one. */
     private boolean receive(InputStream in, int from, int filled, Kind kind) throws IOException {
-        byte[][] parts = {BEFORE_ID, id, BEFORE_ROWS, kind.rows(), END};
+        byte[][] parts = {BEFORE_ID, id, AFTER_ID, kind.answer()};
         long expected = 0;
         for (byte[] part : parts) {
             expected += part.length;

@@ -203,7 +203,9 @@ def _framework(run: Exported, service: str) -> str:
 
 
 def _shape(row: Row) -> str:
-    """`30x20x20` (rows, inner, columns), or the parts of a mix."""
+    """`30x20x20` (rows, inner, columns), `10 x R64` (lines, rules), or the parts of a mix."""
+    if row.logs:
+        return str(row.logs)
     parts = [f"{each.share:.0%} {each.name} {_product(each.shape)}" for each in row.mix]
     return ", ".join(parts) if row.shape is None else _product(row.shape)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
@@ -49,8 +48,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
 
 
 def _place(row: Row) -> tuple[str, bool, float]:
-    size = row.shape.products if row.shape else math.inf
-    return row.cell.service, row.cell.placement != "unbound", size
+    return row.cell.service, row.cell.placement != "unbound", row.work
 
 
 def _panel_name(cell: Cell) -> str:

@@ -4,7 +4,6 @@ complexity and users, and how sure that is."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -62,7 +61,7 @@ def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
     """By service, placement, front and kernel the groups of one size and number of users, the
     small first. A technique that the runtime does not have is in none."""
     found: dict[str, dict[tuple[str, int], list[Row]]] = {}
-    for row in sorted(rows, key=_size):
+    for row in sorted(rows, key=lambda each: each.work):
         if "not-offered" not in row.flags:
             cell = row.cell
             levels: list[str] = [cell.front] if cell.front != "none" else []
@@ -75,11 +74,6 @@ def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
         for name, groups in found.items()
     }
     return {name: groups for name, groups in several.items() if groups}
-
-
-def _size(row: Row) -> float:
-    """Of an operand; mixes stand last."""
-    return row.shape.products if row.shape else math.inf
 
 
 def _description(name: str, leaders: Sequence[Leader]) -> str:
