@@ -78,7 +78,7 @@ def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
         "adaptive": "F1",
     }
     assert {row["name"]: row["permits"] for row in rows}["serial"] == 1
-    every_workload = ["matrix", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
+    every_workload = ["matrix", "logs", "npb-is", "npb-cg", "npb-mg", "npb-ft"]
     assert all(row["workloads"] == every_workload for row in rows)
 
 

@@ -47,7 +47,7 @@ class ArchitectureTest {
 
     @Test
     void the_core_knows_no_single_workload() {
-        neverUses("org.restbench.core..", "..workload.matrix..", "..workload.npb..");
+        neverUses("org.restbench.core..", "..workload.matrix..", "..workload.logs..", "..workload.npb..");
     }
 
     @Test
@@ -91,6 +91,7 @@ class ArchitectureTest {
         neverUses(
                 "org.restbench.execution..",
                 "..workload.matrix..",
+                "..workload.logs..",
                 "..workload.npb..",
                 "org.restbench.core..",
                 "tools.jackson..");
@@ -112,8 +113,9 @@ class ArchitectureTest {
 
     @Test
     void workloads_and_kernels_stand_each_for_itself() {
-        neverUses("..workload.matrix..", "..workload.npb..");
-        neverUses("..workload.npb..", "..workload.matrix..");
+        neverUses("..workload.matrix..", "..workload.npb..", "..workload.logs..");
+        neverUses("..workload.npb..", "..workload.matrix..", "..workload.logs..");
+        neverUses("..workload.logs..", "..workload.matrix..", "..workload.npb..");
         slices().matching("..workload.npb.(*)..")
                 .should()
                 .notDependOnEachOther()

@@ -71,7 +71,8 @@ public final class LogsWorkload implements Workload<LogsRequest, LogsResult> {
         return totals(request, fired);
     }
 
-    private static void write(Line line, List<Rule> rules, long[] fired, int at) {
+    /** Sets the bits of the rules that fire, in a bit set that begins at a place. */
+    static void write(Line line, List<Rule> rules, long[] fired, int at) {
         for (int rule = 0; rule < rules.size(); rule++) {
             if (rules.get(rule).firesOn(line)) {
                 fired[at + rule / Long.SIZE] |= 1L << rule;

@@ -1,0 +1,213 @@
+package org.restbench.workload.logs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.RequestId;
+
+/** Against lines by hand, rules that are wrong, and lines that mean harm; answers are held in LogsStrategiesTest. */
+class LogsWorkloadTest {
+    private static final RequestId ID = new RequestId("1", true);
+    private static final LogsWorkload LOGS = new LogsWorkload();
+    private static final ParallelLoop IN_ORDER = (units, unitsPerTask, body) -> body.run(0, units);
+    private static final List<Integer> AMOUNTS = List.of(6, 14, 22, 30, 38, 46, 54, 62);
+    private static final String HEAD = "2026-03-01T00:00:00.000Z web-01";
+
+    /** What fires of R64. */
+    private static final Map<String, List<Integer>> BY_HAND = Map.of(
+            "", List.of(),
+            "took 4001 ms", List.of(1, 9, 17, 25, 33, 41, 57),
+            HEAD + " TRACE sshd[1]: after 9 ms", List.of(1, 33),
+            "\u00e91234567 kB \ud83d\ude00", AMOUNTS,
+            "7654321 bytes, 0 keys", AMOUNTS,
+            "a b c d e f", List.of(63),
+            HEAD + " FATAL sshd[1]: t took 4001 ms\u2028", List.of(0, 1, 9, 17, 25, 33, 40, 41, 48, 57));
+
+    private static long crc(String text) {
+        CRC32 crc = new CRC32();
+        crc.update(text.getBytes(StandardCharsets.UTF_8));
+        return crc.getValue();
+    }
+
+    /** What fires by other rules than those of the service. */
+    private static List<Integer> fired(List<Rule> rules, String line) {
+        long[] bits = new long[(rules.size() + Long.SIZE - 1) / Long.SIZE];
+        LogsWorkload.write(Line.of(line), rules, bits, 0);
+        return IntStream.range(0, rules.size())
+                .filter(rule -> (bits[rule / Long.SIZE] >> rule & 1) == 1)
+                .boxed()
+                .toList();
+    }
+
+    @Test
+    void the_stream_is_the_one_that_the_contract_describes() {
+        Draws draws = new Draws(1);
+        assertThat(IntStream.range(0, 6).map(i -> draws.pick(65536))).containsExactly(3, 30870, 22578, 28038, 41884, 56807);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"R16,3364345114,3", "R64,3386714313,12", "R256,141114057,48", "R1024,1129582503,192"})
+    void the_rules_are_drawn_as_the_contract_describes(RuleSet set, long patterns, int threshold) {
+        assertThat(crc(set.rules().stream().map(it -> it.pattern().pattern()).collect(Collectors.joining("\n"))))
+                .isEqualTo(patterns);
+        assertThat(set.threshold()).isEqualTo(threshold);
+    }
+
+    @Test
+    void the_weights_are_those_of_the_contract() {
+        assertThat(RuleSet.R64.rules().stream().mapToInt(Rule::weight).sum()).isEqualTo(196);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,1,3510176008", "1,10,3850165942", "1,100,4278006688", "1,1000,954840131", "2,100,2301654361", "3,100,324983343"})
+    void the_lines_of_these_tests_are_those_of_the_checksums(long seed, int count, long lines) {
+        assertThat(crc(String.join("\n", LogLines.drawn(seed, count)))).isEqualTo(lines);
+    }
+
+    @Test
+    void a_line_fires_what_was_found_by_hand() {
+        BY_HAND.forEach((line, rules) ->
+                assertThat(fired(RuleSet.R64.rules(), line)).as(line).isEqualTo(rules));
+    }
+
+    @Test
+    void a_number_has_to_be_larger_than_the_rules() {
+        List<Rule> rules = RuleSet.R1024.rules();
+        for (int number = 0; number < rules.size(); number++) {
+            Rule rule = rules.get(number);
+            if (rule.over() != Rule.ANY) {
+                String text = rule.pattern().pattern().contains("took") ? "took %d ms" : "%d kB";
+                assertThat(fired(rules, String.format(text, rule.over()))).doesNotContain(number);
+                assertThat(fired(rules, String.format(text, rule.over() + 1))).contains(number);
+            }
+        }
+    }
+
+    static List<UnaryOperator<Rule>> mutations() {
+        return List.of(
+                rule -> new Rule(
+                        rule.pattern(), rule.field(), rule.minLevel(), rule.over() == 4000 ? 4001 : rule.over(), 1),
+                rule -> new Rule(
+                        rule.over() == Rule.ANY ? rule.pattern() : lastOf(rule.pattern()),
+                        rule.field(),
+                        rule.minLevel(),
+                        rule.over(),
+                        1),
+                rule -> new Rule(rule.pattern(), rule.field(), 0, rule.over(), 1));
+    }
+
+    /** What is before it is passed over greedily. */
+    private static Pattern lastOf(Pattern pattern) {
+        return Pattern.compile("(?:^|.*[^0-9])" + pattern.pattern(), Pattern.UNIX_LINES);
+    }
+
+    @ParameterizedTest
+    @MethodSource("mutations")
+    void rules_that_are_wrong_are_found_out(UnaryOperator<Rule> mutation) {
+        List<String> lines = new ArrayList<>(BY_HAND.keySet());
+        lines.addAll(LogLines.drawn(1, 1000));
+        List<Rule> right = RuleSet.R64.rules();
+        List<Rule> wrong = right.stream().map(mutation).toList();
+        assertThat(lines).anyMatch(line -> !fired(wrong, line).equals(fired(right, line)));
+    }
+
+    @Test
+    void a_threshold_that_is_one_off_is_found_out() {
+        LogsResult result = compute(RuleSet.R64, LogLines.drawn(1, 1000), IN_ORDER);
+        List<Integer> weights = IntStream.range(0, result.lines())
+                .map(line -> result.firedOn(line).stream()
+                        .map(rule -> RuleSet.R64.rules().get(rule).weight())
+                        .sum())
+                .boxed()
+                .toList();
+        assertThat(weights).contains(11, 12);
+        assertThat(result.alerts())
+                .containsExactly(IntStream.range(0, result.lines())
+                        .filter(line -> weights.get(line) >= 12)
+                        .toArray());
+    }
+
+    private static LogsResult compute(RuleSet rules, List<String> lines, ParallelLoop loop) {
+        return LOGS.compute(new LogsRequest(ID, rules, lines), loop);
+    }
+
+    /** Cuts the units into pieces of random sizes and runs them in random order. */
+    private static ParallelLoop shuffled(Random random) {
+        return (units, unitsPerTask, body) -> {
+            List<int[]> pieces = new ArrayList<>();
+            for (int from = 0; from < units; ) {
+                int to = Math.min(units, from + 1 + random.nextInt(5));
+                pieces.add(new int[] {from, to});
+                from = to;
+            }
+            Collections.shuffle(pieces, random);
+            pieces.forEach(piece -> body.run(piece[0], piece[1]));
+        };
+    }
+
+    @ParameterizedTest
+    @EnumSource(RuleSet.class)
+    void any_cut_of_the_loop_finds_the_same(RuleSet rules) {
+        List<String> lines = new ArrayList<>(BY_HAND.keySet());
+        lines.addAll(LogLines.drawn(1, 50));
+        LogsResult uncut = compute(rules, lines, IN_ORDER);
+        Random random = new Random(2022);
+        for (int round = 0; round < 20; round++) {
+            LogsResult cut = compute(rules, lines, shuffled(random));
+            assertThat(cut.fired()).isEqualTo(uncut.fired());
+            assertThat(cut.counts()).isEqualTo(uncut.counts());
+            assertThat(cut.alerts()).isEqualTo(uncut.alerts());
+        }
+    }
+
+    private static double nanosACharacter(List<String> lines) {
+        List<Rule> rules = RuleSet.R64.rules();
+        int characters = lines.stream().mapToInt(String::length).sum();
+        int rounds = 1 + 2_000_000 / (characters * rules.size());
+        long best = Long.MAX_VALUE;
+        for (int turn = 0; turn < 15; turn++) {
+            long start = System.nanoTime();
+            for (int round = 0; round < rounds; round++) {
+                for (String line : lines) {
+                    LogsWorkload.write(Line.of(line), rules, new long[1], 0);
+                }
+            }
+            best = Math.min(best, System.nanoTime() - start);
+        }
+        return (double) best / rounds / characters;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GET /cart", "f", "a .", "1234567890", "5"})
+    void a_hostile_line_costs_not_much_more_a_character_than_a_usual_one(String piece) {
+        String hostile = piece.equals("5") ? "a " + "5".repeat(4093) + "!" : piece.repeat(4096 / piece.length());
+        double usual = nanosACharacter(LogLines.drawn(1, 100));
+        assertThat(nanosACharacter(List.of(hostile)) / usual).isLessThanOrEqualTo(12);
+    }
+
+    @Test
+    void operations_are_characters_and_ends_of_lines_times_rules() {
+        LogsRequest request = new LogsRequest(ID, RuleSet.R64, Arrays.asList("", "\u00e9\ud83d\ude00", "abc"));
+        assertThat(LOGS.operations(request)).isEqualTo((5 + 3) * 64);
+        assertThat(LOGS.kind(request)).isEqualTo("logs");
+        assertThat(LOGS.loops(request)).containsExactly(new ParallelLoop.Size(3, 1));
+    }
+}
