@@ -207,7 +207,7 @@ class CutAnyhow(InOrderLoop):
         array.view("u1")[...] = 0xA5
         return array
 
-    def for_each(self, units: int, _per_task: int, body: Body, *arguments: Any) -> None:
+    def for_each(self, units: int, units_per_task: int, body: Body, *arguments: Any) -> None:  # noqa: ARG002
         cuts = sorted({0, units, *(self._random.randrange(units) for _ in range(units // 3))})
         pieces = list(zip(cuts, cuts[1:], strict=False))
         self._random.shuffle(pieces)

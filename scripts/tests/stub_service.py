@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 import stub_kernel
 
+from restbench.drive import logs
 from restbench.experiment.cell import STRATEGIES
 
 HANG_S = 60.0
@@ -156,6 +157,8 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "error" and number % EVERY == 1:
             return 500, b'{"code":"099"}'
         wrong = fault == "wrong" or (fault in WRONG_UNDER_LOAD and number % EVERY == 1)
+        if self.path.startswith("/logs/"):
+            return 200, evaluated(request, 1 if wrong else 0)
         return 200, product(request, 1 if wrong else 0)
 
     def answer(self, status: int, body: bytes) -> None:
@@ -180,6 +183,13 @@ def product(request: dict[str, Any], off_by: int) -> bytes:
     rows[-1, -1] += off_by
     rows_text = json.dumps(rows.tolist(), separators=(",", ":"))
     return f'{{"requestId":"{request["requestId"]}","rows":{rows_text}}}'.encode()
+
+
+def evaluated(request: dict[str, Any], off_by: int) -> bytes:
+    """The rules that fire on lines of a log; on the last line so many more."""
+    rest = json.loads("{" + logs.answer_rest(request["ruleSet"], request["lines"]))
+    rest["fired"][-1] += [15] * off_by
+    return json.dumps({"requestId": request["requestId"], **rest}, separators=(",", ":")).encode()
 
 
 def compile_for(seconds: float) -> None:

@@ -64,7 +64,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     [
         (
             ("run", "tesis"),
-            "no experiment 'tesis'; there are: ab, adaptive, factorial, npb, open-load, smoke, "
+            "no experiment 'tesis'; there are: ab, adaptive, factorial, logs, npb, open-load, smoke, "
             "thesis",
         ),
         (

@@ -32,6 +32,8 @@ EXAMPLE = {
     },
 }
 
+LOGS_EXAMPLE = {"requestId": 1, "ruleSet": "R16", "lines": ["took 4001 ms", "all is well"]}
+
 
 def start_all(front: Front = "none") -> list[service.Service]:
     """Start both services on 127.0.0.1, each behind a front of its own if one is wanted; they go on
@@ -93,12 +95,14 @@ def running() -> dict[str, list[int]]:
 
 
 def curl_lines(target: service.Service) -> list[str]:
-    """One line a strategy that works when pasted into a shell."""
-    body = shlex.quote(json.dumps(EXAMPLE, separators=(",", ":")))
+    """One line a strategy that works when pasted into a shell, and one of lines of a log."""
+    requests = [(f"matrix/{strategy}", EXAMPLE) for strategy in target.strategies()]
+    requests.append(("logs/serial", LOGS_EXAMPLE))
     header = "-H 'Content-Type: application/json'"
     return [
-        f"curl -sS {header} {target.base_url}/matrix/{strategy} -d {body}"
-        for strategy in target.strategies()
+        f"curl -sS {header} {target.base_url}/{path} -d "
+        + shlex.quote(json.dumps(request, separators=(",", ":")))
+        for path, request in requests
     ]
 
 
