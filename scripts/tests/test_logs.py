@@ -15,7 +15,7 @@ from restbench.analyse import exported, measures
 from restbench.drive import logs
 from restbench.drive.payload import files_of, logs_payload, payload_of, requests_of
 from restbench.experiment import experiment
-from restbench.experiment.logs import Logs
+from restbench.experiment.level import Logs
 from restbench.failures import BadConfiguration
 from restbench.show import export
 from restbench.store import exported as run_file

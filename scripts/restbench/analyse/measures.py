@@ -14,7 +14,7 @@ from restbench.analyse.warnings import Note, Warning
 from restbench.experiment import columns, experiment
 from restbench.experiment.cell import FACTORS, Cell, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.logs import Logs
+from restbench.experiment.level import Logs
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.store.store import Run
 

@@ -15,7 +15,7 @@ from restbench.drive import logs
 from restbench.experiment import mix, npb
 from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.logs import Logs, Workload
+from restbench.experiment.level import Logs, Workload
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
@@ -24,7 +24,7 @@ from restbench.experiment.cell import (
     Shape,
 )
 from restbench.experiment.design import Design, Level
-from restbench.experiment.logs import Logs, Workload
+from restbench.experiment.level import LOGS, TAGS, Logs, ShapeEntry, Size, Workload
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb, Published, Runs
 from restbench.experiment.objective import Objective
@@ -34,26 +34,6 @@ from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Placement
-
-
-class ShapeEntry(Strict):
-    """One level of the complexity factor: rows x inner times inner x columns."""
-
-    rows: Positive
-    inner: Positive
-    columns: Positive
-
-
-#: What the level of a table is of, by a key that the other does not have.
-_LEVELS = _MATRIX, _LOGS = "of a matrix", "of logs"
-LevelEntry: TypeAlias = Annotated[
-    Annotated[ShapeEntry, Tag(_MATRIX)] | Annotated[Logs, Tag(_LOGS)],
-    Discriminator(lambda table: _LOGS if {"rules", "lines"} & {*_keys(table)} else _MATRIX),
-]
-
-
-def _keys(table: object) -> Iterable[object]:
-    return table if isinstance(table, Mapping) else ()
 
 
 class CellGroup(Strict):
@@ -146,7 +126,7 @@ class Experiment(Strict):
         list[Literal["study", "limits", "factorial", "npb", "builds"]], Field(min_length=1)
     ] = Field(default=["study"])
     """What is made of its trials."""
-    complexities: dict[str, LevelEntry] = Field(default_factory=dict)
+    complexities: dict[str, Size] = Field(default_factory=dict)
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -366,7 +346,7 @@ def _first_problem(error: PydanticError) -> str:
     # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
     problems = sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
     problem = problems[0]
-    key = ".".join(str(part) for part in problem["loc"] if part not in _LEVELS) or "file"
+    key = ".".join(str(part) for part in problem["loc"] if part not in TAGS) or "file"
     if problem["type"] == "extra_forbidden":
         return f"{key}: unknown key; allowed here are {', '.join(_allowed_keys(problem['loc']))}"
     message = problem["msg"].removeprefix("Value error, ")
@@ -395,7 +375,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "runs": Runs,
         "published": Published,
     }
-    if _LOGS in location:
+    if LOGS in location:
         return list(Logs.model_fields)
     nested = (
         Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)

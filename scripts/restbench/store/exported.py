@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.experiment.cell import Build, Kind, Shape
-from restbench.experiment.logs import Logs
+from restbench.experiment.level import Logs
 from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
 from restbench.failures import Unreadable
 from restbench.store import forms
