@@ -74,7 +74,7 @@ class CellsFailed(Failure):
 
 
 class WrongAnswers(Failure):
-    """A service answered with a wrong product: nothing it measured may be believed."""
+    """A service gave a wrong answer: nothing it measured may be believed."""
 
     exit_code = ExitCode.WRONG_ANSWERS
 

@@ -10,6 +10,7 @@ from synthetic_rows import row, with_facts
 
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Shape
+from restbench.experiment.level import Logs
 from restbench.judge import trust
 from restbench.judge.answer import answer
 from restbench.store.quoted import AgainEntry, CalibrationEntry, CheckEntry
@@ -167,3 +168,19 @@ def test_proofs_take_one_line_when_all_hold_and_name_those_that_fail() -> None:
         "nothing could be seen of python process-per-request."
     )
     assert trust.proven([]) == "No proof was made of what the techniques do."
+
+
+def test_levels_of_logs_are_called_by_their_names() -> None:
+    logs = Logs(rules="R64", lines=10)
+    rows = [
+        replace(timed(f"java {strategy} low {users}", times(factor)), shape=None, logs=logs)
+        for strategy, factor in (("serial", 2.0), ("pinned", 1.0))
+        for users in (10, 30)
+    ]
+    found = answer([with_level(each, "logs-low") for each in rows])
+    assert "combinations of size (logs-low) and users (10 to 30)" in found.sentence
+    assert "with logs-low and 10 and 30 users" in found.places[0]
+
+
+def with_level(of: Row, complexity: str) -> Row:
+    return replace(of, cell=of.cell.model_copy(update={"complexity": complexity}))

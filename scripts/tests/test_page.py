@@ -199,7 +199,7 @@ def test_numbers_warnings_and_what_failed_are_shown(run: Run) -> None:
 def test_a_void_cell_shows_no_number(run: Run) -> None:
     part = part_of(page_of(run), "cell-java-serial-unbound-low-30u")
     assert "no number" in part
-    assert "A product was wrong: the cell is void in that block" in part
+    assert "An answer was wrong: the cell is void in that block" in part
 
 
 def test_every_planned_cell_is_a_row_of_the_matrix(run: Run) -> None:

@@ -41,7 +41,7 @@ FLAGS: dict[str, str] = {
         "failure, and no candidate for the best."
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
-    "wrong-answers": "A product was wrong: the cell is void in that block, but for its counts.",
+    "wrong-answers": "An answer was wrong: the cell is void in that block, but for its counts.",
     "service-restarted": (
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),

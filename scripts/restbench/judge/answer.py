@@ -29,12 +29,24 @@ class Answer:
     compress (method, rule 4)."""
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """What the levels of complexity are; one in neither is called by its name."""
+
+    rows: Mapping[str, int]
+    """Of the matrices, by level."""
+    mixes: frozenset[str]
+
+
 def answer(rows: Sequence[Row]) -> Answer:
     """What the rows of one run say; with several blocks only differences that are sure count."""
     fastest = [each for scope in SCOPES for each in leaders(rows, scope, "throughput_per_s")]
     cheapest = [each for scope in SCOPES for each in leaders(rows, scope, "cpu_ms_per_request")]
     compared = [each for each in fastest if each.others]
-    sizes = {row.cell.complexity: row.shape.rows for row in rows if row.shape}
+    sizes = Sizes(
+        {row.cell.complexity: row.shape.rows for row in rows if row.shape},
+        frozenset(row.cell.complexity for row in rows if row.mix),
+    )
     of = {scope: [each for each in compared if each.scope == scope] for scope in SCOPES}
     between = of.pop("both")
     return Answer(
@@ -53,7 +65,7 @@ def answer(rows: Sequence[Row]) -> Answer:
 def _sentence(
     scopes: Mapping[Scope, Sequence[Leader]],
     between: Sequence[Leader],
-    sizes: Mapping[str, int],
+    sizes: Sizes,
 ) -> str:
     """One sentence over all groups: whose technique wins how often, and the one service over the
     other."""
@@ -70,13 +82,17 @@ def _sentence(
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _loads(groups: Sequence[Leader], sizes: Mapping[str, int]) -> str:
+def _loads(groups: Sequence[Leader], sizes: Sizes) -> str:
     """` combinations of matrix size (30 to 600 rows) and users (10 to 60)`."""
-    rows = sorted({sizes[each.complexity] for each in groups if each.complexity in sizes})
+    rows = sorted({sizes.rows[each.complexity] for each in groups if each.complexity in sizes.rows})
     users = sorted({each.users for each in groups})
     sizes_shown = [f"{_ends(rows)} rows"] if rows else []
-    sizes_shown += dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes)
-    return f" combinations of matrix size ({', '.join(sizes_shown)}) and users ({_ends(users)})"
+    others = dict.fromkeys(
+        each.complexity for each in groups if each.complexity not in sizes.rows
+    )
+    what = "matrix size" if sizes.mixes.issuperset(others) else "size"
+    shown = ", ".join([*sizes_shown, *others])
+    return f" combinations of {what} ({shown}) and users ({_ends(users)})"
 
 
 def _ends(numbers: Sequence[int]) -> str:
@@ -116,7 +132,7 @@ def _services(groups: Sequence[Leader]) -> str:
     return " and ".join(counts) or "neither service is shown to be ahead of the other"
 
 
-def _clauses(groups: Sequence[Leader], sizes: Mapping[str, int]) -> list[str]:
+def _clauses(groups: Sequence[Leader], sizes: Sizes) -> list[str]:
     """Where each technique is best, the one with the most places first; ties and doubts last."""
     outcomes: dict[str, list[Leader]] = {}
     for each in groups:
@@ -141,7 +157,7 @@ def _outcome(leader: Leader) -> str:
 
 
 def _places(
-    group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Mapping[str, int]
+    group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Sizes
 ) -> str:
     """`30 to 600 rows and 10 to 60 users`; a range where it leaves out none that was measured."""
     users: dict[str, list[int]] = {}
@@ -151,7 +167,7 @@ def _places(
     for complexity, numbers in users.items():
         levels.setdefault(tuple(sorted(numbers)), []).append(complexity)
     all_users = sorted({number for _, number in every})
-    all_rows = sorted({sizes[name] for name, _ in every if name in sizes})
+    all_rows = sorted({sizes.rows[name] for name, _ in every if name in sizes.rows})
     return _and(
         f"{_sizes(names, all_rows, sizes)} and {_span(numbers, all_users)} "
         f"user{'s' * (numbers != (1,))}"
@@ -159,10 +175,14 @@ def _places(
     )
 
 
-def _sizes(names: Sequence[str], every: Sequence[int], sizes: Mapping[str, int]) -> str:
-    rows = sorted(sizes[name] for name in names if name in sizes)
-    mixes = [f"the mix {name}" for name in names if name not in sizes]
-    return _and([*([f"{_span(rows, every)} rows"] if rows else []), *mixes])
+def _sizes(names: Sequence[str], every: Sequence[int], sizes: Sizes) -> str:
+    rows = sorted(sizes.rows[name] for name in names if name in sizes.rows)
+    others = [
+        f"the mix {name}" if name in sizes.mixes else name
+        for name in names
+        if name not in sizes.rows
+    ]
+    return _and([*([f"{_span(rows, every)} rows"] if rows else []), *others])
 
 
 def _span(numbers: Sequence[int], every: Sequence[int]) -> str:

@@ -148,7 +148,7 @@ def _facts(found: Findings) -> dict[str, Inline]:
         f"{manifest.status}",
         "Command": manifest.command,
         "Measured with": commit(manifest.git_commit, manifest.git_dirty),
-        "Seed": f"{manifest.seed}: the operands and the order of the cells come from it",
+        "Seed": f"{manifest.seed}: what is sent and the order of the cells come from it",
         "Started": manifest.started,
         "Finished": manifest.finished or "not finished",
         "Blocks": study.blocks_line(manifest.planned_blocks or 0, found.rows),
