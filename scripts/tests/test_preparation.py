@@ -18,7 +18,8 @@ from restbench.schedule.preparation import WARM_SHARE, WARMING_S
 SERIAL, LARGE, PINNED = (
     cell(f"java {of} 10") for of in ("serial low", "serial high", "pinned low")
 )
-PRODUCTS = {"low": 12_000, "high": 2_000_000}
+LOGS = cell("java serial logs-low 10")
+WORK = {"low": 12_000, "high": 2_000_000, "logs-low": 640}
 
 
 class Service:
@@ -44,8 +45,9 @@ def warmed(
     """The cells that had a short load, in order."""
 
     def requests(which: Cell) -> Any:
-        payload = SimpleNamespace(work=PRODUCTS[which.complexity])
-        return SimpleNamespace(workload="matrix", payloads={"one": payload})
+        payload = SimpleNamespace(work=WORK[which.complexity])
+        workload = "logs" if which is LOGS else "matrix"
+        return SimpleNamespace(workload=workload, payloads={"one": payload})
 
     here = SimpleNamespace(
         block=1,
@@ -87,6 +89,11 @@ def test_rule_3_its_time_for_that_is_limited(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_smallest_size_of_a_strategy_warms_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert warmed(monkeypatch, Service(0.0), LARGE, SERIAL) == [SERIAL]
+
+
+def test_each_workload_of_a_strategy_is_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service(0.0, 0.0)
+    assert warmed(monkeypatch, service, LARGE, SERIAL, LOGS) == [LOGS, SERIAL]
 
 
 def test_a_service_without_compilers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
