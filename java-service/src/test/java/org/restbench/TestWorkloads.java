@@ -13,13 +13,13 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
-/** Workloads under the paths of the matrix and of a kernel that do what the matrix never does. */
+/** Workloads under the paths of the matrix, of logs and of a kernel that do what the matrix never does. */
 final class TestWorkloads {
     private TestWorkloads() {}
 
     /** What compute does before it multiplies. */
     private static Workloads before(Runnable compute) {
-        return Workloads.of(List.of(named("matrix", compute), named("npb-cg", compute)));
+        return Workloads.of(List.of(named("matrix", compute), named("logs", compute), named("npb-cg", compute)));
     }
 
     private static CodedWorkload<?, ?> named(String name, Runnable compute) {
