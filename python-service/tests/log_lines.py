@@ -1,13 +1,14 @@
 """Lines of a log that a seed draws, as the contract's checksums are of."""
 
 import re
+from collections.abc import Callable
 
 from restbench_service.workloads.logs.draws import Draws
 from restbench_service.workloads.logs.rules import LEVELS, PATHS, ROLES, SERVICES
 
 LEVELS_FROM = (0, 30, 75, 90, 98)
 """Of a hundred."""
-CODES = "200 201 301 400 401 403 404 409 500 502 503 504".split()
+CODES = ["200", "201", "301", "400", "401", "403", "404", "409", "500", "502", "503", "504"]
 TEMPLATES = [
     "GET {path}?id={hex} {code} took {ms} ms from {ip}",
     "POST {path} {code} took {ms} ms from {ip} user={user}",
@@ -22,7 +23,7 @@ TEMPLATES = [
     "transaction {hex}-{hex} rolled back: deadlock with {hex}-{hex}",
     "payload of {kb} bytes:" + 8 * " {hex}",
 ]
-FORMATS = {
+FORMATS: dict[str, Callable[[Callable[[int], int]], str]] = {
     "path": lambda pick: PATHS[pick(8)],
     "hex": lambda pick: f"{pick(65536):04x}{pick(65536):04x}",
     "code": lambda pick: CODES[pick(12)],

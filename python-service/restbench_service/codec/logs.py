@@ -93,7 +93,9 @@ def _read_usual(body: bytes) -> LogsRequest | None:
         return None
     if not _is_right_id(request_id) or request.ruleSet not in RULE_SETS or not lines:
         return None
-    return None if max(map(len, lines)) > MOST_CHARACTERS else _of(request_id, request.ruleSet, lines)
+    return (
+        None if max(map(len, lines)) > MOST_CHARACTERS else _of(request_id, request.ruleSet, lines)
+    )
 
 
 def _is_right_id(request_id: str | int) -> bool:

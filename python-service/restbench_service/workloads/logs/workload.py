@@ -91,7 +91,7 @@ class LogsWorkload(Workload[LogsRequest, LogsResult]):
         _compiled(max(RULE_SETS.values()))
 
 
-def evaluate(  # noqa: PLR0913 - a loop's body has the arrays as arguments
+def evaluate(  # noqa: PLR0913, PLR0917 - a loop's body has the arrays as arguments
     start: int,
     stop: int,
     rules: int,

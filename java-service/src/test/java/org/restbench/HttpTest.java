@@ -98,7 +98,8 @@ class HttpTest {
                     ? Stream.empty()
                     : Stream.of("npb-is", "npb-cg", "npb-mg", "npb-ft");
             assertThat(offer.get("workloads").valueStream().map(JsonNode::asString))
-                    .isEqualTo(Stream.concat(Stream.of("matrix", "logs"), kernels).toList());
+                    .isEqualTo(
+                            Stream.concat(Stream.of("matrix", "logs"), kernels).toList());
         }
     }
 

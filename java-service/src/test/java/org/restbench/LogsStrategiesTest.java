@@ -60,7 +60,8 @@ class LogsStrategiesTest {
         "R256,2881100947,2063606384,2733289716,1239037649",
         "R1024,195877173,1848691888,152804903,2877188418"
     })
-    void the_answer_is_the_one_that_four_engines_agree_on(String rules, long one, long ten, long hundred, long thousand) {
+    void the_answer_is_the_one_that_four_engines_agree_on(
+            String rules, long one, long ten, long hundred, long thousand) {
         Technique serial = all().get(0);
         assertThat(serial.name()).isEqualTo("serial");
         assertThat(List.of(

@@ -75,7 +75,8 @@ class LogsJsonTest {
 
     @Test
     void what_the_answer_may_take_is_known_before_anything_is_computed() {
-        LogsRequest request = decode(Collections.nCopies(100, "\"took 4001 ms\"").toString());
+        LogsRequest request =
+                decode(Collections.nCopies(100, "\"took 4001 ms\"").toString());
         long answer = new LogsJson()
                 .encode(new LogsWorkload().compute(request, (units, unitsPerTask, body) -> body.run(0, units)))
                 .length;

@@ -9,10 +9,10 @@ import java.util.regex.Pattern;
 import org.restbench.workload.logs.Rule.Field;
 
 /**
- * A number of rules: the first of one list, which is drawn once a process. Rule k is of kind k mod 8; what a kind leaves
- * open is drawn from one stream. The patterns keep to what every engine reads alike (ASCII literals and classes, greedy
- * counts, one group, {@code ^} and {@code $}), and each takes time in proportion to a line's length, whatever is in the
- * line.
+ * A number of rules: the first of one list, which is drawn once a process. Rule k is of kind k mod 8; what a kind
+ * leaves open is drawn from one stream. The patterns keep to what every engine reads alike (ASCII literals and classes,
+ * greedy counts, one group, {@code ^} and {@code $}), and each takes time in proportion to a line's length, whatever is
+ * in the line.
  */
 public enum RuleSet {
     R16(16),
@@ -85,8 +85,7 @@ public enum RuleSet {
                 case 4 -> host();
                 case 5 -> message("[0-9a-f]{5}" + hexDigit() + hexDigit() + "[0-9a-f](?:-[0-9a-f]{8})?");
                 case 6 -> number("([0-9]{1,7}) (?:kB|bytes|keys)", 10_000 * draws.pick(100));
-                default -> message(
-                        "^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){" + (5 + draws.pick(8)) + "}[^A-Za-z0-9]*$");
+                default -> message("^[A-Za-z]+(?:[ .=:,'/(-]+[A-Za-z0-9]+){" + (5 + draws.pick(8)) + "}[^A-Za-z0-9]*$");
             };
         }
 
@@ -98,8 +97,8 @@ public enum RuleSet {
         private Rule login() {
             int user = draws.pick(5);
             int network = 1 + draws.pick(9);
-            return message("(?:Failed|Accepted) [a-z]+ for user" + user + "[0-9]{2} from 10\\." + network
-                    + "[0-9]{0,2}\\.");
+            return message(
+                    "(?:Failed|Accepted) [a-z]+ for user" + user + "[0-9]{2} from 10\\." + network + "[0-9]{0,2}\\.");
         }
 
         private Rule request() {
@@ -111,8 +110,7 @@ public enum RuleSet {
         private Rule host() {
             String role = word(ROLES);
             int digit = 1 + draws.pick(9);
-            String pattern =
-                    " " + role + "-[0-9]{2} (?:WARN|ERROR|FATAL) [a-z]+\\[" + digit + "[0-9]{1,4}\\]: ";
+            String pattern = " " + role + "-[0-9]{2} (?:WARN|ERROR|FATAL) [a-z]+\\[" + digit + "[0-9]{1,4}\\]: ";
             return rule(pattern, Field.LINE, 0, Rule.ANY);
         }
 
