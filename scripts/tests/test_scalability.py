@@ -1,0 +1,97 @@
+"""The Universal Scalability Law and Amdahl's: exact series give themselves back, noisy ones their
+published values, and what a law does not describe is not published."""
+
+from __future__ import annotations
+
+import pytest
+
+from restbench.analyse import scalability
+from restbench.analyse.scalability import Scaling, fit, published
+
+LEVELS = [1, 2, 4, 8, 16, 32, 64]
+EXACT = Scaling(100.0, 0.05, 0.001, 0.0)
+SERIES = [EXACT.at(n) for n in LEVELS]
+NOISE = [
+    (1.02, 0.99, 1.01, 0.98, 1.00, 1.03, 0.97),
+    (0.98, 1.01, 0.99, 1.02, 1.01, 0.97, 1.00),
+    (1.00, 1.00, 1.02, 0.99, 0.98, 1.01, 1.03),
+]
+BLOCKS = [[x * each for x, each in zip(SERIES, factors, strict=True)] for factors in NOISE]
+AMDAHL = [100.0, 190.4762, 347.8261, 592.5926, 914.2857, 1254.902, 1542.1687]
+PLATEAU = ([1, 2, 3, 4, 6, 8], [410.0, 790.0, 800.0, 795.0, 780.0, 760.0])
+
+
+def test_an_exact_series_gives_its_parameters_back() -> None:
+    found = fit(LEVELS, SERIES)
+    assert (found.rate, found.contention, found.coherency) == pytest.approx((100, 0.05, 0.001))
+    assert found.rms < 1e-12
+    assert found.peak == pytest.approx(30.82207, abs=5e-6)
+
+
+def test_noisy_blocks_have_their_published_fits() -> None:
+    fits = [fit(LEVELS, each) for each in BLOCKS]
+    rates, contentions, coherencies = zip(
+        *((each.rate, each.contention, each.coherency) for each in fits), strict=True
+    )
+    assert rates == pytest.approx((100.019416, 99.580932, 100.795790), rel=1e-4)
+    assert contentions == pytest.approx((0.048443, 0.048651, 0.053960), rel=1e-3)
+    assert coherencies == pytest.approx((0.001057, 0.001038, 0.000892), rel=1e-3)
+
+
+def test_over_blocks_the_parameters_have_t_intervals() -> None:
+    found = published(LEVELS, BLOCKS)
+    assert found.lack == ""
+    for interval, mean, half_width in (
+        (found.rate, 100.132, 1.528),
+        (found.contention, 0.050351, 0.007768),
+        (found.coherency, 0.00099554, 0.00022308),
+    ):
+        assert interval is not None
+        assert interval.mean == pytest.approx(mean, rel=1e-3)
+        assert interval.half_width == pytest.approx(half_width, rel=1e-2)
+
+
+def test_amdahls_law_is_the_one_without_coherency() -> None:
+    assert [Scaling(100.0, 0.05, 0.0, 0.0).at(n) for n in LEVELS] == pytest.approx(AMDAHL)
+    found = fit(LEVELS, AMDAHL, amdahl=True)
+    assert (found.rate, found.contention, found.coherency) == pytest.approx((100, 0.05, 0))
+    assert found.limit == pytest.approx(2000, rel=1e-4)
+    assert found.peak == float("inf")
+
+
+def test_amdahls_law_does_not_describe_a_series_with_a_peak() -> None:
+    assert fit(LEVELS, BLOCKS[0], amdahl=True).rms == pytest.approx(0.31087, abs=5e-6)
+    told = published(LEVELS, BLOCKS, amdahl=True).lack
+    assert told.startswith("Amdahl's law does not describe these: rms of ln 0.3")
+
+
+def test_a_plateau_is_not_described() -> None:
+    assert fit(*PLATEAU).rms == pytest.approx(0.168, abs=5e-4)
+    assert "does not describe these" in published(PLATEAU[0], [PLATEAU[1]] * 2).lack
+
+
+@pytest.mark.parametrize(
+    ("levels", "blocks", "cores", "told"),
+    [
+        ([1, 2, 4, 8, 16], 3, None, "5 levels, 6 are needed"),
+        ([1, 2, 3, 5, 6, 8], 3, None, "N = 4 is not among the levels"),
+        ([1, 2, 3, 4, 6, 8], 3, 4, "N = 8 is more than the 4 cores"),
+        ([1, 2, 3, 4, 6, 8], 1, 8, "1 block, 2 are needed for an interval"),
+    ],
+)
+def test_a_fit_that_is_not_published_names_the_condition_that_failed(
+    levels: list[int], blocks: int, cores: int | None, told: str
+) -> None:
+    series = [EXACT.at(n) for n in levels]
+    found = published(levels, [series] * blocks, cores=cores)
+    assert found.lack == f"the Universal Scalability Law is not fitted: {told}"
+    assert found.rate is None
+
+
+def test_parameters_stay_where_they_have_a_meaning() -> None:
+    """A series that grows faster than N would ask for a contention below 0."""
+    found = fit(LEVELS, [n**1.2 for n in LEVELS])
+    assert found.contention == pytest.approx(0, abs=1e-9)
+    assert found.coherency == pytest.approx(0, abs=1e-9)
+    with pytest.raises(ValueError, match="as many levels"):
+        scalability.fit([1, 2], [1.0, 2.0])
