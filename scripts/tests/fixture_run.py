@@ -50,8 +50,11 @@ class Made:
 
 
 def cell(text: str) -> Cell:
-    """A cell from `java serial low 10` or `python process-per-request low 10 core0`."""
-    service, strategy, complexity, users, *placement = text.split()
+    """A cell from `java serial low 10` or `python process-per-request low 10 core0`, and from
+    `python serial low 10 framework=fastapi`."""
+    service, strategy, complexity, users, *others = text.split()
+    named = dict(each.split("=") for each in others if "=" in each)
+    placement = [each for each in others if "=" not in each]
     return Cell.model_validate(
         {
             "service": service,
@@ -59,6 +62,7 @@ def cell(text: str) -> Cell:
             "complexity": complexity,
             "users": int(users),
             "placement": placement[0] if placement else "unbound",
+            **named,
         }
     )
 

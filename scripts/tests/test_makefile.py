@@ -57,12 +57,20 @@ def test_what_a_target_needs_is_installed_first(arguments: tuple[str, ...], inst
     assert installed in made(*arguments)
 
 
-@pytest.mark.parametrize("target", ["bench", "serve"])
-def test_a_framework_that_is_chosen_is_installed_first(target: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "chosen", "other"),
+    [
+        ("serve", "PYTHON_FRAMEWORK=fastapi", "PYTHON_FRAMEWORK=flask"),
+        ("bench", "EXPERIMENT=frameworks", "EXPERIMENT=thesis"),
+    ],
+)
+def test_a_framework_that_is_chosen_is_installed_first(
+    target: str, chosen: str, other: str
+) -> None:
     """-W: as if the lock had just changed."""
     changed = ("-W", "python-service/requirements-frameworks.txt")
-    assert "adding web frameworks" in made(*changed, target, "PYTHON_FRAMEWORK=fastapi")
-    assert "adding web frameworks" not in made(*changed, target, "PYTHON_FRAMEWORK=flask")
+    assert "adding web frameworks" in made(*changed, target, chosen)
+    assert "adding web frameworks" not in made(*changed, target, other)
 
 
 def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:

@@ -37,8 +37,8 @@ FLAGS: dict[str, str] = {
         "The record or the raw data of a block cannot be read: whatever it was, it is no result."
     ),
     "not-offered": (
-        "This runtime does not have the strategy (virtual threads need Java 21): it is no "
-        "failure, and no candidate for the best."
+        "This runtime does not have the strategy or the framework (virtual threads and helidon "
+        "need Java 21): it is no failure, and no candidate for the best."
     ),
     "not-measured": "Planned, but the run ended before a block of it.",
     "wrong-answers": "An answer was wrong: the cell is void in that block, but for its counts.",

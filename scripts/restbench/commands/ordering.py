@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from restbench.commands.options import RESUME
+from restbench.deploy import programs
 from restbench.experiment import claim_file, experiment, plan
-from restbench.experiment.cell import STRATEGIES, ServiceName
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.order import Order
+from restbench.experiment.records import PlannedCell
+from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
 from restbench.store import store
 
@@ -29,16 +34,35 @@ def order_for(
     chosen = loaded.profile(profile)
     if minutes:
         chosen = chosen.lasting(minutes)
+    planned = plan.plan(loaded, chosen, selection)
+    _require_frameworks(planned, selection)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
         profile_name=profile,
         profile=chosen,
-        plan=plan.plan(loaded, chosen, selection),
+        plan=planned,
         command=command_line(),
         claims_text=_claims_text(path, loaded),
         attached=attached(attach),
     )
+
+
+def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> None:
+    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or one
+    that was selected by its name cannot be had here."""
+    for name in dict.fromkeys(each.cell.service for each in planned):
+        variable = f"{name.upper()}_FRAMEWORK"
+        if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
+            raise BadConfiguration(
+                f"{variable}={value}: the framework is a factor of a run's cells: write "
+                f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
+                f"EXPERIMENT=frameworks with --cells 'framework={value}'"
+            )
+    for cell in {each.cell for each in planned}:
+        if cell.framework in (selection.framework or ()):
+            if lack := programs.lacking(cell.service, cell.framework):
+                raise BadConfiguration(f"CELLS: framework: {lack}")
 
 
 def command_line() -> str:

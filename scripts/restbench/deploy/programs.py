@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from zipfile import ZipFile
 
 from restbench import ROOT
-from restbench.experiment.cell import ServiceName
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import jvm
 
@@ -14,6 +18,16 @@ JAR = ROOT / "java-service" / "target" / "restbench-java.jar"
 PYTHON_SERVICE = ROOT / "python-service"
 
 NO_SETTINGS: Mapping[str, str] = {}
+#: The Java that a framework needs, where the service itself needs less.
+NEEDS_JAVA = {"helidon": 21}
+#: Prints which packages each framework lacks, by the Python service's own table.
+_ASK_FRAMEWORKS = """
+import json
+from importlib.util import find_spec
+from restbench_service.frameworks import FRAMEWORKS
+lack = {name: [each for each in of.packages if not find_spec(each)] for name, of in FRAMEWORKS.items()}
+print(json.dumps(lack))
+"""
 
 
 def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
@@ -26,6 +40,36 @@ def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
 def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
     """The Python service's command line, in this virtual environment."""
     return ["env", f"PYTHONPATH={PYTHON_SERVICE}", sys.executable, "-m", "restbench_service"]
+
+
+def lacking(name: ServiceName, framework: Framework) -> str:
+    """Why a service cannot run in a framework here, with what mends it; empty where it can."""
+    if framework == DEFAULT_FRAMEWORKS[name]:
+        return ""
+    if name == "java":
+        needed, found = NEEDS_JAVA.get(framework, 0), jvm.version()
+        if found < needed:
+            return f"{framework}: needs Java {needed}, this is {found}"
+        # Of a jar that is not there another line is said.
+        names = ZipFile(JAR).namelist() if needed and JAR.exists() else [framework]
+        return "" if any(framework in each for each in names) else f"{framework}: the service was built with a Java below {needed}"
+    packages = _missing_packages().get(framework)
+    if packages is None:
+        return f"{framework}: this checkout's Python service does not have it"
+    named = ", ".join(packages)
+    return f"{framework}: not installed ({named}): make frameworks" if packages else ""
+
+
+@functools.cache
+def _missing_packages() -> dict[str, list[str]]:
+    """Of every framework of the Python service."""
+    line = [*python_command()[:-2], "-c", _ASK_FRAMEWORKS]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise EnvironmentProblem(f"{PYTHON_SERVICE}: its table of frameworks: {said}")
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
 
 
 COMMANDS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 
 from restbench.deploy import fronts, programs
-from restbench.experiment.cell import Front, ServiceName
+from restbench.experiment.cell import Framework, Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
 
@@ -162,7 +162,7 @@ class Service:
             process.stop(each, first)
 
 
-def start(  # noqa: PLR0913 - the last five are given by name
+def start(  # noqa: PLR0913 - the last six are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
@@ -173,13 +173,15 @@ def start(  # noqa: PLR0913 - the last five are given by name
     command: Sequence[str] | None = None,
     settings: Mapping[str, str] | None = None,
     port: int | None = None,
+    framework: Framework | None = None,
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
     `cores` as `taskset -c` takes them; logs go to `folder`; `command` is another checkout's, where
     its service is wanted; `settings` are further variables of its environment. `port` is the
-    service's own where it is given, else that of JAVA_PORT or PYTHON_PORT. A front that protects
-    reads requests whole before it hands them on.
+    service's own where it is given, else that of JAVA_PORT or PYTHON_PORT; `framework` is that of
+    JAVA_FRAMEWORK or PYTHON_FRAMEWORK. A front that protects reads requests whole before it hands
+    them on.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
     """
@@ -188,7 +190,7 @@ def start(  # noqa: PLR0913 - the last five are given by name
         ports.require_free(port, ports.PORT_VARIABLES[name])
     own_port = port if front == "none" else ports.free()
     own = settings or programs.NO_SETTINGS
-    environment = _environment(name, own_port) | dict(own)
+    environment = _environment(name, own_port, framework) | dict(own)
 
     def bound(command: list[str]) -> list[str]:
         return command if outlives_us else process.bound_to_us(command, cores)
@@ -222,9 +224,8 @@ def start(  # noqa: PLR0913 - the last five are given by name
     return service
 
 
-def _environment(name: ServiceName, port: int) -> dict[str, str]:
-    """JAVA_FRAMEWORK and PYTHON_FRAMEWORK choose the web framework that it runs in."""
-    framework = os.environ.get(f"{name.upper()}_FRAMEWORK")
+def _environment(name: ServiceName, port: int, framework: str | None) -> dict[str, str]:
+    framework = framework or os.environ.get(f"{name.upper()}_FRAMEWORK")
     chosen = {"RESTBENCH_FRAMEWORK": framework} if framework else {}
     return {"RESTBENCH_HOST": ports.HOST, "RESTBENCH_PORT": str(port), **chosen}
 

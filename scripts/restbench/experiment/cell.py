@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from restbench.machine.placement import Placement
 
@@ -13,6 +13,20 @@ Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
 #: `checkout` is the harness' own; A and B are two commits that `restbench ab` compares.
 Build = Literal["checkout", "A", "B"]
+Framework = Literal[
+    "tomcat",
+    "servlet",
+    "jetty",
+    "reactor-netty",
+    "vertx",
+    "helidon",
+    "flask",
+    "flask-granian",
+    "fastapi",
+    "fastapi-gunicorn",
+    "aiohttp",
+    "rsgi",
+]
 
 #: The techniques each service offers (its README, "Strategies") with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
@@ -37,17 +51,43 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     },
 }
 
-#: The web framework that a service runs in where nobody chooses another.
-DEFAULT_FRAMEWORKS: dict[str, str] = {"java": "tomcat", "python": "flask"}
+#: The web frameworks that each service can run in, its default first.
+FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
+    "java": ("tomcat", "servlet", "jetty", "reactor-netty", "vertx", "helidon"),
+    "python": ("flask", "flask-granian", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"),
+}
+DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads")})
 
-FACTORS = ("service", "strategy", "placement", "front", "complexity", "users", "kernel", "build")
+FACTORS = (
+    "service",
+    "strategy",
+    "placement",
+    "front",
+    "complexity",
+    "users",
+    "kernel",
+    "build",
+    "framework",
+)
 
 
-#: What needs a service process of its own.
-ServiceGroup: TypeAlias = tuple[ServiceName, Placement, Front, Build]
+class ServiceGroup(NamedTuple):
+    """What needs a service process of its own: the levels of these factors."""
+
+    service: ServiceName
+    placement: Placement
+    front: Front
+    build: Build
+    framework: Framework
+
+    @property
+    def name(self) -> str:
+        """Of its folder; a default build or framework is not named."""
+        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service])
+        return "-".join(each for each in self if each not in usual)
 
 
 class Shape(BaseModel):
@@ -85,12 +125,22 @@ class Cell(BaseModel):
     front: Front = "none"
     kernel: Kernel = "loops"
     build: Build = "checkout"
+    framework: Framework = "tomcat"
+    """The service's default where none is given."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _default_framework(cls, given: Any) -> Any:
+        if isinstance(given, dict) and given.get("service") in DEFAULT_FRAMEWORKS:
+            return {"framework": DEFAULT_FRAMEWORKS[given["service"]], **given}
+        return given
 
     @property
     def unusual(self) -> tuple[str, ...]:
-        """The levels of front, kernel and build that are not the default."""
-        levels = (self.front, self.kernel, self.build)
-        return tuple(level for level in levels if level not in ("none", "loops", "checkout"))
+        """The levels of framework, front, kernel and build that are not the default."""
+        levels = (self.framework, self.front, self.kernel, self.build)
+        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout")
+        return tuple(level for level in levels if level not in usual)
 
     @property
     def id(self) -> str:
@@ -102,6 +152,15 @@ class Cell(BaseModel):
     def key(self) -> str:
         """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
         return STRATEGIES[self.service].get(self.strategy) or self.strategy
+
+
+def require_framework(service: ServiceName, framework: str) -> None:
+    """ValueError where it is none of the service's."""
+    if framework not in FRAMEWORKS[service]:
+        raise ValueError(
+            f"framework: '{framework}' is not one of the {service} service's: "
+            + ", ".join(FRAMEWORKS[service])
+        )
 
 
 def users_text(users: int) -> str:

@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, Front, Kernel, ServiceName
+from restbench.experiment.cell import (
+    FACTORS,
+    STRATEGIES,
+    Cell,
+    Framework,
+    Front,
+    Kernel,
+    ServiceName,
+    require_framework,
+)
 from restbench.experiment.selection import Positive, Strict, Where
 from restbench.machine.placement import Placement
 
@@ -39,6 +48,7 @@ class Levels(Strict):
     complexity: str | None = None
     users: Positive | None = None
     kernel: Kernel | None = None
+    framework: Framework | None = None
 
 
 @dataclass(frozen=True)
@@ -207,6 +217,8 @@ def _cell(levels: dict[str, Any]) -> Cell:
         if field.is_required() and factor not in levels:
             raise ValueError(f"a side names no {factor}: it must be one cell")
     _check_strategy(levels["service"], levels["strategy"])
+    if "framework" in levels:
+        require_framework(levels["service"], levels["framework"])
     return Cell(**levels)
 
 

@@ -17,7 +17,7 @@ class Column:
 
 _FACTORS = [
     Column("test_id", "Test", "The study's ids of this cell, separated by a space."),
-    Column("service", "Service", "java (Spring Boot) or python (Flask behind gunicorn)."),
+    Column("service", "Service", "java or python."),
     Column("strategy", "Strategy", "How the service runs a request (its `/strategies` tells)."),
     Column("placement", "Placement", "unbound, or core0: every process bound to one core."),
     Column("front", "Front", "The web server before the service: none, apache or nginx."),
@@ -97,7 +97,10 @@ _MEASURED = [
 ]
 _FLAGS = [Column("flags", "Flags", "What to know before believing the row; explained beneath.")]
 #: Factors that came later stand behind the columns of the study.
-_LATER = [Column("build", "Build", "checkout, or A or B where two commits are compared.")]
+_LATER = [
+    Column("build", "Build", "checkout, or A or B where two commits are compared."),
+    Column("framework", "Framework", "The web framework and its server that the service runs in."),
+]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)
 NAMES = tuple(column.name for column in COLUMNS)

@@ -13,15 +13,18 @@ from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
 from restbench.experiment.cell import (
+    DEFAULT_FRAMEWORKS,
     FACTORS,
     STRATEGIES,
     Build,
     Cell,
+    Framework,
     Front,
     Kernel,
     Kind,
     ServiceName,
     Shape,
+    require_framework,
 )
 from restbench.experiment.design import Design, Level
 from restbench.experiment.level import LOGS, TAGS, Logs, ShapeEntry, Size, Workload
@@ -49,6 +52,14 @@ class CellGroup(Strict):
     front: Annotated[list[Front], Many] = Field(default=["none"])
     kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
     build: Annotated[list[Build], Many] = Field(default=["checkout"])
+    framework: Annotated[list[Framework], Many] | None = None
+    """The service's default, if none is given."""
+
+    @model_validator(mode="after")
+    def _frameworks_are_the_services(self) -> Self:
+        for framework in self.framework or ():
+            require_framework(self.service, framework)
+        return self
 
     @model_validator(mode="after")
     def _strategies_exist(self) -> Self:
@@ -68,6 +79,7 @@ class CellGroup(Strict):
         own: dict[str, list[str]] = {
             "service": [self.service],
             "complexity": named or self.complexity,
+            "framework": list(self.framework or [DEFAULT_FRAMEWORKS[self.service]]),
         }
         levels = [own.get(factor, getattr(self, factor)) for factor in FACTORS]
         return [
@@ -123,9 +135,12 @@ class Experiment(Strict):
     driver: Literal["closed-load", "open-load", "npb"] = "closed-load"
     """What takes its trials."""
     views: Annotated[
-        list[Literal["study", "limits", "factorial", "npb", "builds"]], Field(min_length=1)
+        list[Literal["study", "limits", "factorial", "npb", "builds", "frameworks"]], Field(min_length=1)
     ] = Field(default=["study"])
     """What is made of its trials."""
+    apart: Literal["service"] | None = None
+    """A factor of which the services of one level at a time are up: a block measures them one after
+    the other."""
     complexities: dict[str, Size] = Field(default_factory=dict)
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""

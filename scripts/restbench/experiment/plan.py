@@ -69,7 +69,7 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
 
 def service_group(cell: Cell) -> ServiceGroup:
     """What needs a service process of its own."""
-    return cell.service, cell.placement, cell.front, cell.build
+    return ServiceGroup(*(getattr(cell, factor) for factor in ServiceGroup._fields))
 
 
 def _shuffled(cells: list[Cell], shuffler: random.Random) -> list[Cell]:

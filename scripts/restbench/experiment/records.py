@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from restbench.experiment.cell import Build, Cell
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell
 
 #: The form of every record (`forms` says what each was, and which are read).
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 
 
 class Record(BaseModel):
@@ -53,11 +53,14 @@ class Proof(Record):
     claim: str
     evidence: str
     build: Build = "checkout"
+    framework: str = ""
+    """Empty: the service's default."""
 
 
 def proof_key(of: Proof | Cell) -> tuple[str, ...]:
     """What is proven once a run."""
-    return of.service, of.strategy, of.placement, of.build
+    framework = of.framework or DEFAULT_FRAMEWORKS[of.service]
+    return of.service, of.strategy, of.placement, of.build, framework
 
 
 class PlannedCell(Record):

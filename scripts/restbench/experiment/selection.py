@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from restbench.experiment.cell import FACTORS, Build, Cell, Front, Kernel, ServiceName
+from restbench.experiment.cell import FACTORS, Build, Cell, Framework, Front, Kernel, ServiceName
 from restbench.machine.placement import Placement
 
 
@@ -37,6 +37,7 @@ class Where(Strict):
     users: Annotated[list[Positive], Many] | None = None
     kernel: Annotated[list[Kernel], Many] | None = None
     build: Annotated[list[Build], Many] | None = None
+    framework: Annotated[list[Framework], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

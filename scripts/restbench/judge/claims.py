@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.claim import Claim, Expectation, Part, Question, Statement
 from restbench.experiment.claim_file import Claims
-from restbench.experiment.records import Proof
+from restbench.experiment.records import Proof, proof_key
 from restbench.judge import verdicts
 from restbench.judge.guard import unmeasurable
 from restbench.judge.sides import side
@@ -352,13 +352,11 @@ def _simple(claim: Claim, verdict: Verdict, why: str) -> Decision:
 
 def _warned(rows: Sequence[Row], proofs: Sequence[Proof]) -> dict[str, str]:
     """Cell id → its warnings, and whether its strategy does not do its name."""
-    denied = {
-        (each.service, each.strategy, each.placement) for each in proofs if each.does is False
-    }
+    denied = {proof_key(each) for each in proofs if each.does is False}
     found = {}
     for row in rows:
         reasons = [str(each) for each in row.warnings]
-        if (row.cell.service, row.cell.strategy, row.cell.placement) in denied:
+        if proof_key(row.cell) in denied:
             reasons.append("its proof says DOES NOT")
         if reasons:
             found[row.cell.id] = ", ".join(reasons)

@@ -1,8 +1,8 @@
 """Which technique comes first in each group of cells, and how sure that is: pure functions on rows.
 What is said of it is `judge.answer`'s.
 
-A group is one complexity and number of users, unbound, behind no web server, with the kernel that
-most of the run's cells have; a strategy that the runtime does not have is in none. The best of a
+A group is one complexity and number of users, unbound, in the default framework behind no web
+server, with the kernel that most of the run's cells have; a strategy that the runtime does not have is in none. The best of a
 group must be greater than EVERY other technique of it (intersection-union, so the group's p value
 is the largest of theirs); Holm counts the groups of one scope. Over both services the best
 technique of the one stands against the best of the other.
@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import Cell
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
 from restbench.experiment.statistics import holm_levels
 from restbench.judge import verdicts
 from restbench.judge.sides import best_of, is_usable
@@ -112,11 +112,13 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     groups: dict[tuple[str, int], list[Row]] = {}
     loops = sum(row.cell.kernel == "loops" for row in rows)
     # The study's kernel where as many cells have the one as the other.
-    wanted = ("unbound", "none", "loops" if 2 * loops >= len(rows) else "native")
+    kernel = "loops" if 2 * loops >= len(rows) else "native"
     for row in rows:
         cell = row.cell
         # Of two builds the second: the first is what it is compared with.
-        plain = (cell.placement, cell.front, cell.kernel) == wanted and cell.build != "A"
+        levels = (cell.placement, cell.front, cell.kernel, cell.framework)
+        wanted = ("unbound", "none", kernel, DEFAULT_FRAMEWORKS[cell.service])
+        plain = levels == wanted and cell.build != "A"
         if plain and scope in ("both", cell.service) and "not-offered" not in row.flags:
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1

@@ -45,6 +45,12 @@ def java() -> str:
     return _newest()
 
 
+def version() -> int:
+    """Of the language: 17 or newer, 0 where it is not known."""
+    program = shutil.which(java())
+    return _version(Path(program).resolve().parent.parent)[0] if program else 0
+
+
 def command(settings: Mapping[str, str] | None = None) -> list[str]:
     """`java` with its flags: ours, the settings' JAVA_OPTIONS, and those of our own environment,
     which so have the last word. A collector that is named there takes the place of ours."""

@@ -55,6 +55,7 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
         strategy=cell.strategy,
         placement=cell.placement,
         build=cell.build,
+        framework=cell.framework,
         does=does,
         claim=claim,
         evidence=evidence,

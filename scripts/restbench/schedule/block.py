@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 
 from restbench.experiment.order import Order
@@ -39,9 +41,33 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     cores = place("unbound", allowed_cores(), run.load_cores())
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
-    with DRIVERS[order.experiment.driver](order, run, wanted, view) as driver:
-        driver.here.progress.until = ends
-        with spent_on("trials"):
-            for planned in driver.rounds(ends - time.monotonic()):
-                take_round(driver, planned)
+    parts = _parts(order, wanted)
+    for number, part in enumerate(parts):
+        part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
+        with DRIVERS[order.experiment.driver](order, run, part, view) as driver:
+            driver.here.progress.until = part_ends
+            with spent_on("trials"):
+                for planned in driver.rounds(part_ends - time.monotonic()):
+                    take_round(driver, planned)
     file.finish(wanted.block, clock.now_text())
+
+
+def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
+    """What is up at the same time: all of it, or one level of the factor `apart` after the other, in
+    random order, each for as much of the block's time."""
+    factor = order.experiment.apart
+    if factor is None:
+        return [wanted]
+    cells = [cell for each in wanted.groups for cell in each.cells]
+    levels = list(dict.fromkeys(getattr(cell, factor) for cell in cells))
+    random.Random(f"{order.experiment.seed} {wanted.block} apart").shuffle(levels)  # noqa: S311
+    found = []
+    for level in levels:
+        groups = [
+            replace(group, cells=its)
+            for group in wanted.groups
+            if (its := tuple(cell for cell in group.cells if getattr(cell, factor) == level))
+        ]
+        seconds = wanted.seconds / len(levels)
+        found.append(replace(wanted, groups=groups, seconds=seconds))
+    return found

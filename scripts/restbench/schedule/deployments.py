@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from restbench.deploy import service
+from restbench.deploy import programs, service
 from restbench.deploy.service import Service
 from restbench.experiment.cell import Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.order import BuiltCheckout
@@ -46,6 +46,9 @@ class Deployments:
     def start(self, keys: Iterable[ServiceGroup]) -> None:
         """Start what is not up yet, each with a second attempt."""
         for key in keys:
+            if lack := programs.lacking(key.service, key.framework):
+                self.down[key] = lack
+                continue
             try:
                 self.up[key] = self._started_twice(key)
             except StorageProblem:
@@ -88,7 +91,7 @@ class Deployments:
     def facts(self) -> dict[str, Any]:
         """What served, for the record: command and runtime of each."""
         return {
-            "-".join(key): {"command": each.service.command, "runtime": each.runtime}
+            key.name: {"command": each.service.command, "runtime": each.runtime}
             for key, each in self.up.items()
         }
 
@@ -101,24 +104,25 @@ class Deployments:
             return self._started(key)
 
     def _started(self, key: ServiceGroup) -> Running:
-        name, placement, front, build = key
+        name, build = key.service, key.build
         url = self.attached.get(name)
         if url:
             running = service.attach(name, url)
             health = running.health()
             cores = Cores(service=tuple(health.get("cores", ())), load=allowed_cores())
         else:
-            cores = place(placement, allowed_cores(), self.run.load_cores())
+            cores = place(key.placement, allowed_cores(), self.run.load_cores())
             folder = self.run.service(self.block, key)
-            first = not any(each[0] == name for each in self.up)
+            first = not any(each.service == name for each in self.up)
             running = service.start(
                 name,
-                front,
+                key.front,
                 core_list(cores.service),
                 folder,
                 command=self.builds[build].commands[name] if build in self.builds else None,
                 settings=self.settings.get(name),
                 port=None if first else ports.free(),
+                framework=key.framework,
             )
         try:
             health = running.health()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, ports, watch
@@ -34,6 +35,9 @@ def check(order: Order) -> list[str]:
         if build == "checkout":
             programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
+    for name, framework in sorted({(each.cell.service, each.cell.framework) for each in order.plan}):
+        if lack := programs.lacking(name, framework):
+            notes.append(f"left out: {name} {lack}")
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)
     if order.experiment.sends_load and place("unbound", allowed_cores()).shared:
@@ -52,9 +56,11 @@ def _check_attached(order: Order) -> None:
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:
             raise BadConfiguration(f"--attach {name}={url}: no selected cell has this service")
-        if any((cell.placement, cell.front) != ("unbound", "none") for cell in cells):
+        usual = ("unbound", "none", DEFAULT_FRAMEWORKS[name])
+        if any((cell.placement, cell.front, cell.framework) != usual for cell in cells):
             raise BadConfiguration(
                 f"--attach {name}={url}: a service that others run cannot be placed or given a "
-                "front; select the rest with --cells 'placement=unbound front=none'"
+                "front or framework; select the rest with --cells 'placement=unbound front=none "
+                f"framework={DEFAULT_FRAMEWORKS[name]}'"
             )
         service.attach(name, url).stop()

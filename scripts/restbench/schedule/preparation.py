@@ -6,6 +6,7 @@ import time
 
 import httpx
 
+from restbench.deploy import programs
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import OPTIONAL, Cell
 from restbench.experiment.plan import service_group
@@ -33,6 +34,7 @@ def look(here: LoadRun) -> None:
     for cell in here.cells:
         if why := here.deployments.lacks(cell):
             absent = (cell.service, cell.strategy) in OPTIONAL
+            absent = absent or bool(programs.lacking(cell.service, cell.framework))
             here.lose(cell, "not-offered" if absent else "failed", why)
             continue
         kind = (service_group(cell), cell.strategy, cell.complexity, cell.kernel)
@@ -75,7 +77,7 @@ def prove(here: LoadRun) -> None:
         if key in known or cell in here.lost:
             continue
         known.add(key)
-        here.at(f"proof of {cell.service} {cell.strategy}")
+        here.at(f"proof of {' '.join([cell.service, cell.strategy, *cell.unusual])}")
         found = _proof(here, cell)
         if isinstance(found, str):
             for other in here.cells:

@@ -109,7 +109,7 @@ def _check_counts(
         served, sent = last - first, here.sent[key, strategy]
         if abs(served - sent) > COUNT_TOLERANCE * sent:
             text = (
-                f"{key[0]} {strategy}: {sent} requests were sent, the service counted {served:.0f}"
+                f"{key.name} {strategy}: {sent} requests were sent, the service counted {served:.0f}"
             )
             here.view.note(f"count-mismatch  {text}")
             gaps |= {

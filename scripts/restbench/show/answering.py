@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from restbench.analyse import frameworks as costs
 from restbench.analyse.exported import rows_of
 from restbench.analyse.limits import Limit
 from restbench.analyse.measures import Row
@@ -17,7 +18,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import builds, effects, factorial_view, limits, npb
+from restbench.show import builds, effects, factorial_view, frameworks, limits, npb
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -32,6 +33,7 @@ def of(run: Exported) -> AnswerEntry:
         two.sentence if two else "",
         _limits(run, definition.open),
         _kernels(run, definition),
+        frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
         _choosing(rows),
         _factorial(definition, rows),
     ]

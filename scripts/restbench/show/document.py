@@ -107,6 +107,13 @@ def table(
     return Table(caption, columns, tuple(map(tuple, rows)))
 
 
+def words(field: Field | str) -> str:
+    """The text of a field."""
+    content = field.content if isinstance(field, Field) else field
+    parts = content if isinstance(content, tuple) else (content,)
+    return "".join(each.text if isinstance(each, Link) else each for each in parts)
+
+
 def section(id: str, title: str, *parts: Part | None, folded: bool = False) -> Section | None:
     """A section of the parts that are there; None where there are none."""
     known = tuple(each for each in parts if each is not None)

@@ -11,13 +11,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from restbench.analyse import frameworks as costs
+from restbench.analyse.frameworks import Load
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import builds, limits, npb, npb_terminal
+from restbench.show import builds, document, frameworks, limits, npb, npb_terminal
 from restbench.show.findings import Findings
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -63,6 +65,8 @@ def _table(found: Findings) -> RenderableType:
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
+    if "frameworks" in found.definition.views:
+        return _frameworks(costs.loads(found.rows))
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
         return builds.terminal(two)
     leading = answer.answer(found.rows)
@@ -70,6 +74,26 @@ def _table(found: Findings) -> RenderableType:
         compared = [each for each in leading.by_throughput if each.others and each.scope != "both"]
         return _leaders(found.rows, compared)
     return _cells(found.rows, leading.by_throughput)
+
+
+def _frameworks(loads: Sequence[Load]) -> RenderableType:
+    """A table a service with its most users, then what each load comes to."""
+    tables = [
+        _of(frameworks.table_of(load.cell.service, [load]), range(7))
+        for load in frameworks.with_most_users(loads)
+    ]
+    return Group(*tables, *(Text(frameworks.outcome(each)) for each in frameworks.by_users(loads)))
+
+
+def _of(shown: document.Table, columns: Iterable[int]) -> Table:
+    """These columns of a page's table."""
+    made = Table(box=None, pad_edge=False, title=shown.caption, title_justify="left")
+    for n in columns:
+        column = shown.columns[n]
+        made.add_column(Text(column.heading), justify="right" if column.is_number else "left")
+    for row in shown.rows:
+        made.add_row(*(Text(document.words(row[n])) for n in columns))
+    return made
 
 
 def _cells(rows: Sequence[Row], leaders: Sequence[Leader]) -> Table:

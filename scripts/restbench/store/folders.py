@@ -182,8 +182,7 @@ class RunFolder:
 
     def service(self, block: int, group: ServiceGroup) -> Path:
         """The folder of one service process: its command, log and health."""
-        levels = [each for each in group if each != "checkout"]
-        return self.path / "services" / "-".join([f"block-{block}", *levels])
+        return self.path / "services" / f"block-{block}-{group.name}"
 
     def program_log(self, block: int, cell_id: str) -> Path:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""

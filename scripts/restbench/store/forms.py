@@ -8,7 +8,8 @@ refuses what it would misread; what an older one wrote is read as long as nothin
 5: strategies can take turns at one load. 6: a window tells when such a load began.
 7: a calibration tells what follows from a failed check, and the load generator's cores, a run that
 it was extended; those of forms 2 to 6 tell of what is gone, and are not read. 8: a manifest has the
-builds that were compared, and no `git_dirty` of an unknown commit; a proof has its build.
+builds that were compared, and no `git_dirty` of an unknown commit; a proof has its build. 9: a
+cell and a proof have their web framework.
 """
 
 from __future__ import annotations

@@ -146,12 +146,10 @@ class TrialFile:
             file.execute("INSERT INTO blocks (block, began, facts) VALUES (?, ?, ?)", row)
 
     def fact(self, block: int, name: str, value: object) -> None:
-        """Add to what is known of a block."""
+        """Add to what is known of a block; members of an object to those that are there."""
         with self._open() as file:
-            row = (f"$.{name}", json.dumps(value), block)
-            file.execute(
-                "UPDATE blocks SET facts = json_set(facts, ?, json(?)) WHERE block = ?", row
-            )
+            row = (json.dumps({name: value}), block)
+            file.execute("UPDATE blocks SET facts = json_patch(facts, ?) WHERE block = ?", row)
 
     def finish(self, block: int, at: str) -> None:
         """All trials of a block are written."""

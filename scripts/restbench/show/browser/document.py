@@ -14,7 +14,7 @@ from typing import Any
 from restbench.analyse import flags
 from restbench.analyse.comparison import MARGIN, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Shape
+from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.columns import HEADINGS
 from restbench.judge.compare import METRICS as COMPARED
 from restbench.judge.compare import VERSIONS
@@ -172,7 +172,7 @@ def _cell(run: Exported, row: Row, entry: CellEntry, tables: _Tables) -> dict[st
         tables.kinds.setdefault(kind, flags.explain(kind))
     return {
         "cell": tables.cell(row, entry),
-        "framework": _framework(run, row.cell.service),
+        "framework": _framework(run, row.cell),
         "warnings": [[each.kind, round(each.bias_percent, 1)] for each in row.warnings],
         "notes": list(row.flags),
         "measured": len(row.measured),
@@ -193,13 +193,13 @@ def _metric(row: Row, entry: CellEntry, metric: str) -> list[Any] | None:
     return [*map(_rounded, (found.value, found.low, found.high)), [*map(_rounded, by_block)]]
 
 
-def _framework(run: Exported, service: str) -> str:
-    """The web framework that served: what the environment chose, else the default."""
-    if service in run.manifest.attached:
+def _framework(run: Exported, cell: Cell) -> str:
+    """The web framework that served; in runs from before it was a factor the environment chose it
+    for all cells."""
+    if cell.service in run.manifest.attached:
         return "attached"
     settings: Mapping[str, str] = run.described.get("settings", {})
-    chosen = settings.get(f"{service.upper()}_FRAMEWORK")
-    return chosen or DEFAULT_FRAMEWORKS[service]
+    return settings.get(f"{cell.service.upper()}_FRAMEWORK") or cell.framework
 
 
 def _shape(row: Row) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from restbench.analyse import frameworks as costs
 from restbench.analyse import npb
 from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
 from restbench.show import factorial_view, limits
-from restbench.show.charts import course, factorial, judged, kernels, overview, rates, study
+from restbench.show.charts import course, factorial, frameworks, judged, kernels, overview, rates, study
 from restbench.show.charts.theme import Chart
 from restbench.store.exported import Exported
 
@@ -29,6 +30,8 @@ def charts(run: Exported) -> dict[str, Chart]:
     ]
     if definition.npb is not None:
         found += kernels.charts(npb.ranked(rows))
+    if "frameworks" in definition.views:
+        found += frameworks.charts(costs.loads(rows))
     if definition.open is not None:
         known = limits.of(run)
         found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.columns import readable
-from restbench.experiment.records import Interruption
+from restbench.experiment.records import Interruption, Proof
 from restbench.judge import study
 from restbench.machine import phases
 from restbench.show import microbench_text
@@ -48,7 +49,7 @@ def proofs(found: Findings) -> Section | None:
         (
             each.service,
             each.strategy,
-            each.placement if each.build == "checkout" else f"{each.placement}, build {each.build}",
+            _where(each),
             Field(study.verdict(each), tone=_VERDICT_TONES[each.does]),
             each.claim,
             each.evidence,
@@ -63,6 +64,13 @@ def proofs(found: Findings) -> Section | None:
     )
     title = "Do the strategies do what their names say?"
     return section("proofs", title, intro, table("Proofs", head, rows), folded=True)
+
+
+def _where(proof: Proof) -> str:
+    """Placement, then the build and the framework that are not the default."""
+    levels = [proof.placement, *([f"build {proof.build}"] if proof.build != "checkout" else [])]
+    usual = ("", DEFAULT_FRAMEWORKS[proof.service])
+    return ", ".join([*levels, *([proof.framework] if proof.framework not in usual else [])])
 
 
 def calibration(found: Findings) -> Section:

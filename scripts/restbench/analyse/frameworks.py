@@ -1,0 +1,141 @@
+"""What a web framework costs: CPU time a request in each, over that in the service's default and in
+the cheapest; and from which size of work on it no longer matters. Pure functions on rows.
+
+Sizes are ordered by their work: the CPU time a request in the cheapest framework. At a size the
+framework does not matter where EVERY framework's CPU time over that of the cheapest has a 95 %
+interval that ends below 1 + MARGIN. The size from which on it no longer matters is the smallest
+measured one at which that holds, and at all larger ones. The cheapest is picked by these very
+blocks, so ratios to it are rather too large than too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.best import best_of, indistinguishable
+from restbench.analyse.comparison import MARGIN, Comparison, paired, series
+from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
+
+METRIC = "cpu_ms_per_request"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One framework at one size."""
+
+    row: Row
+    to_default: Comparison
+    """Its CPU time over that in the service's default framework."""
+    to_best: Comparison
+    """Over that in the cheapest."""
+    is_tied: bool
+    """Whether it is the cheapest, or cannot be told from it (Holm)."""
+    throughput: Comparison
+    """Over that of the default."""
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it is shown to take no more than the margin beyond the cheapest."""
+        ratio = self.to_best.ratio
+        return ratio is not None and ratio.high <= 1 + MARGIN
+
+
+@dataclass(frozen=True)
+class Size:
+    """All frameworks at one size of work."""
+
+    complexity: str
+    work_ms: float
+    """CPU time a request in the cheapest."""
+    costs: tuple[Cost, ...]
+    """The cheapest first."""
+    lacking: tuple[Row, ...]
+    """Those without a number, for which nothing can be said."""
+
+    @property
+    def blocks(self) -> int:
+        """In how many the fewest were measured together with the cheapest."""
+        return min(each.to_best.blocks for each in self.costs)
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether the framework does not matter."""
+        enough = not self.lacking and self.blocks >= FEWEST_BLOCKS
+        return enough and all(each.is_within for each in self.costs)
+
+    @property
+    def worst(self) -> Cost:
+        """The dearest framework."""
+        return self.costs[-1]
+
+
+@dataclass(frozen=True)
+class Load:
+    """Cells that differ in framework and size alone: `cell` has the other levels."""
+
+    cell: Cell
+    sizes: tuple[Size, ...]
+    """The smallest work first."""
+
+    @property
+    def from_size(self) -> Size | None:
+        """The smallest from which on the framework does not matter; None where that is at none."""
+        found = None
+        for each in reversed(self.sizes):
+            if not each.is_alike:
+                break
+            found = each
+        return found
+
+
+def loads(rows: Sequence[Row]) -> list[Load]:
+    """Those in which two frameworks or more have a CPU time."""
+    groups: dict[Cell, dict[str, list[Row]]] = {}
+    for row in rows:
+        if "not-offered" not in row.flags:
+            usual = {"framework": DEFAULT_FRAMEWORKS[row.cell.service], "complexity": ""}
+            of = groups.setdefault(row.cell.model_copy(update=usual), {})
+            of.setdefault(row.cell.complexity, []).append(row)
+    found = [
+        Load(cell, tuple(sorted(filter(None, sizes), key=lambda each: each.work_ms)))
+        for cell, of in groups.items()
+        for sizes in [[_size(level, group) for level, group in of.items()]]
+    ]
+    return [each for each in found if each.sizes]
+
+
+def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
+    known = [row for row in rows if row.value(METRIC)]
+    if len(known) < 2:
+        return None
+    costs = {row.cell: series(row, METRIC) for row in known}
+    common = sorted(set.intersection(*(set(each.values) for each in costs.values())))
+    values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
+    if not common:  # nothing is ranked by the one's better hour
+        return None
+    best = best_of(values, more_is_better=False)
+    several = len(common) > 1
+    tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
+    usual = {row.cell.framework: row for row in known}.get(DEFAULT_FRAMEWORKS[best.service])
+
+    def over_default(row: Row, metric: str) -> Comparison:
+        if usual is None:
+            return Comparison(lack="the default framework has no number")
+        return paired(series(row, metric), series(usual, metric))
+
+    found = [
+        Cost(
+            row,
+            over_default(row, METRIC),
+            paired(costs[row.cell], costs[best]),
+            row.cell in tied,
+            over_default(row, "throughput_per_s"),
+        )
+        for row in known
+    ]
+    found.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
+    work_ms = next(row.value(METRIC) or 0.0 for row in known if row.cell == best)
+    lacking = tuple(row for row in rows if row not in known)
+    return Size(complexity, work_ms, tuple(found), lacking)

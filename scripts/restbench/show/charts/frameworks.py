@@ -1,0 +1,51 @@
+"""CPU time a request by web framework over that of the default, a panel a size of work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.analyse.comparison import MARGIN
+from restbench.analyse.frameworks import Cost, Load
+from restbench.experiment.cell import FRAMEWORKS
+from restbench.experiment.columns import readable
+from restbench.show import frameworks
+from restbench.show.charts import forest
+from restbench.show.charts.forest import Entry, Panel
+from restbench.show.charts.theme import Chart
+
+
+def charts(loads: Sequence[Load]) -> list[Chart]:
+    """One a service and number of users, the most users first."""
+    return [_chart(each) for each in reversed(frameworks.by_users(loads))]
+
+
+def _chart(load: Load) -> Chart:
+    cell = load.cell
+    panels = []
+    for size in load.sizes:
+        order = {each.row.cell.framework: each for each in size.costs}
+        known = [order[each] for each in FRAMEWORKS[cell.service] if each in order]
+        work = f"{readable(size.work_ms)} ms in {size.costs[0].row.cell.framework}"
+        entries = tuple(map(_entry, known))
+        panels.append(Panel(f"{size.complexity}: {work}", "Over the cheapest", entries))
+    return forest.chart(
+        f"frameworks-{cell.service}-{cell.users}",
+        f"CPU time a request over that in the cheapest framework: {frameworks.name(load)}",
+        f"{frameworks.outcome(load)} Filled: shown to lie within {MARGIN:.0%} of the cheapest.",
+        panels,
+        {"framework": 0},
+    )
+
+
+def _entry(cost: Cost) -> Entry:
+    ratio = cost.to_best.ratio
+    return Entry(
+        label=cost.row.cell.framework,
+        value=cost.to_best.estimate,
+        interval=(ratio.low, ratio.high) if ratio else None,
+        series="framework",
+        is_sure=cost.is_within,
+        cell=cost.row.cell.id,
+        note=", ".join(map(str, cost.row.warnings)),
+        margin=(1.0, 1 + MARGIN),
+    )
