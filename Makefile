@@ -40,14 +40,14 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 .PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|open-load|npb|logs|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|open-load|npb|logs|workers|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
 
 # `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
 
 setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
-bench: setup $(if $(filter frameworks,$(EXPERIMENT)),$(FRAMEWORKS)) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
+bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
 
 calibrate: setup wrk ## check the measuring chain against what is known, about 6 minutes

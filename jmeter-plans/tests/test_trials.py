@@ -67,8 +67,14 @@ class Load:
     def order(self, *parts: object) -> None:
         self._connection.sendall(("\t".join(map(str, parts)) + "\n").encode())
 
-    def cell(self, service: StubService, payload: str = "low", strategy: str = "serial") -> None:
-        url = f"http://127.0.0.1:{service.port}/matrix/{strategy}?kernel=loops"
+    def cell(
+        self,
+        service: StubService,
+        payload: str = "low",
+        strategy: str = "serial",
+        fragment: str = "",
+    ) -> None:
+        url = f"http://127.0.0.1:{service.port}/matrix/{strategy}?kernel=loops{fragment}"
         self.order("cell", strategy, url, self.folder / payload)
 
     def trial(
@@ -277,6 +283,20 @@ def test_users_keep_their_connections_over_trials_and_no_two_trials_meet(shared:
     assert service.connections == 4
     names = [path.split("/")[2].partition("?")[0] for path in service.paths]
     assert [name for name, _ in groupby(names)] == ["serial", "pinned", "serial"]
+
+
+@pytest.mark.parametrize("fragment", ["#renewed", "#each"])
+def test_connections_last_for_a_trial_or_a_request_where_the_address_says_so(
+    shared: Load, fragment: str
+) -> None:
+    with StubService(right, delay_s=0.02) as service:
+        shared.cell(service, fragment=fragment)
+        outcomes = [shared.trial(users=4).outcomes for _ in range(3)]
+    sent = sum(map(len, outcomes))
+    assert sent > 3 * 4
+    assert service.connections == (sent if fragment == "#each" else 3 * 4)
+    assert {each for trial in outcomes for each in trial} == {CORRECT}
+    assert all(fragment not in path for path in service.paths)
 
 
 def test_both_ends_of_what_is_measured_are_ends_of_requests(shared: Load) -> None:

@@ -26,9 +26,7 @@ from restbench.schedule.block_run import Wanted
 from restbench.schedule.runner import groups_of
 from restbench.store.store import EXPERIMENTS, Run
 
-FASTAPI = Cell(
-    service="python", strategy="serial", complexity="low", users=1, framework="fastapi"
-)
+FASTAPI = Cell(service="python", strategy="serial", complexity="low", users=1, framework="fastapi")
 FLASK = FASTAPI.model_copy(update={"framework": "flask"})
 VERTX = MINIMAL.replace("users = [1, 2]", 'users = [1, 2]\nframework = ["tomcat", "vertx"]')
 
@@ -63,14 +61,17 @@ def test_an_experiment_crosses_frameworks_and_a_filter_selects_them(tmp_path: Pa
         definition, definition.profile("quick"), parse_filter("framework=vertx", definition)
     )
     assert {each.cell.framework for each in chosen} == {"vertx"}
-    with pytest.raises(BadConfiguration, match="'jetty' is not in .*; it has tomcat, vertx"):
+    with pytest.raises(BadConfiguration, match=r"'jetty' is not in .*; it has tomcat, vertx"):
         parse_filter("framework=jetty", definition)
 
 
 @pytest.mark.parametrize(
     ("framework", "told"),
     [
-        ("vertex", r"cells.0.framework.1: Input should be 'tomcat', 'servlet', .* \(got 'vertex'\)"),
+        (
+            "vertex",
+            r"cells.0.framework.1: Input should be 'tomcat', 'servlet', .* \(got 'vertex'\)",
+        ),
         ("flask", "framework: 'flask' is not one of the java service's: tomcat, servlet, jetty"),
     ],
 )
@@ -88,7 +89,7 @@ def test_a_claim_names_frameworks_of_its_service() -> None:
     text = path.read_text()
     known = {cell.framework for cell in claim_file.load(path).entries[0].cells}
     assert known == {"flask", "fastapi"}
-    with pytest.raises(BadConfiguration, match="claims.G1.*'jetty' is not one of the python"):
+    with pytest.raises(BadConfiguration, match=r"claims\.G1.*'jetty' is not one of the python"):
         claim_file.parse(text.replace('"fastapi" }', '"jetty" }').encode(), "claims")
 
 
@@ -210,7 +211,7 @@ def test_a_run_measures_each_framework_on_a_service_of_its_own(tmp_path: Path) -
         "flask",
     }
     rows = bench.latest.test_matrix_csv.read_text()
-    assert rows.partition("\n")[0].split(",")[-7] == "framework"
+    assert ",framework," in rows.partition("\n")[0]
     assert ",vertx," in rows
     assert ",flask," in rows
     facts = bench.latest.trials.blocks()[0].facts

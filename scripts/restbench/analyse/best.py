@@ -8,27 +8,11 @@ of that block's chance.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from restbench.experiment.statistics import (
-    CONFIDENCE,
-    Ratio,
-    geometric_mean,
-    holm_adjusted,
-    paired_ratio,
-)
+from restbench.experiment.statistics import CONFIDENCE, geometric_mean, holm_adjusted, paired_ratio
 
 C = TypeVar("C", bound=Hashable)
-
-
-@dataclass(frozen=True)
-class AgainstBest(Generic[C]):
-    """A candidate over the best, block by block."""
-
-    ratio: Ratio
-    chosen: tuple[C, ...]
-    """The best by all blocks but this one, of each block."""
 
 
 def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True) -> C:
@@ -37,21 +21,19 @@ def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True)
     return max(values, key=lambda each: sign * geometric_mean(values[each]))
 
 
-def against_best(
-    candidate: C, values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
-) -> AgainstBest[C]:
-    """The candidate's ratio to the best cell, with its t interval over blocks. `values` are above 0
-    and of the same blocks; ValueError for fewer than two."""
-    blocks = len(values[candidate])
-    chosen = tuple(
+def best_of_others(
+    values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
+) -> tuple[C, ...]:
+    """For each of two blocks or more the cell that is best in all others; `values` are above 0 and
+    of the same blocks."""
+    blocks = len(next(iter(values.values())))
+    return tuple(
         best_of(
             {cell: [*of[:block], *of[block + 1 :]] for cell, of in values.items()},
             more_is_better=more_is_better,
         )
         for block in range(blocks)
     )
-    best = [values[cell][block] for block, cell in enumerate(chosen)]
-    return AgainstBest(paired_ratio(values[candidate], best), chosen)
 
 
 def indistinguishable(

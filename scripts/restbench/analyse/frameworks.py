@@ -38,8 +38,10 @@ class Cost:
     @property
     def is_within(self) -> bool:
         """Whether it is shown to take no more than the margin beyond the cheapest."""
-        ratio = self.to_best.ratio
-        return ratio is not None and ratio.high <= 1 + MARGIN
+        found = self.to_best
+        return (
+            bool(found.ratio and found.ratio.high <= 1 + MARGIN) and found.blocks >= FEWEST_BLOCKS
+        )
 
 
 @dataclass(frozen=True)
@@ -55,20 +57,9 @@ class Size:
     """Those without a number, for which nothing can be said."""
 
     @property
-    def blocks(self) -> int:
-        """In how many the fewest were measured together with the cheapest."""
-        return min(each.to_best.blocks for each in self.costs)
-
-    @property
     def is_alike(self) -> bool:
         """Whether the framework does not matter."""
-        enough = not self.lacking and self.blocks >= FEWEST_BLOCKS
-        return enough and all(each.is_within for each in self.costs)
-
-    @property
-    def worst(self) -> Cost:
-        """The dearest framework."""
-        return self.costs[-1]
+        return not self.lacking and all(each.is_within for each in self.costs)
 
 
 @dataclass(frozen=True)
@@ -107,14 +98,15 @@ def loads(rows: Sequence[Row]) -> list[Load]:
 
 
 def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
-    known = [row for row in rows if row.value(METRIC)]
-    if len(known) < 2:
+    found = {row.cell: series(row, METRIC) for row in rows}
+    costs = {cell: of for cell, of in found.items() if not of.lack and min(of.values.values()) > 0}
+    known = [row for row in rows if row.cell in costs]
+    common = (
+        sorted(set.intersection(*(set(each.values) for each in costs.values()))) if known else []
+    )
+    if len(known) < 2 or not common:  # none is ranked by a better hour
         return None
-    costs = {row.cell: series(row, METRIC) for row in known}
-    common = sorted(set.intersection(*(set(each.values) for each in costs.values())))
     values = {cell: [each.values[block] for block in common] for cell, each in costs.items()}
-    if not common:  # nothing is ranked by the one's better hour
-        return None
     best = best_of(values, more_is_better=False)
     several = len(common) > 1
     tied = indistinguishable(values, more_is_better=False) if several else {best: 1.0}
@@ -125,7 +117,7 @@ def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
             return Comparison(lack="the default framework has no number")
         return paired(series(row, metric), series(usual, metric))
 
-    found = [
+    priced = [
         Cost(
             row,
             over_default(row, METRIC),
@@ -135,7 +127,7 @@ def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
         )
         for row in known
     ]
-    found.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
+    priced.sort(key=lambda each: (each.row.cell != best, each.to_best.estimate or 0.0))
     work_ms = next(row.value(METRIC) or 0.0 for row in known if row.cell == best)
     lacking = tuple(row for row in rows if row not in known)
-    return Size(complexity, work_ms, tuple(found), lacking)
+    return Size(complexity, work_ms, tuple(priced), lacking)

@@ -1,8 +1,8 @@
 """How throughput grows with N instances, users or workers: Gunther's Universal Scalability Law and
 Amdahl's, fitted block by block; and when a fit may be published.
 
-X(N) = λN / (1 + σ(N − 1) + κN(N − 1)); Amdahl's law is κ = 0, its limit λ/σ. Source: Gunther,
-Guerrilla Capacity Planning, chapters 4 to 6.
+X(N) = rate N / (1 + contention (N - 1) + coherency N (N - 1)); Amdahl's law has no coherency.
+Source: Gunther, Guerrilla Capacity Planning, chapters 4 to 6.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,72 +32,44 @@ class Scaling:
     """The law fitted to one series."""
 
     rate: float
-    """λ: the throughput at N = 1."""
+    """The throughput at N = 1 (lambda)."""
     contention: float
-    """σ: the part that only one can do at a time, 0 to 1."""
+    """The part that only one can do at a time, 0 to 1 (sigma)."""
     coherency: float
-    """κ: what each costs every other; 0 or more."""
-    rms: float
+    """What each costs every other; 0 or more (kappa)."""
+    rms: float = 0.0
     """Root mean square of ln(measured / fitted)."""
-
-    def at(self, n: float) -> float:
-        """The throughput that the law gives."""
-        return float(self.rate * n / (1 + n_terms(n, self.contention, self.coherency)))
 
     @property
     def peak(self) -> float:
         """The N from which on more makes it slower; infinite without coherency."""
         return math.sqrt((1 - self.contention) / self.coherency) if self.coherency else math.inf
 
-    @property
-    def limit(self) -> float:
-        """What throughput approaches without coherency, λ/σ; infinite without contention."""
-        return self.rate / self.contention if self.contention else math.inf
-
-
-@dataclass(frozen=True)
-class Published:
-    """The parameters over blocks, or the line that says why they are not published."""
-
-    rate: Interval | None = None
-    contention: Interval | None = None
-    coherency: Interval | None = None
-    lack: str = ""
-
-
-def n_terms(
-    n: float | npt.NDArray[np.float64], contention: float, coherency: float
-) -> float | npt.NDArray[np.float64]:
-    """What N costs beyond the first: σ(N − 1) + κN(N − 1)."""
-    return contention * (n - 1) + coherency * n * (n - 1)
-
 
 def fit(levels: Sequence[float], throughputs: Sequence[float], *, amdahl: bool = False) -> Scaling:
-    """Least squares of ln X over λ > 0, 0 ≤ σ ≤ 1, κ ≥ 0 (κ = 0 for Amdahl's). ValueError where
-    there are fewer levels than parameters or a value is not above 0."""
+    """Least squares of ln X over all allowed parameters, for Amdahl's law without coherency.
+    ValueError where there are fewer levels than parameters or a value is not above 0."""
     n, x = np.asarray(levels, dtype=np.float64), np.asarray(throughputs, dtype=np.float64)
-    start = [float(x[0] / n[0]), _START_SIGMA, *([] if amdahl else [_START_KAPPA])]
-    if n.size < len(start) or min(n.min(), x.min()) <= 0:
-        raise ValueError(f"a fit of {len(start)} parameters needs as many levels, all above 0")
+    count = 2 if amdahl else 3
+    if n.size < count or min(n.min(), x.min()) <= 0:
+        raise ValueError(f"a fit of {count} parameters needs as many levels, all above 0")
 
-    def residuals(parameters: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        log_rate, contention, coherency = *parameters[:2], 0.0 if amdahl else parameters[2]
-        fitted = log_rate + np.log(n) - np.log1p(n_terms(n, contention, coherency))
-        difference: npt.NDArray[np.float64] = np.log(x) - fitted
-        return difference
+    def residuals(parameters: npt.NDArray[np.float64]) -> Any:
+        log_rate, contention, coherency = [*parameters, 0.0][:3]
+        return np.log(x / n) - log_rate + np.log1p((contention + coherency * n) * (n - 1))
 
     found = scipy.optimize.least_squares(
         residuals,
-        [math.log(start[0]), *start[1:]],
-        bounds=([-np.inf, *[0.0] * (len(start) - 1)], [np.inf, 1.0, np.inf][: len(start)]),
+        [math.log(x[0] / n[0]), _START_SIGMA, _START_KAPPA][:count],
+        bounds=([-np.inf, 0.0, 0.0][:count], [np.inf, 1.0, np.inf][:count]),
         x_scale="jac",
         xtol=_PRECISION,
         ftol=_PRECISION,
         gtol=_PRECISION,
     )
-    log_rate, contention, *rest = (float(each) for each in found.x)
+    log_rate, contention, coherency = [*map(float, found.x), 0.0][:3]
     rms = math.sqrt(float(np.mean(found.fun**2)))
-    return Scaling(math.exp(log_rate), contention, rest[0] if rest else 0.0, rms)
+    return Scaling(math.exp(log_rate), contention, coherency, rms)
 
 
 def published(
@@ -105,24 +78,20 @@ def published(
     *,
     cores: int | None = None,
     amdahl: bool = False,
-) -> Published:
-    """The law over blocks, each the throughputs of one block at `levels`, with t intervals.
-
-    `cores` is given where N are instances: of more than cores none runs by itself. The line says
-    which condition of publishing a fit failed.
-    """
-    name = "Amdahl's law" if amdahl else "the Universal Scalability Law"
+) -> tuple[Interval, Interval, Interval] | str:
+    """Rate, contention and coherency with their t intervals over blocks, each the throughputs of
+    one block at `levels`; or the line that says which condition of publishing them failed. `cores`
+    is given where N are instances: of more than cores none runs by itself."""
+    law = "Amdahl's law" if amdahl else "the Universal Scalability Law"
     if lack := _lack(levels, len(blocks), cores):
-        return Published(lack=f"{name} is not fitted: {lack}")
+        return f"{law} is not fitted: {lack}"
     fits = [fit(levels, each, amdahl=amdahl) for each in blocks]
     if (worst := max(each.rms for each in fits)) > WORST_RMS:
-        return Published(
-            lack=f"{name} does not describe these: rms of ln {worst:.3f}, at most {WORST_RMS:g}"
-        )
-    return Published(
+        return f"{law} does not describe these: rms of ln {worst:.3f}, at most {WORST_RMS:g}"
+    return (
         t_interval([each.rate for each in fits]),
         t_interval([each.contention for each in fits]),
-        None if amdahl else t_interval([each.coherency for each in fits]),
+        t_interval([each.coherency for each in fits]),
     )
 
 

@@ -49,8 +49,8 @@ def order_for(
 
 
 def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> None:
-    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or one
-    that was selected by its name cannot be had here."""
+    """BadConfiguration where the environment chooses a framework, which is a factor in a run, or
+    one that was selected by its name cannot be had here."""
     for name in dict.fromkeys(each.cell.service for each in planned):
         variable = f"{name.upper()}_FRAMEWORK"
         if (value := os.environ.get(variable)) not in (None, "", DEFAULT_FRAMEWORKS[name]):
@@ -59,10 +59,10 @@ def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> Non
                 f'framework = "{value}" into [[cells]] of an experiment\'s file, or take '
                 f"EXPERIMENT=frameworks with --cells 'framework={value}'"
             )
-    for cell in {each.cell for each in planned}:
-        if cell.framework in (selection.framework or ()):
-            if lack := programs.lacking(cell.service, cell.framework):
-                raise BadConfiguration(f"CELLS: framework: {lack}")
+    for name, framework in {(each.cell.service, each.cell.framework) for each in planned}:
+        named = framework in (selection.framework or ())
+        if named and (lack := programs.lacking(name, framework)):
+            raise BadConfiguration(f"CELLS: framework: {lack}")
 
 
 def command_line() -> str:

@@ -25,8 +25,8 @@ _ASK_FRAMEWORKS = """
 import json
 from importlib.util import find_spec
 from restbench_service.frameworks import FRAMEWORKS
-lack = {name: [each for each in of.packages if not find_spec(each)] for name, of in FRAMEWORKS.items()}
-print(json.dumps(lack))
+lack = lambda of: [each for each in of.packages if not find_spec(each)]
+print(json.dumps({name: lack(of) for name, of in FRAMEWORKS.items()}))
 """
 
 
@@ -52,7 +52,11 @@ def lacking(name: ServiceName, framework: Framework) -> str:
             return f"{framework}: needs Java {needed}, this is {found}"
         # Of a jar that is not there another line is said.
         names = ZipFile(JAR).namelist() if needed and JAR.exists() else [framework]
-        return "" if any(framework in each for each in names) else f"{framework}: the service was built with a Java below {needed}"
+        return (
+            ""
+            if any(framework in each for each in names)
+            else f"{framework}: the service was built with a Java below {needed}"
+        )
     packages = _missing_packages().get(framework)
     if packages is None:
         return f"{framework}: this checkout's Python service does not have it"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -13,20 +13,12 @@ Front = Literal["none", "apache", "nginx"]
 Kernel = Literal["loops", "native"]
 #: `checkout` is the harness' own; A and B are two commits that `restbench ab` compares.
 Build = Literal["checkout", "A", "B"]
-Framework = Literal[
-    "tomcat",
-    "servlet",
-    "jetty",
-    "reactor-netty",
-    "vertx",
-    "helidon",
-    "flask",
-    "flask-granian",
-    "fastapi",
-    "fastapi-gunicorn",
-    "aiohttp",
-    "rsgi",
-]
+OfJava = Literal["tomcat", "servlet", "jetty", "reactor-netty", "vertx", "helidon"]
+OfPython = Literal["flask", "flask-granian", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"]
+Framework = Literal[OfJava, OfPython]
+
+#: How long a user keeps a connection: over its requests, or for one.
+Connection = Literal["kept", "each"]
 
 #: The techniques each service offers (its README, "Strategies") with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
@@ -53,8 +45,8 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
 
 #: The web frameworks that each service can run in, its default first.
 FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
-    "java": ("tomcat", "servlet", "jetty", "reactor-netty", "vertx", "helidon"),
-    "python": ("flask", "flask-granian", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"),
+    "java": get_args(OfJava),
+    "python": get_args(OfPython),
 }
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
@@ -71,6 +63,8 @@ FACTORS = (
     "kernel",
     "build",
     "framework",
+    "workers",
+    "connection",
 )
 
 
@@ -82,12 +76,13 @@ class ServiceGroup(NamedTuple):
     front: Front
     build: Build
     framework: Framework
+    workers: int
 
     @property
     def name(self) -> str:
-        """Of its folder; a default build or framework is not named."""
-        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service])
-        return "-".join(each for each in self if each not in usual)
+        """Of its folder; a default build, framework or number of workers is not named."""
+        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "1")
+        return "-".join(each for each in map(str, self) if each not in usual)
 
 
 class Shape(BaseModel):
@@ -127,6 +122,9 @@ class Cell(BaseModel):
     build: Build = "checkout"
     framework: Framework = "tomcat"
     """The service's default where none is given."""
+    workers: int = 1
+    """Serving processes."""
+    connection: Connection = "kept"
 
     @model_validator(mode="before")
     @classmethod
@@ -137,10 +135,10 @@ class Cell(BaseModel):
 
     @property
     def unusual(self) -> tuple[str, ...]:
-        """The levels of framework, front, kernel and build that are not the default."""
-        levels = (self.framework, self.front, self.kernel, self.build)
-        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout")
-        return tuple(level for level in levels if level not in usual)
+        """The levels after placement, complexity and users that are not the default."""
+        levels = (self.framework, self.front, self.kernel, self.build, f"{self.workers}w")
+        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout", "1w", "kept")
+        return tuple(level for level in (*levels, self.connection) if level not in usual)
 
     @property
     def id(self) -> str:

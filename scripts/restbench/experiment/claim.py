@@ -12,6 +12,7 @@ from restbench.experiment.cell import (
     FACTORS,
     STRATEGIES,
     Cell,
+    Connection,
     Framework,
     Front,
     Kernel,
@@ -49,16 +50,20 @@ class Levels(Strict):
     users: Positive | None = None
     kernel: Kernel | None = None
     framework: Framework | None = None
+    workers: Positive | None = None
+    connection: Connection | None = None
 
 
 @dataclass(frozen=True)
 class Term:
     """One side of a ratio: a cell's metric, less another cell's (`minus`), or divided by it
-    (`per`). Of several candidates the best one stands for all."""
+    (`per`). Of several candidates the best one stands for all; with `left_out` in each block the
+    one that is best in all others."""
 
     candidates: tuple[Cell, ...]
     minus: Cell | None = None
     per: Cell | None = None
+    left_out: bool = False
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -100,6 +105,8 @@ class Part(Strict):
     numerator_best: Where = Where()
     """The levels of which the best one is taken."""
     denominator_best: Where = Where()
+    left_out: bool = False
+    """Whether the best is picked, for each block, by all other blocks (`analyse.best`)."""
     minus: Levels | None = None
     """What of a side's own cell to change for the cell whose metric is taken away from it."""
     per: Levels | None = None
@@ -143,6 +150,7 @@ class Part(Strict):
             candidates,
             minus=_cell(known | _given(self.minus)) if self.minus else None,
             per=_cell(known | _given(self.per)) if self.per else None,
+            left_out=self.left_out,
         )
 
 

@@ -100,6 +100,8 @@ _FLAGS = [Column("flags", "Flags", "What to know before believing the row; expla
 _LATER = [
     Column("build", "Build", "checkout, or A or B where two commits are compared."),
     Column("framework", "Framework", "The web framework and its server that the service runs in."),
+    Column("workers", "Workers", "Serving processes of the service."),
+    Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
 ]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)

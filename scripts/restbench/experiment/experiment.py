@@ -18,6 +18,7 @@ from restbench.experiment.cell import (
     STRATEGIES,
     Build,
     Cell,
+    Connection,
     Framework,
     Front,
     Kernel,
@@ -35,6 +36,7 @@ from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
 from restbench.machine.placement import Placement
 
@@ -54,11 +56,15 @@ class CellGroup(Strict):
     build: Annotated[list[Build], Many] = Field(default=["checkout"])
     framework: Annotated[list[Framework], Many] | None = None
     """The service's default, if none is given."""
+    workers: Annotated[list[Positive], Many] = Field(default=[1])
+    connection: Annotated[list[Connection], Many] = Field(default=["kept"])
 
     @model_validator(mode="after")
     def _frameworks_are_the_services(self) -> Self:
         for framework in self.framework or ():
             require_framework(self.service, framework)
+        if max(self.workers) > 1 and (self.service, self.strategy) != ("python", ["serial"]):
+            raise ValueError("workers: more than 1 are for python with strategy serial alone")
         return self
 
     @model_validator(mode="after")
@@ -135,7 +141,8 @@ class Experiment(Strict):
     driver: Literal["closed-load", "open-load", "npb"] = "closed-load"
     """What takes its trials."""
     views: Annotated[
-        list[Literal["study", "limits", "factorial", "npb", "builds", "frameworks"]], Field(min_length=1)
+        list[Literal["study", "limits", "factorial", "npb", "builds", "frameworks", "workers"]],
+        Field(min_length=1),
     ] = Field(default=["study"])
     """What is made of its trials."""
     apart: Literal["service"] | None = None
@@ -160,6 +167,8 @@ class Experiment(Strict):
     """What the driver of an open load needs to know."""
     thresholds: Thresholds | None = None
     """Of a comparison of two builds, which every cell is then in."""
+    workers: PublishedWorkers | None = None
+    """What was published of numbers of workers."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
 
@@ -205,6 +214,8 @@ class Experiment(Strict):
     def _has_cells(self) -> Self:
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
+        if ("workers" in self.views) != (self.workers is not None):
+            raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):
             raise ValueError("views: 'factorial' belongs to a table [factorial], and that to it")
         return self
@@ -381,6 +392,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         "open": OpenLoad,
         "thresholds": Thresholds,
         "npb": Npb,
+        "workers": PublishedWorkers,
     }
     parts_of_part: dict[str, type[BaseModel]] = {
         "pilot": Pilot,

@@ -7,7 +7,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from restbench.experiment.cell import FACTORS, Build, Cell, Framework, Front, Kernel, ServiceName
+from restbench.experiment.cell import (
+    FACTORS,
+    Build,
+    Cell,
+    Connection,
+    Framework,
+    Front,
+    Kernel,
+    ServiceName,
+)
 from restbench.machine.placement import Placement
 
 
@@ -38,6 +47,8 @@ class Where(Strict):
     kernel: Annotated[list[Kernel], Many] | None = None
     build: Annotated[list[Build], Many] | None = None
     framework: Annotated[list[Framework], Many] | None = None
+    workers: Annotated[list[Positive], Many] | None = None
+    connection: Annotated[list[Connection], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

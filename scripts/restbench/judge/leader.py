@@ -1,11 +1,11 @@
 """Which technique comes first in each group of cells, and how sure that is: pure functions on rows.
 What is said of it is `judge.answer`'s.
 
-A group is one complexity and number of users, unbound, in the default framework behind no web
-server, with the kernel that most of the run's cells have; a strategy that the runtime does not have is in none. The best of a
-group must be greater than EVERY other technique of it (intersection-union, so the group's p value
-is the largest of theirs); Holm counts the groups of one scope. Over both services the best
-technique of the one stands against the best of the other.
+A group is one complexity and number of users, unbound, in the default framework with one worker
+behind no web server, with the kernel that most of the run's cells have; a strategy that the runtime
+does not have is in none. The best of a group must be greater than EVERY other technique of it
+(intersection-union, so the group's p value is the largest of theirs); Holm counts the groups of one
+scope. Over both services the best technique of the one stands against the best of the other.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison, paired, series
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
+from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import holm_levels
 from restbench.judge import verdicts
 from restbench.judge.sides import best_of, is_usable
@@ -116,9 +116,9 @@ def _groups(rows: Sequence[Row], scope: Scope) -> list[list[Row]]:
     for row in rows:
         cell = row.cell
         # Of two builds the second: the first is what it is compared with.
-        levels = (cell.placement, cell.front, cell.kernel, cell.framework)
-        wanted = ("unbound", "none", kernel, DEFAULT_FRAMEWORKS[cell.service])
-        plain = levels == wanted and cell.build != "A"
+        others = cell.model_copy(update={"kernel": "loops", "build": "checkout"}).unusual
+        plain = (cell.placement, cell.kernel, others) == ("unbound", kernel, ())
+        plain = plain and cell.build != "A"
         if plain and scope in ("both", cell.service) and "not-offered" not in row.flags:
             groups.setdefault((cell.complexity, cell.users), []).append(row)
     services = 2 if scope == "both" else 1

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from restbench.analyse.best import best_of_others
 from restbench.analyse.comparison import Series, combine, in_common_blocks, series
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
@@ -29,7 +30,7 @@ def technique(cell: Cell) -> str:
 def side(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str = "") -> tuple[str, Series]:
     """The side's name and its values by block, of one kind of request where one is named."""
     if len(term.candidates) > 1:
-        return _best(term.candidates, metric, rows, kind)
+        return _best(term, metric, rows, kind)
     (cell,) = term.candidates
     name, values = short(cell, kind), _values(cell, metric, rows, kind)
     if term.minus:
@@ -53,19 +54,34 @@ def _values(cell: Cell, metric: str, rows: Mapping[Cell, Row], kind: str) -> Ser
     return series(rows[cell], metric, "" if kind == cell.complexity else kind)
 
 
-def _best(
-    cells: Sequence[Cell], metric: str, rows: Mapping[Cell, Row], kind: str
-) -> tuple[str, Series]:
+def _best(term: Term, metric: str, rows: Mapping[Cell, Row], kind: str) -> tuple[str, Series]:
     """The best candidate that the runtime has; none where one was not measured, as that one might
     be it."""
-    here = [cell for cell in cells if cell not in rows or "not-offered" not in rows[cell].flags]
+    here = [
+        cell
+        for cell in term.candidates
+        if cell not in rows or "not-offered" not in rows[cell].flags
+    ]
     values = {cell: _values(cell, metric, rows, kind) for cell in here}
     name = f"best of {', '.join(technique(cell) for cell in here)}"
     for each in values.values():
         if each.lack or min(each.values.values()) <= 0:
             return f"({name})", each
+    if term.left_out:
+        return f"({name}, picked by the other blocks)", _by_other_blocks(values, metric)
     best = best_of(values, metric)
     return f"{short(best, kind)} ({name})", values[best]
+
+
+def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
+    """In each block the value of the cell that is best in all others."""
+    blocks = sorted(set.intersection(*(set(each.values) for each in values.values())))
+    if len(blocks) < 2:
+        return Series(lack="two blocks that have all candidates are needed")
+    known = {cell: [each.values[block] for block in blocks] for cell, each in values.items()}
+    chosen = best_of_others(known, more_is_better=metric == "throughput_per_s")
+    pairs = zip(blocks, chosen, strict=True)
+    return Series({block: values[cell].values[block] for block, cell in pairs})
 
 
 def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:

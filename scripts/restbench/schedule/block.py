@@ -53,8 +53,8 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
 
 
 def _parts(order: Order, wanted: Wanted) -> list[Wanted]:
-    """What is up at the same time: all of it, or one level of the factor `apart` after the other, in
-    random order, each for as much of the block's time."""
+    """What is up at the same time: all of it, or one level of the factor `apart` after the other,
+    in random order, each for as much of the block's time."""
     factor = order.experiment.apart
     if factor is None:
         return [wanted]

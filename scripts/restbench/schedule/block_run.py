@@ -124,7 +124,7 @@ class LoadRun(BlockRun):
     def announce(self, cell: Cell) -> None:
         """Tell the load generator what a cell's trials send where."""
         path = self.requests(cell).path(cell.strategy, cell.kernel)
-        url = self.running(cell).service.base_url + path
+        url = self.running(cell).service.base_url + path + _connections(cell)
         self.load.cell(cell.id, url, self.run.payload(cell.complexity))
 
     def count(self, cell: Cell, requests: int) -> None:
@@ -150,3 +150,10 @@ class LoadRun(BlockRun):
             if service_group(each) == service_group(cell):
                 self.announce(each)
         return None
+
+
+def _connections(cell: Cell) -> str:
+    """How long the load generator keeps them, as the fragment of an address. The worker that
+    accepts a connection keeps it, so with several workers each trial draws anew."""
+    kept = "#renewed" if cell.workers > 1 else ""
+    return "#each" if cell.connection == "each" else kept

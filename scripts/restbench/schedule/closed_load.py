@@ -11,6 +11,7 @@ from restbench.analyse.measures import FEWEST_BLOCKS
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
 from restbench.failures import EnvironmentProblem
+from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
     QUICK_S,
@@ -108,12 +109,17 @@ class ClosedDriver:
     def trial(self, planned: Planned) -> Trial:
         """Let a cell's users send for as long as its pace says."""
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
-        pids = here.running(cell).service.pids()
+        service = here.running(cell).service
+        pids = service.pids()
+        if cell.connection == "each":
+            connections.await_ports()
         before = helpers_ms(pids)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
         here.count(cell, sent.records.size)
         helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
+        if cell.workers > 1 and cell.connection == "kept":
+            found = replace(found, extras=connections.spread(service.address[1], pids))
         is_whole = found.completions and sent.seconds >= LEAST_PART * pace.keep_s
         if not is_whole and not found.wrong:
             # Answers that came later tell how long the second attempt has to be.

@@ -120,7 +120,7 @@ class Deployments:
                 core_list(cores.service),
                 folder,
                 command=self.builds[build].commands[name] if build in self.builds else None,
-                settings=self.settings.get(name),
+                settings={**self.settings.get(name, {}), **_of_workers(key.workers)},
                 port=None if first else ports.free(),
                 framework=key.framework,
             )
@@ -134,3 +134,9 @@ class Deployments:
         except BaseException:
             running.stop()
             raise
+
+
+def _of_workers(count: int) -> dict[str, str]:
+    """The settings of several workers: without pools, of which each would have its own."""
+    several = {"RESTBENCH_WORKERS": str(count), "RESTBENCH_STRATEGIES": "serial"}
+    return several if count > 1 else {}

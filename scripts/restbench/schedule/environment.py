@@ -35,7 +35,9 @@ def check(order: Order) -> list[str]:
         if build == "checkout":
             programs.COMMANDS[name](programs.NO_SETTINGS)
         ports.require_free(ports.port(name), ports.PORT_VARIABLES[name])
-    for name, framework in sorted({(each.cell.service, each.cell.framework) for each in order.plan}):
+    for name, framework in sorted(
+        {(each.cell.service, each.cell.framework) for each in order.plan}
+    ):
         if lack := programs.lacking(name, framework):
             notes.append(f"left out: {name} {lack}")
     for front in {each.cell.front for each in order.plan} - {"none"}:

@@ -108,9 +108,7 @@ def _check_counts(
             continue
         served, sent = last - first, here.sent[key, strategy]
         if abs(served - sent) > COUNT_TOLERANCE * sent:
-            text = (
-                f"{key.name} {strategy}: {sent} requests were sent, the service counted {served:.0f}"
-            )
+            text = f"{key.name} {strategy}: {sent} were sent, the service counted {served:.0f}"
             here.view.note(f"count-mismatch  {text}")
             gaps |= {
                 cell.id: abs(served - sent) / max(served, 1.0)

@@ -18,7 +18,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import builds, effects, factorial_view, frameworks, limits, npb
+from restbench.show import builds, effects, factorial_view, frameworks, limits, npb, workers
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -34,6 +34,7 @@ def of(run: Exported) -> AnswerEntry:
         _limits(run, definition.open),
         _kernels(run, definition),
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
+        *(workers.sentences(each)[0] for each in workers.grids_of(run, rows)),
         _choosing(rows),
         _factorial(definition, rows),
     ]

@@ -88,10 +88,11 @@ def sentence(loads: Sequence[Load]) -> str:
             if found
             else f"up to {load.sizes[-1].complexity} it is not shown to stop mattering"
         )
+        best, *_, worst = first.costs
         parts.append(
             f"in {name(load)}, a {first.complexity} request costs "
-            f"{readable(first.worst.to_best.estimate)} times as much CPU time in "
-            f"{first.worst.row.cell.framework} as in {first.costs[0].row.cell.framework}; {until}"
+            f"{readable(worst.to_best.estimate)} times as much CPU time in "
+            f"{worst.row.cell.framework} as in {best.row.cell.framework}; {until}"
         )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""

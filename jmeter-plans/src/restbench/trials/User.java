@@ -39,6 +39,11 @@ final class User {
     /** {@code u060-000000000}: of one length, so that a request's head is the same each time. */
     private static final int ID_BYTES = 14;
 
+    /** The fragment of an address says how long its connections last: for a trial, or a request. Without one, over trials. */
+    private static final String RENEWED = "renewed";
+
+    private static final String EACH = "each";
+
     /** A service may end a connection that nobody has used for longer. */
     private static final long LONGEST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(15);
 
@@ -76,7 +81,8 @@ final class User {
     /** This user's part of a trial. */
     void take(Trial trial) {
         records.clear();
-        if (trial.beginNanos() - usedNanos > LONGEST_IDLE_NANOS) {
+        boolean isIdle = trial.beginNanos() - usedNanos > LONGEST_IDLE_NANOS;
+        if (isIdle || RENEWED.equals(trial.cell().url().getFragment())) {
             close();
         }
         try {
@@ -120,7 +126,7 @@ final class User {
             if (outcome != CORRECT) {
                 trial.noteError(status == 200 ? "the body is not this request's id with the exact answer" : "status " + status);
             }
-            if (last) {
+            if (last || EACH.equals(url.getFragment())) {
                 disconnect(url);
             }
         } catch (IOException e) {

@@ -70,7 +70,9 @@ class _Tables:
         if key not in self._numbers:
             self._numbers[key] = len(self.cells)
             size = f"{row.cell.complexity} {shape}".strip()
-            self.cells.append({"key": key, "id": entry.id, "size": size, "factors": entry.factors})
+            # Those of the row: an older run.json lacks the factors that came later.
+            factors = row.cell.model_dump()
+            self.cells.append({"key": key, "id": entry.id, "size": size, "factors": factors})
         return self._numbers[key]
 
     def version(self, described: Mapping[str, Any]) -> int:

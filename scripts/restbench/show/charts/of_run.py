@@ -11,8 +11,19 @@ from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
 from restbench.show import factorial_view, limits
-from restbench.show.charts import course, factorial, frameworks, judged, kernels, overview, rates, study
+from restbench.show.charts import (
+    course,
+    factorial,
+    frameworks,
+    judged,
+    kernels,
+    overview,
+    rates,
+    study,
+    workers,
+)
 from restbench.show.charts.theme import Chart
+from restbench.show.workers import grids_of
 from restbench.store.exported import Exported
 
 
@@ -31,7 +42,9 @@ def charts(run: Exported) -> dict[str, Chart]:
     if definition.npb is not None:
         found += kernels.charts(npb.ranked(rows))
     if "frameworks" in definition.views:
-        found += frameworks.charts(costs.loads(rows))
+        found = [*frameworks.charts(costs.loads(rows)), *found]
+    if definition.workers is not None:
+        found = [*map(workers.chart, grids_of(run, rows)), *found]
     if definition.open is not None:
         known = limits.of(run)
         found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]

@@ -11,7 +11,7 @@ import altair as alt
 
 from restbench.analyse.comparison import Comparison
 from restbench.analyse.measures import Row
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
+from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.judge import leader, study, verdicts
 from restbench.judge.leader import Leader
@@ -58,16 +58,13 @@ def chart(rows: Sequence[Row]) -> Chart | None:
 
 
 def _panels(rows: Sequence[Row]) -> dict[str, list[list[Row]]]:
-    """By service, framework, placement, front and kernel the groups of one size and number of users, the
+    """By service and every level that is unusual the groups of one size and number of users, the
     small first. A technique that the runtime does not have is in none."""
     found: dict[str, dict[tuple[str, int], list[Row]]] = {}
     for row in sorted(rows, key=lambda each: each.work):
         if "not-offered" not in row.flags:
             cell = row.cell
-            is_usual = cell.framework == DEFAULT_FRAMEWORKS[cell.service]
-            levels: list[str] = [] if is_usual else [cell.framework]
-            levels += [cell.front] if cell.front != "none" else []
-            levels += [cell.kernel] if cell.kernel != "loops" else []
+            levels = list(cell.unusual)
             levels += [f"bound to {cell.placement}"] if cell.placement != "unbound" else []
             groups = found.setdefault(", ".join([cell.service.capitalize(), *levels]), {})
             groups.setdefault((cell.complexity, cell.users), []).append(row)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from restbench.judge import regret
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, factorial, frameworks, limits, npb
+from restbench.show.parts import builds, factorial, frameworks, limits, npb, workers
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -94,6 +94,7 @@ VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
     "npb": lambda found: [npb.of(found)],
     "limits": lambda found: [limits.of(found)],
     "frameworks": lambda found: [frameworks.of(found)],
+    "workers": lambda found: [workers.of(found)],
     "factorial": lambda found: [factorial.of(found)],
     "study": _study,
 }

@@ -1,0 +1,38 @@
+"""The table [workers] of an experiment: what was published of numbers of workers and clients."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from restbench.experiment.selection import Positive, Strict
+
+
+class PublishedWorkers(Strict):
+    """A table of the mean time a request over all concurrent ones: 1 / throughput."""
+
+    source: str
+    cores: Positive
+    """Hardware threads of its machine."""
+    clients: list[Positive]
+    mean_ms: dict[Positive, list[Annotated[float, Field(gt=0)]]]
+    """By number of workers: a value a number of clients."""
+    faults: list[str] = Field(default_factory=list)
+    """What is open or wrong in it, a sentence each."""
+
+    @model_validator(mode="after")
+    def _is_a_table(self) -> Self:
+        for workers, values in self.mean_ms.items():
+            if len(values) != len(self.clients):
+                raise ValueError(f"mean_ms.{workers}: needs a value for each of the clients")
+        if missing := {2 * self.cores, 2 * self.cores + 1} - {*self.mean_ms}:
+            raise ValueError(
+                f"mean_ms: needs a row of {min(missing)} workers (2·cores, and 1 more)"
+            )
+        return self
+
+    def over_best(self, workers: int, clients: int) -> float:
+        """Throughput over that of the best of its column."""
+        at = self.clients.index(clients)
+        return min(values[at] for values in self.mean_ms.values()) / self.mean_ms[workers][at]

@@ -1,0 +1,58 @@
+"""TCP connections as the kernel sees them: which process has how many, and how many ports wait."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+#: A port that a client has closed waits for a minute; there are 28 000 of them.
+MOST_WAITING = 20_000
+_ESTABLISHED = "01"
+
+
+def spread(port: int, pids: Iterable[int]) -> dict[str, float]:
+    """Of the connections to a local port, by name: how many processes have any (`busy_workers`),
+    and the part of the process that has most (`busiest_share`); empty without a connection."""
+    sockets = _sockets(port)
+    counts = [len(sockets & _held(pid)) for pid in pids]
+    if not (total := sum(counts)):
+        return {}
+    return {"busy_workers": sum(map(bool, counts)), "busiest_share": max(counts) / total}
+
+
+def expected_busy(workers: int, connections: int) -> float:
+    """How many workers have a connection where each falls to any of them by chance."""
+    return workers * (1 - (1 - 1 / workers) ** connections)
+
+
+def await_ports(pause_s: float = 0.5) -> None:
+    """Return when few enough ports wait after their connection's end."""
+    while _waiting() > MOST_WAITING:
+        time.sleep(pause_s)
+
+
+def _waiting() -> int:
+    text = Path("/proc/net/sockstat").read_text(encoding="ascii")
+    found = re.search(r"^TCP:.* tw (\d+)", text, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _sockets(port: int) -> set[str]:
+    """The inodes of established IPv4 connections to it, of the side that listens."""
+    lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    fields = [line.split() for line in lines]
+    end = f":{port:04X}"
+    return {each[9] for each in fields if each[1].endswith(end) and each[3] == _ESTABLISHED}
+
+
+def _held(pid: int) -> set[str]:
+    """The inodes of a process's sockets; none of one that is gone."""
+    found = set()
+    with contextlib.suppress(OSError):
+        for each in Path(f"/proc/{pid}/fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.add(str(each.readlink()).removeprefix("socket:[").rstrip("]"))
+    return found

@@ -1,0 +1,123 @@
+"""What numbers of workers and users come to, in words, and next to what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from restbench.analyse import two_way
+from restbench.analyse.measures import Row
+from restbench.analyse.scalability import Scaling
+from restbench.analyse.two_way import FTest
+from restbench.analyse.workers import Grid, grids
+from restbench.experiment.cell import users_text
+from restbench.experiment.columns import readable
+from restbench.experiment.statistics import paired_ratio
+from restbench.experiment.workers import PublishedWorkers
+from restbench.machine.placement import place
+from restbench.observe.connections import expected_busy
+from restbench.show.document import Table, table
+from restbench.store.exported import Exported
+
+#: A cell whose connections were drawn less often says what one draw was.
+FEWEST_DRAWS = 8
+
+
+def grids_of(run: Exported, rows: Sequence[Row]) -> list[Grid]:
+    """Of a run's rows; a core is a hardware thread that a service of it may use."""
+    allowed = tuple(run.described.get("cores_allowed", (0,)))
+    return grids(rows, len(place("unbound", allowed).service))
+
+
+def name(grid: Grid) -> str:
+    """Such as `fastapi-gunicorn, low, connections kept`."""
+    return f"{grid.cell.framework}, {grid.cell.complexity}, connections {grid.cell.connection}"
+
+
+def sentences(grid: Grid) -> list[str]:
+    """What cannot be told from the best, whether a law describes it, how connections fell."""
+    sets = {users: grid.alike(users) for users in grid.users}
+    parts = [
+        f"{users_text(users)}: {', '.join(map(str, workers))}" for users, workers in sets.items()
+    ]
+    alike = f"workers that cannot be told from the best with {'; '.join(parts)}"
+    alike = alike if all(sets.values()) else "fewer than three blocks: numbers, no verdict"
+    start = f"{name(grid)}: "
+    laws = "; ".join(_law(grid, amdahl=each) for each in (False, True))
+    return [f"{start}{alike}.", f"{start}with {grid.advised} workers {laws}.", *_draws(grid)]
+
+
+def _law(grid: Grid, *, amdahl: bool) -> str:
+    found = grid.scaling(amdahl=amdahl)
+    if isinstance(found, str):
+        return found
+    named = zip("λσκ", found, strict=True)
+    values = [f"{of} {readable(each.mean)} ± {readable(each.half_width)}" for of, each in named]
+    if amdahl:
+        return f"Amdahl's law over users has {', '.join(values[:2])}"
+    peak = Scaling(*(each.mean for each in found)).peak
+    return f"the Universal Scalability Law has {', '.join(values)}, its peak at {peak:.1f} users"
+
+
+def _draws(grid: Grid) -> list[str]:
+    """How many workers had a connection, of the cell with most users and the advised workers."""
+    rows = [row for row in grid.rows if row.cell.workers == grid.advised]
+    row = max(rows, key=lambda each: each.cell.users, default=grid.rows[0])
+    busy = [each.extras["busy_workers"] for each in row.measured if "busy_workers" in each.extras]
+    if not busy:
+        return []
+    few = min(each.trials or 0 for each in row.measured)
+    rare = f" few-draws: only {few} in a block." if few < FEWEST_DRAWS else ""
+    return [
+        f"{name(grid)}: {users_text(row.cell.users)} had connections to {fmean(busy):.2f} of "
+        f"{row.cell.workers} workers on average; by chance it would be "
+        f"{expected_busy(row.cell.workers, row.cell.users):.2f}.{rare}"
+    ]
+
+
+def of_published(known: PublishedWorkers) -> list[str]:
+    """What the published table shows, and what is open in it."""
+    rows = sorted(known.mean_ms)
+    advised, most = 2 * known.cores + 1, rows[-1]
+    whole, less = (
+        two_way.analyse([known.mean_ms[each] for each in of]) for of in (rows, rows[:-1])
+    )
+    ratios = [
+        f"{one} over {two} workers takes {ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+        for one, two in ((advised, advised - 1), (most, advised))
+        for ratio in [paired_ratio(known.mean_ms[one], known.mean_ms[two])]
+    ]
+    return [
+        f"Published ({known.source}): two-way analysis of ln(time), workers {_f(whole.rows)}, "
+        f"residual sd {whole.residual_sd:.4f}; without {most} workers {_f(less.rows)}.",
+        f"There {' and '.join(ratios)} times as long: the table shows that {most} is worse, not "
+        f"that {advised} is best.",
+        *known.faults,
+    ]
+
+
+def _f(test: FTest) -> str:
+    one, two = test.degrees_of_freedom
+    return f"F({one}, {two}) = {test.f:.2f}, p = {test.p_value:.2g}"
+
+
+def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> Table:
+    """Throughput over that of the best of its own column, by workers over twice the cores."""
+    head = ["Workers", *(f"Study, {users_text(each)}" for each in known.clients)]
+    head += [f"{name(grid)}, {users_text(each)}" for grid in grids for each in grid.users]
+    offsets = {each - 2 * known.cores for each in known.mean_ms}
+    offsets |= {row.cell.workers - 2 * grid.cores for grid in grids for row in grid.rows}
+    body = []
+    for offset in sorted(offsets):
+        study = 2 * known.cores + offset
+        line = [f"2·cores {offset:+d}" if offset else "2·cores"]
+        line += [
+            readable(known.over_best(study, each)) if study in known.mean_ms else ""
+            for each in known.clients
+        ]
+        for grid in grids:
+            own = {r.cell.users: r for r in grid.rows if r.cell.workers == 2 * grid.cores + offset}
+            line += [readable(grid.over_best(own[u])) if u in own else "" for u in grid.users]
+        body.append(line)
+    caption = "Throughput over that of the best of its column, never milliseconds"
+    return table(caption, head, body, " " + "n" * (len(head) - 1))

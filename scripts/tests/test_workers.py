@@ -1,0 +1,233 @@
+"""Numbers of workers and clients: the published table, connections, claims, and what is shown."""
+
+from __future__ import annotations
+
+import os
+import socket
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from fixture_run import cell
+from shown_run import page_of, part_of
+from stated_claims import claim, decided
+from synthetic_rows import around, row
+from test_experiment import MINIMAL, loaded
+from trial_run import EXPERIMENT, build
+
+from restbench.analyse import two_way
+from restbench.analyse.measures import Row
+from restbench.analyse.workers import Grid, grids
+from restbench.experiment import claim_file, experiment
+from restbench.experiment.plan import service_group
+from restbench.experiment.statistics import paired_ratio
+from restbench.experiment.workers import PublishedWorkers
+from restbench.failures import BadConfiguration
+from restbench.observe import connections
+from restbench.schedule import deployments
+from restbench.show import workers
+from restbench.store.store import EXPERIMENTS
+
+DEFINITION = experiment.load(EXPERIMENTS / "workers.toml")
+assert DEFINITION.workers is not None
+PUBLISHED: PublishedWorkers = DEFINITION.workers
+
+
+def times(*numbers: int) -> list[list[float]]:
+    return [PUBLISHED.mean_ms[each] for each in numbers or sorted(PUBLISHED.mean_ms)]
+
+
+def test_the_published_table_depends_on_workers_because_of_its_last_row_alone() -> None:
+    whole = two_way.analyse(times())
+    assert whole.rows.degrees_of_freedom == (6, 24)
+    assert whole.rows.f == pytest.approx(5.2945, abs=5e-5)
+    assert whole.rows.p_value == pytest.approx(0.0013, abs=5e-5)
+    assert whole.residual_sd == pytest.approx(0.0334, abs=5e-5)
+    less = two_way.analyse(times(14, 15, 16, 17, 18, 19))
+    assert less.rows.degrees_of_freedom == (5, 20)
+    assert less.rows.f == pytest.approx(1.5006, abs=5e-5)
+    assert less.rows.p_value == pytest.approx(0.234, abs=5e-4)
+    assert whole.columns.p_value < 1e-9, "it depends on clients, of course"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"), [(17, 16, (0.992, 0.969, 1.015)), (20, 17, (1.110, 1.011, 1.218))]
+)
+def test_published_rows_are_compared_over_their_columns(
+    one: int, two: int, expected: tuple[float, float, float]
+) -> None:
+    ratio = paired_ratio(*times(one, two))
+    assert (ratio.estimate, ratio.low, ratio.high) == pytest.approx(expected, abs=5e-4)
+
+
+def test_published_times_read_as_1_over_throughput_are_flat_from_the_cores_on() -> None:
+    (times_ms,) = times(17)
+    per_s = [1000 / each for each in times_ms]
+    assert per_s == pytest.approx([66.0, 113.8, 123.4, 146.3, 143.3], abs=0.06)
+    products = [c * each for c, each in zip(PUBLISHED.clients, times_ms, strict=True)]
+    assert products == pytest.approx([30.3, 35.1, 40.5, 68.3, 139.6], abs=0.06)
+    assert 4 / (products[0] / 1000) == pytest.approx(132, abs=0.5)
+    assert PUBLISHED.over_best(17, 10) == 1
+    assert PUBLISHED.over_best(20, 10) == pytest.approx(6.833 / 7.83)
+
+
+def test_what_the_published_table_shows_is_said_with_its_faults() -> None:
+    said = " ".join(workers.of_published(PUBLISHED))
+    assert "workers F(6, 24) = 5.29, p = 0.0013, residual sd 0.0334" in said
+    assert "without 20 workers F(5, 20) = 1.50, p = 0.23" in said
+    assert "17 over 16 workers takes 0.992 [0.969, 1.015]" in said
+    assert "20 over 17 workers takes 1.110 [1.011, 1.218]" in said
+    assert "One run a cell, no interval." in said
+
+
+@pytest.mark.parametrize(
+    ("workers_", "clients", "busy"),
+    [
+        (17, 2, 1.9412),
+        (17, 10, 7.7283),
+        (17, 20, 11.9433),
+        (5, 2, 1.8),
+        (5, 10, 4.4631),
+        (5, 5, 3.3616),
+    ],
+)
+def test_by_chance_so_many_workers_have_a_connection(
+    workers_: int, clients: int, busy: float
+) -> None:
+    assert connections.expected_busy(workers_, clients) == pytest.approx(busy, abs=5e-5)
+
+
+def test_connections_are_counted_where_they_were_accepted() -> None:
+    with ExitStack() as stack:
+        listener = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
+        port = listener.getsockname()[1]
+        assert connections.spread(port, [os.getpid()]) == {}
+        for _ in range(3):
+            stack.enter_context(closing(socket.create_connection(("127.0.0.1", port))))
+            stack.enter_context(closing(listener.accept()[0]))
+        found = connections.spread(port, [os.getpid(), os.getppid()])
+        assert found == {"busy_workers": 1, "busiest_share": 1.0}
+        assert connections.spread(port, [2**22 + 1]) == {}, "of a process that is gone"
+
+
+def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = iter([connections.MOST_WAITING + 1, connections.MOST_WAITING])
+    monkeypatch.setattr(connections, "_waiting", lambda: next(waiting))
+    connections.await_ports(pause_s=0)
+    assert next(waiting, None) is None
+
+
+def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> None:
+    one = cell("python serial low 10")
+    several = cell("python serial low 10 workers=5 connection=each")
+    assert several.id == "python-serial-unbound-low-10u-5w-each"
+    assert service_group(several).name == "python-unbound-none-5"
+    kept = cell("python serial low 20 workers=5")
+    assert service_group(several) == service_group(kept) != service_group(one)
+    assert deployments._of_workers(1) == {}
+    assert deployments._of_workers(5)["RESTBENCH_WORKERS"] == "5"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("users = [1, 2]", "users = 1\nworkers = 2", "more than 1 are for python with strategy"),
+        ("users = [1, 2]", "users = 1\nconnection = 'none'", "Input should be 'kept' or 'each'"),
+        ("seed = 3", 'seed = 3\nviews = ["workers"]', "'workers' belongs to a table"),
+    ],
+)
+def test_workers_that_cannot_be_are_refused(tmp_path: Path, old: str, new: str, told: str) -> None:
+    with pytest.raises(BadConfiguration, match=told):
+        loaded(tmp_path, MINIMAL.replace(old, new))
+
+
+def test_the_claims_are_about_cells_of_the_reference_profile() -> None:
+    claims = claim_file.load(EXPERIMENTS / "claims" / "workers.toml")
+    profile = DEFINITION.profile("reference")
+    measured = {each for each in DEFINITION.all_cells() if profile.measures(each)}
+    assert len(measured) == 120
+    assert {each for of in claims.entries for each in of.cells} <= measured
+    quick = DEFINITION.profile("quick")
+    assert sum(map(quick.measures, DEFINITION.all_cells())) == 112
+
+
+BEST = 'metric = "throughput_per_s"\nexpect = "not less"\nmargin = 0.0526\nleft_out = {}\n'
+BEST += 'cells = {{ service = "python", strategy = "serial", complexity = "low", users = 10 }}\n'
+BEST += "numerator = {{ workers = 5 }}\ndenominator_best = {{ workers = [1, 2, 3, 5] }}"
+#: Of `test_best`.
+BLOCKS = {
+    1: [100.0, 101, 99, 102, 100],
+    2: [118.0, 117, 120, 119, 116],
+    3: [121.0, 118, 119, 122, 120],
+    5: [119.0, 120, 118, 117, 119],
+}
+
+
+def measured(blocks: int = 5) -> list[Row]:
+    return [
+        row(f"python serial low 10 workers={count}", values[:blocks])
+        for count, values in BLOCKS.items()
+    ]
+
+
+def test_a_claim_holds_a_number_of_workers_against_what_the_other_blocks_pick() -> None:
+    found = decided(claim(BEST.format("true")), measured())
+    (part,) = found.parts
+    assert part.comparison.ratio is not None
+    assert part.comparison.estimate == pytest.approx(0.988365, abs=5e-7)
+    assert part.comparison.ratio.low == pytest.approx(0.962899, abs=5e-7)
+    assert "picked by the other blocks" in part.label
+    assert found.verdict == "reproduced"
+    one = decided(claim(BEST.format("true")), measured(blocks=1))
+    assert "two blocks that have all candidates" in one.why
+
+
+def grid(cores: int = 2) -> Grid:
+    (found,) = grids(measured(), cores)
+    return found
+
+
+def test_a_grid_has_the_ratio_to_the_best_of_a_column_and_what_is_alike() -> None:
+    found = grid()
+    assert found.advised == 5
+    assert found.users == [10]
+    shares = [found.over_best(each) for each in found.rows]
+    assert shares[2] == 1
+    assert shares[0] == pytest.approx(502 / 600)
+    assert found.alike(10) == [2, 3, 5]
+    assert "10 users: 2, 3, 5." in workers.sentences(found)[0]
+    assert "is not fitted: 1 levels, 6 are needed" in workers.sentences(found)[1]
+
+
+def test_numbers_of_one_worker_alone_are_no_grid() -> None:
+    assert grids([row("python serial low 10", around(100.0))], 2) == []
+
+
+TABLE = f"""
+[workers]
+source = "a study"
+cores = 8
+clients = {PUBLISHED.clients}
+[workers.mean_ms]
+"""
+TABLE += "\n".join(f"{count} = {values}" for count, values in PUBLISHED.mean_ms.items())
+FILE = (
+    EXPERIMENT.replace('claims = "claims.toml"\n', 'views = ["study", "workers"]\n')
+    .replace('service = "java"', 'service = "python"')
+    .replace('["serial", "pinned"]', '"serial"\nworkers = [1, 2, 3, 5]\nconnection = "each"')
+    + TABLE
+)
+
+
+def test_the_page_has_heat_maps_the_set_and_the_published_ratios(tmp_path: Path) -> None:
+    per_s = {
+        f"python serial low 10 workers={count} connection=each": values
+        for count, values in BLOCKS.items()
+    }
+    page = page_of(build(tmp_path / "run", per_s, experiment=FILE))
+    part = part_of(page, "workers")
+    assert "flask, low, connections each: workers that cannot be told from the best" in part
+    assert "2·cores +1" in part
+    assert "1.00" in part
+    assert "20 is worse, not that 17 is best" in part
+    assert "Framed: 2·cores + 1 = 5 workers." in page
