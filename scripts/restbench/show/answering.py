@@ -43,6 +43,8 @@ def of(run: Exported) -> AnswerEntry:
         sure = two.sure
     if definition.open is not None:
         sure = limits.sure(limits.of(run))
+    if "frameworks" in definition.views:
+        sure = frameworks.sure(costs.loads(rows))
     if definition.npb is not None:
         sure = npb.sure(npb.findings(run))
     return AnswerEntry(

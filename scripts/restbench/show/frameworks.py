@@ -98,6 +98,14 @@ def sentence(loads: Sequence[Load]) -> str:
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
+def sure(loads: Sequence[Load]) -> str:
+    """How sure the ratios are."""
+    costs = [cost for load in loads for size in load.sizes for cost in size.costs]
+    blocks = min((cost.to_best.blocks for cost in costs), default=0)
+    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
+    return f"Ratios of CPU time over {blocks} block{'s' * (blocks != 1)}: {few}."
+
+
 def by_users(loads: Sequence[Load]) -> list[Load]:
     """By service, the fewest users first."""
     return sorted(loads, key=lambda each: (each.cell.service, each.cell.users))

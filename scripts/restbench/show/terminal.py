@@ -86,13 +86,15 @@ def _frameworks(loads: Sequence[Load]) -> RenderableType:
 
 
 def _of(shown: document.Table, columns: Iterable[int]) -> Table:
-    """These columns of a page's table."""
+    """These columns of a page's table, of the rows that have a number in the last."""
     made = Table(box=None, pad_edge=False, title=shown.caption, title_justify="left")
     for n in columns:
         column = shown.columns[n]
         made.add_column(Text(column.heading), justify="right" if column.is_number else "left")
     for row in shown.rows:
-        made.add_row(*(Text(document.words(row[n])) for n in columns))
+        fields = [Text(document.words(row[n])) for n in columns]
+        if fields[-1]:
+            made.add_row(*fields)
     return made
 
 

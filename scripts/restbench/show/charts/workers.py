@@ -43,8 +43,8 @@ def _panel(grid: Grid, metric: str) -> theme.View:
     axis = alt.Axis(domain=False, ticks=False)
     above = alt.Axis(domain=False, ticks=False, labelAngle=0, orient="top")
     base = theme.base(tiles, can_hide=False).encode(
-        x=alt.X("users:O").title("Users").axis(above).scale(paddingInner=0.05),
-        y=alt.Y("workers:O").title("Workers").axis(axis).scale(paddingInner=0.1),
+        x=alt.X("users:O").title("users across, workers down").axis(above).scale(paddingInner=0.05),
+        y=alt.Y("workers:O").title(None).axis(axis).scale(paddingInner=0.1),
     )
     boxes = base.mark_rect().encode(
         fill=alt.Fill("fill:N").scale(None),
