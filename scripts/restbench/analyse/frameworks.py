@@ -64,7 +64,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework and size alone: `cell` has the other levels."""
+    """Cells that differ in framework and size (complexity, kernel) alone; `cell` has the rest."""
 
     cell: Cell
     sizes: tuple[Size, ...]
@@ -83,16 +83,17 @@ class Load:
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those in which two frameworks or more have a CPU time."""
-    groups: dict[Cell, dict[str, list[Row]]] = {}
+    groups: dict[Cell, dict[tuple[str, str], list[Row]]] = {}
     for row in rows:
         if "not-offered" not in row.flags:
-            usual = {"framework": DEFAULT_FRAMEWORKS[row.cell.service], "complexity": ""}
-            of = groups.setdefault(row.cell.model_copy(update=usual), {})
-            of.setdefault(row.cell.complexity, []).append(row)
+            cell, usual = row.cell, {"complexity": "", "kernel": "loops"}
+            usual["framework"] = DEFAULT_FRAMEWORKS[cell.service]
+            of = groups.setdefault(cell.model_copy(update=usual), {})
+            of.setdefault((cell.complexity, cell.kernel), []).append(row)
     found = [
         Load(cell, tuple(sorted(filter(None, sizes), key=lambda each: each.work_ms)))
         for cell, of in groups.items()
-        for sizes in [[_size(level, group) for level, group in of.items()]]
+        for sizes in [[_size(level, group) for (level, _), group in of.items()]]
     ]
     return [each for each in found if each.sizes]
 
