@@ -111,8 +111,10 @@ def test_a_level_that_cannot_be_is_refused_in_one_line(
 
 
 def test_a_mix_of_matrices_and_logs_is_refused(tmp_path: Path) -> None:
-    with_logs = MIXED.replace("[mixes]", f"{LOW}\n[mixes]").replace("huge = 0.05", "logs-low = 0.05")
-    with pytest.raises(BadConfiguration, match="mixes.both: 'logs-low' is of logs"):
+    with_logs = MIXED.replace("[mixes]", f"{LOW}\n[mixes]").replace(
+        "huge = 0.05", "logs-low = 0.05"
+    )
+    with pytest.raises(BadConfiguration, match=r"mixes\.both: 'logs-low' is of logs"):
         loaded(tmp_path, with_logs)
 
 

@@ -7,11 +7,16 @@ Lines and rules are drawn as the contract's README describes ("The workload logs
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import re2
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
 
 RULES_SEED = 2022
 MODULUS = 2**46
@@ -19,15 +24,15 @@ MULTIPLIER = 5**13
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 #: A line's level by what is drawn of a hundred: below the bound.
 LEVEL_BOUNDS = (30, 75, 90, 98, 100)
-ROLES = "web api db cache queue auth mail batch".split()
-SERVICES = (
+ROLES = _words("web api db cache queue auth mail batch")
+SERVICES = _words(
     "nginx sshd kernel postgres redis payment session search "
     "cart billing report gateway worker cron vault proxy"
-).split()
-CODES = "200 201 301 400 401 403 404 409 500 502 503 504".split()
-PATHS = (
+)
+CODES = _words("200 201 301 400 401 403 404 409 500 502 503 504")
+PATHS = _words(
     "/cart /cart/items /orders /orders/search /login /users/profile /reports/daily /search"
-).split()
+)
 #: Of a message; what stands in braces is drawn, from left to right.
 TEMPLATES = (
     "GET {path}?id={hex} {code} took {ms} ms from {ip}",
@@ -89,7 +94,7 @@ def lines(seed: int, count: int) -> tuple[str, ...]:
 
 
 def _line(draw: Stream, millis: int) -> str:
-    host = _placeholder(draw, "host")
+    host = FORMATS["host"](draw)
     drawn = draw.pick(LEVEL_BOUNDS[-1])
     level = next(name for name, bound in zip(LEVELS, LEVEL_BOUNDS, strict=True) if drawn < bound)
     origin = f"{draw.of(SERVICES)}[{100 + draw.pick(32000)}]"
@@ -102,40 +107,26 @@ def _message(draw: Stream) -> str:
     literal, *pieces = draw.of(TEMPLATES).split("{")
     for piece in pieces:
         name, _, after = piece.partition("}")
-        literal += _placeholder(draw, name) + after
+        literal += FORMATS[name](draw) + after
     return literal
 
 
-def _placeholder(draw: Stream, name: str) -> str:  # noqa: PLR0911, C901 - a table of formats
-    pick = draw.pick
-    match name:
-        case "path":
-            return draw.of(PATHS)
-        case "hex":
-            return f"{pick(65536):04x}{pick(65536):04x}"
-        case "code":
-            return draw.of(CODES)
-        case "ms":
-            return str(pick(5000))
-        case "ip":
-            return f"10.{pick(256)}.{pick(256)}.{pick(256)}"
-        case "user":
-            return f"user{pick(500):03}"
-        case "port":
-            return str(1024 + pick(60000))
-        case "host":
-            return f"{draw.of(ROLES)}-{pick(32):02}"
-        case "service":
-            return draw.of(SERVICES)
-        case "kb":
-            return str(1000 * pick(1000) + pick(1000))
-        case "dev":
-            return f"sd{'abcdefgh'[pick(8)]}"
-        case "digit":
-            return str(pick(10))
-        case "two":
-            return f"{pick(100):02}"
-    raise ValueError(f"no placeholder is called {name}")
+#: How each placeholder is drawn.
+FORMATS: Mapping[str, Callable[[Stream], str]] = {
+    "path": lambda draw: draw.of(PATHS),
+    "hex": lambda draw: f"{draw.pick(65536):04x}{draw.pick(65536):04x}",
+    "code": lambda draw: draw.of(CODES),
+    "ms": lambda draw: str(draw.pick(5000)),
+    "ip": lambda draw: f"10.{draw.pick(256)}.{draw.pick(256)}.{draw.pick(256)}",
+    "user": lambda draw: f"user{draw.pick(500):03}",
+    "port": lambda draw: str(1024 + draw.pick(60000)),
+    "host": lambda draw: f"{draw.of(ROLES)}-{draw.pick(32):02}",
+    "service": lambda draw: draw.of(SERVICES),
+    "kb": lambda draw: str(1000 * draw.pick(1000) + draw.pick(1000)),
+    "dev": lambda draw: f"sd{draw.of('abcdefgh')}",
+    "digit": lambda draw: str(draw.pick(10)),
+    "two": lambda draw: f"{draw.pick(100):02}",
+}
 
 
 @lru_cache(maxsize=8)

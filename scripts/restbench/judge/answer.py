@@ -87,9 +87,7 @@ def _loads(groups: Sequence[Leader], sizes: Sizes) -> str:
     rows = sorted({sizes.rows[each.complexity] for each in groups if each.complexity in sizes.rows})
     users = sorted({each.users for each in groups})
     sizes_shown = [f"{_ends(rows)} rows"] if rows else []
-    others = dict.fromkeys(
-        each.complexity for each in groups if each.complexity not in sizes.rows
-    )
+    others = dict.fromkeys(each.complexity for each in groups if each.complexity not in sizes.rows)
     what = "matrix size" if sizes.mixes.issuperset(others) else "size"
     shown = ", ".join([*sizes_shown, *others])
     return f" combinations of {what} ({shown}) and users ({_ends(users)})"
@@ -156,9 +154,7 @@ def _outcome(leader: Leader) -> str:
     return "no technique is shown to be fastest"
 
 
-def _places(
-    group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Sizes
-) -> str:
+def _places(group: Sequence[Leader], every: Sequence[tuple[str, int]], sizes: Sizes) -> str:
     """`30 to 600 rows and 10 to 60 users`; a range where it leaves out none that was measured."""
     users: dict[str, list[int]] = {}
     for each in group:

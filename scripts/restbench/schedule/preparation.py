@@ -106,8 +106,8 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
 
 
 def warm(here: LoadRun) -> None:
-    """Short loads on every strategy in turn, the smallest size of each workload, until a service's compilers
-    are quiet in a whole turn or its time is up."""
+    """Short loads on every strategy in turn, the smallest size of each workload, until a service's
+    compilers are quiet in a whole turn or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
     for cell in sorted(here.cells, key=lambda each: _work(here, each)):
         workload = here.requests(cell).workload
