@@ -27,7 +27,12 @@ FRAMEWORKS_LOCK := python-service/requirements-frameworks.txt
 # One that is not part of the lock of the Python service is installed first.
 CHOSEN_FRAMEWORK := $(if $(filter-out flask,$(PYTHON_FRAMEWORK)),$(FRAMEWORKS))
 DEV_LOCK := scripts/requirements-dev.txt
-MVN := mvn -q -B -Dstyle.color=never
+# The JDK that builds is the one that the services run on, as scripts/restbench/machine/jvm.py chooses it: that of JAVA_HOME,
+# else the newest. From 21 on the jar has the framework helidon as well.
+JDK := $(or $(JAVA_HOME),$(shell for home in /usr/lib/jvm/* /usr/java/* /opt/* /opt/java/* ~/.sdkman/candidates/java/*; do \
+	test ! -x $$home/bin/javac || sed -n "s|^JAVA_VERSION=\"\([0-9.]*\).*|\1 $$home|p" $$home/release; done 2>/dev/null \
+	| sort -V | tail -n 1 | cut -d ' ' -f 2-))
+MVN := $(if $(JDK),env JAVA_HOME=$(JDK)) mvn -q -B -Dstyle.color=never
 GIVES_WAY := nice -n 10
 
 # $(call PYTEST,folder,python,arguments): tests that fail (1: all ran, some failed) are run once more, by themselves. On a
@@ -40,7 +45,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 .PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|open-load|npb|logs|workers|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx  JAVA_FRAMEWORK=tomcat|servlet|vertx  PYTHON_FRAMEWORK=flask|fastapi\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n'
 
 # `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)

@@ -13,8 +13,9 @@ import pytest
 from ports import free_port
 
 from restbench import ROOT
-from restbench.deploy import fronts, service
+from restbench.deploy import fronts, programs, service
 from restbench.experiment.cell import Front, ServiceName
+from restbench.machine import jvm
 
 #: Every framework, and behind nginx the one that is the default. Where work runs, is for an event
 #: loop alone.
@@ -23,7 +24,10 @@ PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
         ("tomcat", "none", ""),
         ("tomcat", "nginx", ""),
         ("servlet", "none", ""),
+        ("jetty", "none", ""),
+        ("reactor-netty", "none", ""),
         ("vertx", "none", ""),
+        ("helidon", "none", ""),
     ],
     "python": [
         ("flask", "none", ""),
@@ -32,9 +36,36 @@ PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
         ("fastapi", "none", "loop"),
     ],
 }
+#: Java's: how the threads of the server begin that parses HTTP.
+SERVER_THREADS = {
+    "tomcat": "http-nio-",
+    "servlet": "http-nio-",
+    "jetty": "http-jetty-",
+    "reactor-netty": "reactor-loop-",
+    "vertx": "vert.x-event",
+    "helidon": "server-@default",
+}
+#: Helidon's class files are of this Java.
+HELIDON_JAVA = 21
+#: Of each Java service, as they are all up at once.
+HEAP = "-Xms512m -Xmx512m"
 RECEIVE_S = "2"
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
+
+
+def java_version(program: str) -> int:
+    """Such as 17."""
+    told = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stderr
+    found = re.search(r'version "(\d+)', told)
+    assert found, told
+    return int(found[1])
+
+
+def has_thread(pid: int, prefix: str) -> bool:
+    """Whether a thread's name, of which the kernel keeps 15 characters, begins so."""
+    names = (path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/comm"))
+    return any(name.startswith(prefix) for name in names)
 
 
 @pytest.mark.live
@@ -45,9 +76,12 @@ def test_every_framework_answers_as_the_contract_says(
     """All of a language at once: they mostly wait for a server to lose patience."""
     fronts.program("nginx")
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
+    monkeypatch.setenv("JAVA_OPTIONS", HEAP)
     with ExitStack() as stack:
         runs: dict[str, subprocess.Popen[str]] = {}
         for framework, front, handoff in PLACES[name]:
+            if framework == "helidon" and java_version(jvm.java()) < HELIDON_JAVA:
+                continue
             monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
             monkeypatch.setenv(f"{name.upper()}_FRAMEWORK", framework)
             folder = tmp_path / f"{framework}-{front}-{handoff}"
@@ -55,6 +89,8 @@ def test_every_framework_answers_as_the_contract_says(
             started = service.start(name, front, None, folder, protected=True, settings=settings)
             stack.callback(started.stop)
             assert started.health()["framework"] == framework
+            if name == "java":
+                assert has_thread(started.processes[0].pid, SERVER_THREADS[framework])
             asked = ["--framework", framework, "--receive-seconds", RECEIVE_S]
             asked += ["--pid", str(started.processes[0].pid)]
             asked += [] if front == "none" else ["--front", front]
@@ -70,3 +106,24 @@ def test_every_framework_answers_as_the_contract_says(
     assert not wrong, "\n".join(wrong)
     thrown = [f"{it}: {log}" for it, log in logs.items() if re.search(THROWN, log)]
     assert not thrown, "\n".join(thrown)
+
+
+@pytest.mark.live
+def test_helidon_below_java_21_is_one_line_that_says_so() -> None:
+    """The same jar, on any such Java of this machine."""
+    folders = (Path(folder).expanduser() for folder in jvm.FOLDERS)
+    programs_found = [str(it) for folder in folders for it in folder.glob("*/bin/java")]
+    older = [it for it in programs_found if java_version(it) in range(jvm.OLDEST, HELIDON_JAVA)]
+    if not older:
+        pytest.skip("no Java below 21 on this machine")
+    ended = subprocess.run(
+        [older[0], "-jar", str(programs.JAR)],
+        env={"RESTBENCH_FRAMEWORK": "helidon", "RESTBENCH_PORT": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert "tomcat, servlet, jetty" in ended.stderr and "needs Java 21" in ended.stderr

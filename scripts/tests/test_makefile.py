@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
+from restbench.machine import jvm
 from restbench.store import store
 
 #: What a make tells those that it calls: these tests may run within one.
@@ -71,6 +73,12 @@ def test_a_framework_that_is_chosen_is_installed_first(
     changed = ("-W", "python-service/requirements-frameworks.txt")
     assert "adding web frameworks" in made(*changed, target, chosen)
     assert "adding web frameworks" not in made(*changed, target, other)
+
+
+def test_the_java_service_is_built_by_the_jdk_that_it_runs_on() -> None:
+    told = made("-B", "services")
+    home = str(Path(jvm.java()).parents[1])
+    assert f"env JAVA_HOME={home} mvn" in told
 
 
 def test_a_precision_is_refused_in_a_line_that_names_minutes() -> None:

@@ -20,8 +20,10 @@ def seen_of(
     *observations: Observation,
     double: Observation | None = None,
     shape: Shape | None = None,
+    framework: str = "",
 ) -> Seen:
     return Seen(
+        framework=framework,
         single=list(observations),
         double=double or observations[0],
         service=service,
@@ -53,6 +55,14 @@ def test_serial_is_one_request_thread() -> None:
     assert does("java", "serial", seen_of("java", alone))
     assert not does("java", "serial", seen_of("java", alone, two))
     assert not does("java", "serial", seen_of("java", handed_on))
+
+
+def test_under_helidon_the_requests_own_thread_is_a_virtual_one_on_a_carrier() -> None:
+    alone = observation((1, 2, "ForkJoinPool-1-", 20))
+    handed_on = observation((1, 2, "ForkJoinPool-1-", 2), (1, 3, "shared-0", 20))
+    assert does("java", "serial", seen_of("java", alone, framework="helidon"))
+    assert not does("java", "serial", seen_of("java", handed_on, framework="helidon"))
+    assert not does("java", "serial", seen_of("java", alone, framework="jetty"))
 
 
 def test_a_thread_pool_is_several_new_threads_in_each_request() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from restbench.experiment.cell import Shape
 from restbench.observe import decisions
 from restbench.observe.decisions import Batches
-from restbench.observe.observe import Observation
+from restbench.observe.observe import Observation, Prefix
 
 #: The threads that can do a request's work; the JVM's own compiler and GC threads are left out.
 REQUEST_THREADS = "http-"
@@ -41,17 +41,24 @@ class Seen:
     shape: Shape
     batches: Batches | None = None
     """Of the strategy that chooses."""
+    framework: str = ""
+    """As /health names it; empty: one whose threads are named as usual."""
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The families that can do a request's work in this service."""
         return WORKERS[self.service]
 
-    def share(self, observation: Observation, prefix: str) -> float:
+    @property
+    def caller(self) -> Prefix:
+        """The threads that a request arrives on."""
+        return decisions.caller_of(self.service, self.framework)
+
+    def share(self, observation: Observation, prefix: Prefix) -> float:
         """The family's part of all workers' CPU time."""
         return observation.share(prefix, self.workers)
 
-    def least_share(self, prefix: str) -> float:
+    def least_share(self, prefix: Prefix) -> float:
         """The smallest such part over the single requests."""
         return min(self.share(each, prefix) for each in self.single)
 
@@ -66,7 +73,9 @@ Claim = tuple[str, Check]
 def _chooses(seen: Seen) -> Verdict:
     if seen.batches is None:
         raise ValueError("no batches were sent")
-    return decisions.judge(seen.service, seen.batches, seen.workers, len(seen.cores))
+    return decisions.judge(
+        seen.service, seen.batches, seen.workers, len(seen.cores), seen.framework
+    )
 
 
 #: The same for both services.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from restbench.observe.observe import MOST, Observation
-from restbench.observe.seen import ADAPTIVE, REQUEST_THREADS, Claim, Seen, Verdict
+from restbench.observe.observe import MOST, Observation, Prefix
+from restbench.observe.seen import ADAPTIVE, Claim, Seen, Verdict
 
 #: Threads run one at a time when fewer than this are alive on average.
 ONE_AT_A_TIME = 1.5
 
 
-def _one_thread(seen: Seen, prefix: str, what: str) -> Verdict:
+def _one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
     active = [len(each.active(prefix)) for each in seen.single]
     share = seen.least_share(prefix)
     return (
@@ -22,7 +22,7 @@ def _one_thread(seen: Seen, prefix: str, what: str) -> Verdict:
 
 
 def _serial(seen: Seen) -> Verdict:
-    return _one_thread(seen, REQUEST_THREADS, "the request's own thread")
+    return _one_thread(seen, seen.caller, "the request's own thread")
 
 
 def _thread_pool(seen: Seen) -> Verdict:
@@ -31,7 +31,7 @@ def _thread_pool(seen: Seen) -> Verdict:
     ids = [{task.tid for task in each.family(prefix)} for each in seen.single]
     reused = any(a & b for a, b in pairwise(ids))
     limit = min(seen.shape.rows, 100)
-    share = min(_ended_share(each) for each in seen.single)
+    share = min(_ended_share(each, seen.caller) for each in seen.single)
     return (
         share >= MOST and 2 <= peak <= limit and not reused,
         f"{share:.0%} of the work in threads that ended with the request, up to {peak} at once "
@@ -39,9 +39,9 @@ def _thread_pool(seen: Seen) -> Verdict:
     )
 
 
-def _ended_share(observation: Observation) -> float:
+def _ended_share(observation: Observation, caller: Prefix) -> float:
     """Threads that came and went, too short-lived to be read, against the request's own."""
-    total = observation.ended_cpu_ns + observation.cpu_ns((REQUEST_THREADS,))
+    total = observation.ended_cpu_ns + observation.cpu_ns(caller)
     return observation.ended_cpu_ns / total if total else 0.0
 
 

@@ -93,6 +93,7 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         cores=cores,
         shape=shape,
         batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
+        framework=service.health().get("framework", ""),
     )
 
 

@@ -40,8 +40,11 @@ class ArchitectureTest {
                     "org.springframework..",
                     "jakarta.servlet..",
                     "org.apache..",
+                    "org.eclipse.jetty..",
                     "io.vertx..",
-                    "io.netty..");
+                    "io.netty..",
+                    "reactor..",
+                    "io.helidon..");
         }
     }
 

@@ -2,6 +2,7 @@ package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
@@ -20,6 +22,7 @@ import org.restbench.memory.MemoryBudget;
 import tools.jackson.databind.JsonNode;
 
 /** Every example of the contract over real HTTP. */
+@Timeout(300)
 class ContractExamplesTest {
     /** Enough to receive a small request, too little for what it asks for. */
     private static final long FOR_A_BODY = 1 << 18;
@@ -36,7 +39,7 @@ class ContractExamplesTest {
 
     private static Stream<DynamicTest> examplesUnder(String framework) {
         RunningService service = RunningService.under(framework, Map.of());
-        return examples("").stream()
+        Stream<DynamicTest> examples = examples("").stream()
                 .map(example -> DynamicTest.dynamicTest(example.name(), () -> {
                     boolean ok = example.name().startsWith("ok");
                     for (String strategy : ok ? strategies(service, example) : List.of("serial")) {
@@ -44,8 +47,35 @@ class ContractExamplesTest {
                             example.check(service.send(example.request(service, strategy, kernel)));
                         }
                     }
-                }))
-                .onClose(service::close);
+                }));
+        Stream<DynamicTest> more = Stream.of(
+                DynamicTest.dynamicTest("health", () -> healthNamesFrameworkAndServer(service, framework)),
+                DynamicTest.dynamicTest("long answer", () -> aLongAnswerIsWhole(service)));
+        return Stream.concat(examples, more).onClose(service::close);
+    }
+
+    private static void healthNamesFrameworkAndServer(RunningService service, String framework) {
+        JsonNode health = ContractExample.JSON.readTree(service.get("/health").body());
+        assertThat(health.get("framework").asString()).isEqualTo(framework);
+        assertThat(health.get("server").asString()).matches("[A-Z][A-Za-z. ]+ [0-9]+\\.[0-9.]+(-[A-Z0-9]+)?");
+    }
+
+    /** More than any server holds back, and than a connection's buffers take at once. */
+    private static void aLongAnswerIsWhole(RunningService service) {
+        int length = 1000;
+        String column = "{\"value\":[1]},".repeat(length - 1) + "{\"value\":[1]}";
+        String row = "1,".repeat(length - 1) + "1";
+        String body = "{\"requestId\":1,\"matrixOne\":{\"columnCount\":1,\"rows\":[" + column
+                + "]},\"matrixTwo\":{\"columnCount\":" + length + ",\"rows\":[{\"value\":\"" + row + "\"}]}}";
+        for (String strategy : List.of("serial", "pinned")) {
+            HttpResponse<String> answer = service.send(service.to("/matrix/" + strategy)
+                    .header("Content-Type", "application/json")
+                    .POST(HttpRequest.BodyPublishers.ofString(body))
+                    .build());
+            String rows = ("[" + row + "],").repeat(length - 1) + "[" + row + "]";
+            assertThat(answer.body()).as(strategy).isEqualTo("{\"requestId\":\"1\",\"rows\":[" + rows + "]}");
+        }
+        assertThat(service.get("/metrics").body()).contains("restbench_requests_in_flight 0.0");
     }
 
     @Test

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.restbench.affinity.OpenHftAffinity;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** A client that leaves before it has its answer: no fault of the service's. */
@@ -39,9 +39,11 @@ class GoneClientTest {
         ERRORS.setLevel(null);
     }
 
-    @Test
-    void a_client_gone_before_its_answer_is_neither_an_error_in_the_log_nor_a_500_in_the_metrics() throws Exception {
-        try (RunningService service = new RunningService(Map.of(), new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"tomcat", "jetty"})
+    void a_client_gone_before_its_answer_is_neither_an_error_in_the_log_nor_a_500_in_the_metrics(String framework)
+            throws Exception {
+        try (RunningService service = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
             listen();
             leaveWhileComputing(service, "/matrix/serial");
             leaveWhileComputing(service, "/matrix/pinned");
@@ -56,9 +58,11 @@ class GoneClientTest {
         assertThat(written.list).extracting(ILoggingEvent::getLevel).containsOnly(Level.DEBUG);
     }
 
-    @Test
-    void under_vertx_a_request_whose_client_is_gone_before_its_turn_is_not_run() throws Exception {
-        try (RunningService service = RunningService.under("vertx", Map.of(), TestWorkloads.Gated.class)) {
+    @ParameterizedTest
+    @ValueSource(strings = {"vertx", "reactor-netty"})
+    void with_an_event_loop_a_request_whose_client_is_gone_before_its_turn_is_not_run(String framework)
+            throws Exception {
+        try (RunningService service = RunningService.under(framework, Map.of(), TestWorkloads.Gated.class)) {
             var running = CompletableFuture.supplyAsync(() -> service.send(service.multiplication("pinned")));
             TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
             try (Socket waiting = new Socket("127.0.0.1", service.port())) {

@@ -1,6 +1,7 @@
 package org.restbench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -14,13 +15,15 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.framework.Framework;
+import org.restbench.framework.Frameworks;
 
 /** The service as a process of its own: its exit codes, and its cores as the operating system sees them. */
 @Timeout(300)
@@ -40,12 +43,16 @@ class ProcessTest {
 
     @Test
     void an_unknown_framework_is_one_line_with_those_there_are_and_exit_code_2() throws Exception {
-        String line = "RESTBENCH_FRAMEWORK=jetty: must be one of tomcat, servlet, vertx";
-        exitsWith(2, line, Map.of("RESTBENCH_FRAMEWORK", "jetty"));
+        String line = "RESTBENCH_FRAMEWORK=undertow: must be one of " + String.join(", ", frameworks());
+        exitsWith(2, line, Map.of("RESTBENCH_FRAMEWORK", "undertow"));
+    }
+
+    static List<String> frameworks() {
+        return Frameworks.ALL.stream().map(Framework::name).toList();
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "vertx"})
+    @MethodSource("frameworks")
     void a_port_in_use_is_told_with_its_mend_and_exit_code_1(String framework) throws Exception {
         try (ServerSocket taken = new ServerSocket(0)) {
             String port = Integer.toString(taken.getLocalPort());
@@ -73,8 +80,14 @@ class ProcessTest {
         }
     }
 
+    static Stream<Arguments> signals() {
+        return Stream.concat(
+                frameworks().stream().map(framework -> arguments(framework, "TERM")),
+                Stream.of(arguments("tomcat", "INT")));
+    }
+
     @ParameterizedTest
-    @CsvSource({"tomcat,TERM", "tomcat,INT", "servlet,TERM", "vertx,TERM"})
+    @MethodSource("signals")
     void told_to_stop_it_answers_what_is_in_flight_takes_nothing_new_and_exits_with_0(String framework, String signal)
             throws Exception {
         Map<String, String> patient = Map.of(
@@ -106,7 +119,7 @@ class ProcessTest {
 
     /** Spring's own patience with what does not say that it has stopped is 10 s. */
     @ParameterizedTest
-    @ValueSource(strings = {"tomcat", "servlet", "vertx"})
+    @MethodSource("frameworks")
     void with_nothing_in_flight_it_stops_long_before_its_patience_ends(String framework) throws Exception {
         Map<String, String> patient = Map.of("RESTBENCH_FRAMEWORK", framework, "RESTBENCH_STOP_TIMEOUT_SECONDS", "200");
         try (ServiceProcess service = ServiceProcess.start(patient, ServiceProcess.java())) {
@@ -117,10 +130,17 @@ class ProcessTest {
         }
     }
 
-    @Test
-    void a_request_that_never_ends_keeps_the_service_from_stopping_no_longer_than_it_may() throws Exception {
-        Map<String, String> bound =
-                Map.of("RESTBENCH_STOP_TIMEOUT_SECONDS", "1", "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "3600");
+    @ParameterizedTest
+    @MethodSource("frameworks")
+    void a_request_that_never_ends_keeps_the_service_from_stopping_no_longer_than_it_may(String framework)
+            throws Exception {
+        Map<String, String> bound = Map.of(
+                "RESTBENCH_FRAMEWORK",
+                framework,
+                "RESTBENCH_STOP_TIMEOUT_SECONDS",
+                "1",
+                "RESTBENCH_RECEIVE_TIMEOUT_SECONDS",
+                "3600");
         try (ServiceProcess service = ServiceProcess.start(bound, ServiceProcess.java());
                 Socket stuck = new Socket("127.0.0.1", service.port())) {
             stuck.getOutputStream()

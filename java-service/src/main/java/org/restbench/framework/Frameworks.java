@@ -6,30 +6,65 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.catalina.util.ServerInfo;
+import org.eclipse.jetty.util.Jetty;
 import org.restbench.settings.InvalidSetting;
 import org.springframework.boot.WebApplicationType;
+import reactor.netty.http.server.HttpServer;
 
 /** The table of frameworks. */
 public final class Frameworks {
     private static final String TOMCAT = ServerInfo.getServerInfo().replace("Apache Tomcat/", "Tomcat ");
+    private static final String NEEDS_JAVA_21 = "helidon";
 
-    /** All of them, the default first. */
-    public static final List<Framework> ALL = List.of(
-            new Framework("tomcat", TOMCAT, WebApplicationType.SERVLET, TomcatFramework.class),
-            new Framework("servlet", TOMCAT, WebApplicationType.SERVLET, ServletFramework.class),
-            new Framework("vertx", "Vert.x " + vertxVersion(), WebApplicationType.NONE, VertxFramework.class));
+    /** All that there are here, the default first. */
+    public static final List<Framework> ALL = Stream.of(
+                    servlet("tomcat", TOMCAT, TomcatFramework.class),
+                    servlet("servlet", TOMCAT, ServletFramework.class),
+                    servlet("jetty", "Jetty " + Jetty.VERSION, JettyFramework.class),
+                    other("reactor-netty", "Reactor Netty " + versionOf(HttpServer.class), ReactorNettyFramework.class),
+                    other("vertx", "Vert.x " + vertxVersion(), VertxFramework.class),
+                    onJava21(NEEDS_JAVA_21, "Helidon ", "io.helidon.webserver.WebServer", "HelidonFramework"))
+            .flatMap(Optional::stream)
+            .toList();
 
     private Frameworks() {}
 
     /** @throws InvalidSetting where there is none of this name */
     public static Framework named(String name) {
         String names = ALL.stream().map(Framework::name).collect(Collectors.joining(", "));
+        String why = name.equals(NEEDS_JAVA_21) ? "; it needs Java 21, to build the service and to run it" : "";
         return ALL.stream()
                 .filter(each -> each.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new InvalidSetting("RESTBENCH_FRAMEWORK", name, "one of " + names));
+                .orElseThrow(() -> new InvalidSetting("RESTBENCH_FRAMEWORK", name, "one of " + names + why));
+    }
+
+    private static Optional<Framework> servlet(String name, String server, Class<?> configuration) {
+        return Optional.of(new Framework(name, server, WebApplicationType.SERVLET, configuration));
+    }
+
+    private static Optional<Framework> other(String name, String server, Class<?> configuration) {
+        return Optional.of(new Framework(name, server, WebApplicationType.NONE, configuration));
+    }
+
+    /** By names: its classes are missing where the service was built by an older JDK, and an older Java loads none. */
+    private static Optional<Framework> onJava21(String name, String server, String library, String configuration) {
+        try {
+            String version = versionOf(Class.forName(library));
+            String ours = Frameworks.class.getPackageName() + "." + configuration;
+            return other(name, server + version, Class.forName(ours));
+        } catch (ClassNotFoundException | UnsupportedClassVersionError olderJava) {
+            return Optional.empty();
+        }
+    }
+
+    /** As its jar's manifest says. */
+    private static String versionOf(Class<?> type) {
+        return type.getPackage().getImplementationVersion();
     }
 
     private static String vertxVersion() {

@@ -1,10 +1,8 @@
 package org.restbench.framework;
 
-import jakarta.servlet.http.HttpServlet;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
 import org.restbench.core.Core;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.boot.webmvc.autoconfigure.DispatcherServletAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
@@ -17,6 +15,7 @@ import org.springframework.context.annotation.Import;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration(
         exclude = {
+            JettyServletWebServerAutoConfiguration.class, // of two servers Spring Boot would take Jetty
             DispatcherServletAutoConfiguration.class,
             WebMvcAutoConfiguration.class,
             ErrorMvcAutoConfiguration.class
@@ -25,22 +24,6 @@ import org.springframework.context.annotation.Import;
 class ServletFramework {
     @Bean
     ServletRegistrationBean<CoreServlet> coreServlet(Core core) {
-        return new ServletRegistrationBean<>(new CoreServlet(core), "/");
-    }
-
-    /** Gives every request to the core. */
-    static final class CoreServlet extends HttpServlet {
-        private static final long serialVersionUID = 1L;
-
-        private final transient Core core;
-
-        CoreServlet(Core core) {
-            this.core = core;
-        }
-
-        @Override
-        protected void service(HttpServletRequest request, HttpServletResponse response) {
-            new ServletExchange(request, response).handle(core);
-        }
+        return CoreServlet.registered(core);
     }
 }

@@ -2,6 +2,7 @@ package org.restbench.framework;
 
 import org.restbench.core.Core;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.jetty.autoconfigure.servlet.JettyServletWebServerAutoConfiguration;
 import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -9,7 +10,11 @@ import org.springframework.context.annotation.Import;
 
 /** Spring MVC on Tomcat: what users of spring-boot-starter-web run. */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration(exclude = ErrorMvcAutoConfiguration.class) // errors are the core's
+@EnableAutoConfiguration(
+        exclude = {
+            JettyServletWebServerAutoConfiguration.class, // of two servers Spring Boot would take Jetty
+            ErrorMvcAutoConfiguration.class // errors are the core's
+        })
 @Import(TomcatServer.class)
 class TomcatFramework {
     @Bean

@@ -1,0 +1,28 @@
+package org.restbench.framework;
+
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.restbench.core.Core;
+import org.springframework.boot.web.servlet.ServletRegistrationBean;
+
+/** Gives every request to the core. */
+final class CoreServlet extends HttpServlet {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Core core;
+
+    private CoreServlet(Core core) {
+        this.core = core;
+    }
+
+    /** Of all paths. */
+    static ServletRegistrationBean<CoreServlet> registered(Core core) {
+        return new ServletRegistrationBean<>(new CoreServlet(core), "/");
+    }
+
+    @Override
+    protected void service(HttpServletRequest request, HttpServletResponse response) {
+        new ServletExchange(request, response).handle(core);
+    }
+}

@@ -1,0 +1,175 @@
+package org.restbench.framework;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import org.reactivestreams.Publisher;
+import org.restbench.core.Core;
+import org.restbench.core.Exchange;
+import org.restbench.core.Head;
+import org.restbench.core.Opened;
+import org.restbench.core.Reply;
+import org.restbench.settings.Settings;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.netty.resources.LoopResources;
+
+/** Reactor Netty's server, which Spring WebFlux stands on: one event loop, and threads for what it must not do. */
+@Configuration(proxyBeanMethods = false)
+class ReactorNettyFramework {
+    @Bean
+    ServerLifecycle reactorNettyServer(Core core, Settings settings) {
+        return new ServerLifecycle(new Server(core, settings), settings);
+    }
+
+    /** Its HTTP server, with one handler for all paths. */
+    private static final class Server implements ServerLifecycle.Server {
+        private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+
+        private static final Duration LOOP_END = Duration.ofSeconds(1);
+
+        private final Core core;
+        private final Settings settings;
+        private final ExecutorService threads = EventLoopExchange.threads("reactor");
+
+        private LoopResources loop;
+        private DisposableServer server;
+
+        Server(Core core, Settings settings) {
+            this.core = core;
+            this.settings = settings;
+        }
+
+        @Override
+        public void listen() {
+            loop = LoopResources.create("reactor-loop", 1, true);
+            HttpServer options = HttpServer.create()
+                    .host(settings.host())
+                    .port(settings.port())
+                    .runOn(loop, false) // Java's own sockets, as the other servers
+                    .channelGroup(new DefaultChannelGroup(GlobalEventExecutor.INSTANCE)) // whom to wait for at the end
+                    .option(ChannelOption.SO_BACKLOG, Framework.BACKLOG)
+                    .protocol(HttpProtocol.HTTP11)
+                    .idleTimeout(Duration.ofSeconds(settings.keepAliveSeconds()))
+                    .readTimeout(Duration.ofSeconds(settings.receiveSeconds()))
+                    .httpRequestDecoder(decoder -> decoder.maxHeaderSize(Framework.MAX_HEADER_BYTES))
+                    .handle((request, response) -> new HttpExchange(request, response, threads).handle(core));
+            try {
+                server = options.bindNow();
+            } catch (RuntimeException failed) {
+                loop.dispose();
+                throw failed;
+            }
+        }
+
+        @Override
+        public int port() {
+            return server.port();
+        }
+
+        @Override
+        public void drain(Duration patience) {
+            try {
+                server.disposeNow(patience);
+            } catch (IllegalStateException late) {
+                LOG.warn("requests in flight are cut off: {}", late.getMessage());
+            }
+            loop.disposeLater(Duration.ZERO, LOOP_END).block();
+            threads.shutdown();
+        }
+    }
+
+    /** One request of Reactor Netty. A client that closes its connection is noticed at once. */
+    private static final class HttpExchange {
+        private final HttpServerRequest request;
+        private final HttpServerResponse response;
+        private final Executor threads;
+        private final Sinks.One<Reply> answer = Sinks.one();
+        private Channel channel;
+
+        HttpExchange(HttpServerRequest request, HttpServerResponse response, Executor threads) {
+            this.request = request;
+            this.response = response;
+            this.threads = threads;
+            request.withConnection(connection -> channel = connection.channel());
+        }
+
+        /** Its answer, now or later. */
+        Publisher<Void> handle(Core core) {
+            HttpHeaders headers = request.requestHeaders();
+            String target = request.uri();
+            int query = target.indexOf('?');
+            Opened opened = core.open(new Head(
+                    request.method().name(),
+                    query < 0 ? target : target.substring(0, query),
+                    query < 0 ? null : target.substring(query + 1),
+                    headers.get(HttpHeaderNames.CONTENT_TYPE),
+                    EventLoopExchange.declaredBytes(
+                            headers.contains(HttpHeaderNames.TRANSFER_ENCODING),
+                            headers.get(HttpHeaderNames.CONTENT_LENGTH)),
+                    channel::isActive));
+            if (opened instanceof Reply reply) {
+                return send(reply);
+            }
+            receive((Exchange) opened);
+            return answer.asMono().flatMap(this::send);
+        }
+
+        private void receive(Exchange opened) {
+            EventLoopExchange exchange = new EventLoopExchange(opened, threads, this::sendOnEventLoop);
+            request.receive().asByteArray().subscribe(exchange::take, gone -> exchange.cutOff(), exchange::end);
+        }
+
+        /** There a connection is closed, too: one that is open now stays so until the reply is on its way. */
+        private void sendOnEventLoop(Reply reply) {
+            channel.eventLoop().execute(() -> {
+                if (channel.isActive()) {
+                    answer.tryEmitValue(reply).orThrow();
+                } else {
+                    reply.sent(); // nobody to tell
+                }
+            });
+        }
+
+        private Mono<Void> send(Reply reply) {
+            byte[] body = reply.body();
+            response.status(reply.status());
+            reply.headers().forEach(response::header);
+            response.header(HttpHeaderNames.DATE, EventLoopExchange.date());
+            response.header(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
+            Mono<Void> sending;
+            if (body.length <= EventLoopExchange.SENT_AT_ONCE_BYTES) {
+                reply.sent();
+                sending = response.sendByteArray(Mono.just(body)).then();
+            } else {
+                int last = body.length - 1;
+                sending = sendPart(Arrays.copyOf(body, last))
+                        .then(Mono.fromRunnable(reply::sent))
+                        .then(Mono.defer(() -> sendPart(new byte[] {body[last]})));
+            }
+            return sending.doFinally(end -> reply.sent());
+        }
+
+        /** Done when the kernel has taken it. Hidden, as what is known to be one value is sent as a whole answer. */
+        private Mono<Void> sendPart(byte[] bytes) {
+            return response.sendByteArray(Flux.just(bytes).hide()).then();
+        }
+    }
+}

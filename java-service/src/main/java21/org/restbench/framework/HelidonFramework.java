@@ -1,0 +1,204 @@
+package org.restbench.framework;
+
+import io.helidon.http.DirectHandler;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Headers;
+import io.helidon.http.Status;
+import io.helidon.http.encoding.ContentDecoder;
+import io.helidon.http.encoding.ContentEncoder;
+import io.helidon.http.encoding.ContentEncodingContext;
+import io.helidon.http.encoding.ContentEncodingContextConfig;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.DirectHandlers;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import io.helidon.webserver.http1.Http1Config;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import org.restbench.core.Core;
+import org.restbench.core.Exchange;
+import org.restbench.core.Head;
+import org.restbench.core.Opened;
+import org.restbench.core.Reply;
+import org.restbench.settings.Settings;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Helidon SE: a virtual thread a connection, which runs its requests. So of requests that work on their caller, at most
+ * as many are computed at once as there are cores. Compiled for Java 21, as Helidon is.
+ *
+ * <p>That a client has gone is noticed only when it is sent to: nothing reads the connection of a request that runs.
+ */
+@Configuration(proxyBeanMethods = false)
+class HelidonFramework {
+    @Bean
+    ServerLifecycle helidonServer(Core core, Settings settings) {
+        return new ServerLifecycle(new Server(core, settings), settings);
+    }
+
+    /** Its HTTP server, with one handler for all paths. */
+    private static final class Server implements ServerLifecycle.Server {
+        private static final int PIECE_BYTES = 16 << 10;
+
+        private final Core core;
+        private final Settings settings;
+        private WebServer server;
+        private volatile boolean stopping;
+
+        Server(Core core, Settings settings) {
+            this.core = core;
+            this.settings = settings;
+        }
+
+        @Override
+        public void listen() {
+            Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
+            server = WebServer.builder()
+                    .host(settings.host())
+                    .port(settings.port())
+                    .backlog(Framework.BACKLOG)
+                    .shutdownHook(false)
+                    .shutdownGracePeriod(Duration.ofSeconds(settings.stopSeconds()))
+                    .idleConnectionTimeout(keepAlive)
+                    .idleConnectionPeriod(keepAlive.dividedBy(10))
+                    .connectionOptions(socket -> socket.tcpNoDelay(true).readTimeout(keepAlive))
+                    .contentEncoding(new AsSent())
+                    .directHandlers(refusals())
+                    .protocolsDiscoverServices(false)
+                    .addProtocol(Http1Config.builder()
+                            .maxHeadersSize(Framework.MAX_HEADER_BYTES)
+                            .validatePath(false) // any path is answered by the core, compared as sent
+                            .validatePrologue(false)
+                            .build())
+                    .routing(routing -> routing.any(this::handle))
+                    .build()
+                    .start();
+        }
+
+        /** The core's answer to what Helidon refuses before it reaches the handler. */
+        private DirectHandlers refusals() {
+            DirectHandlers.Builder all = DirectHandlers.builder();
+            for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
+                all.addHandler(type, (request, event, status, headers, message) -> {
+                    Reply reply = core.refusedByServer(status.code());
+                    DirectHandler.TransportResponse.Builder response =
+                            DirectHandler.TransportResponse.builder().status(status);
+                    reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
+                    return response.entity(reply.body()).build();
+                });
+            }
+            return all.build();
+        }
+
+        @Override
+        public int port() {
+            return server.port();
+        }
+
+        @Override
+        public void drain(Duration patience) {
+            stopping = true;
+            server.stop();
+        }
+
+        private void handle(ServerRequest request, ServerResponse response) {
+            long declaredBytes = request.headers().contains(HeaderNames.TRANSFER_ENCODING)
+                    ? -1
+                    : request.headers().contentLength().orElse(0);
+            Opened opened = core.open(new Head(
+                    request.prologue().method().text(),
+                    request.prologue().uriPath().rawPath(),
+                    request.prologue().hasQuery() ? request.prologue().query().rawValue() : null,
+                    request.headers().first(HeaderNames.CONTENT_TYPE).orElse(null),
+                    declaredBytes,
+                    Head.ALWAYS_WANTED));
+            send(opened instanceof Exchange exchange ? answer(exchange, request) : (Reply) opened, response);
+        }
+
+        private static Reply answer(Exchange exchange, ServerRequest request) {
+            byte[] piece = new byte[PIECE_BYTES];
+            try {
+                InputStream in = request.content().inputStream();
+                for (int read = in.read(piece); read >= 0; read = in.read(piece)) {
+                    Reply refused = exchange.take(piece, 0, read);
+                    if (refused != null) {
+                        return refused;
+                    }
+                }
+            } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
+                return exchange.cutOff();
+            }
+            return exchange.run().toCompletableFuture().join();
+        }
+
+        private void send(Reply reply, ServerResponse response) {
+            byte[] body = reply.body();
+            int last = body.length - 1;
+            response.status(Status.create(reply.status()));
+            reply.headers().forEach((name, value) -> response.header(HeaderNames.create(name), value));
+            response.headers().contentLength(body.length);
+            if (stopping) {
+                response.header(HeaderValues.CONNECTION_CLOSE);
+            }
+            try (OutputStream out = response.outputStream()) {
+                out.write(body, 0, last);
+                reply.sent();
+                out.write(body, last, 1);
+            } catch (IOException gone) {
+                throw new UncheckedIOException(gone); // Helidon closes the connection
+            } finally {
+                reply.sent();
+            }
+        }
+    }
+
+    /** Bodies are taken and sent as they are, whatever Content-Encoding and Accept-Encoding say. */
+    private static final class AsSent implements ContentEncodingContext {
+        @Override
+        public ContentEncodingContextConfig prototype() {
+            return ContentEncodingContextConfig.builder()
+                    .contentEncodingsDiscoverServices(false)
+                    .buildPrototype();
+        }
+
+        @Override
+        public boolean contentEncodingEnabled() {
+            return false;
+        }
+
+        @Override
+        public boolean contentDecodingEnabled() {
+            return true;
+        }
+
+        @Override
+        public boolean contentEncodingSupported(String encoding) {
+            return false;
+        }
+
+        @Override
+        public boolean contentDecodingSupported(String encoding) {
+            return true;
+        }
+
+        @Override
+        public ContentEncoder encoder(String encoding) {
+            return ContentEncoder.NO_OP;
+        }
+
+        @Override
+        public ContentDecoder decoder(String encoding) {
+            return ContentDecoder.NO_OP;
+        }
+
+        @Override
+        public ContentEncoder encoder(Headers headers) {
+            return ContentEncoder.NO_OP;
+        }
+    }
+}
