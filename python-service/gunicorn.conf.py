@@ -4,20 +4,28 @@ import signal
 from importlib import import_module
 from typing import Any
 
+from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.main import prepared_settings
 from restbench_service.process import die_with_parent
 
 _settings = prepared_settings()
 
-wsgi_app = "restbench_service.frameworks.flask:application()"
+_MODULE = f"restbench_service.frameworks.{_settings.framework.replace('-', '_')}"
+wsgi_app = f"{_MODULE}:application()"
 _address = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 bind = f"{_address}:{_settings.port}"
 
-# One worker, so that `serial` is one process. A thread for each request in flight, and some to
-# refuse the request that is one too many and to answer /health meanwhile; made when needed.
-worker_class = "gthread"
+# One worker, so that `serial` is one process.
 workers = 1
-threads = _settings.threads
+if FRAMEWORKS[_settings.framework].is_asynchronous:
+    worker_class = "asgi"
+    asgi_loop = "uvloop"
+    asgi_lifespan = "on"
+else:
+    # A thread for each request in flight, and some to refuse the request that is one too many and
+    # to answer /health meanwhile; made when needed.
+    worker_class = "gthread"
+    threads = _settings.threads
 worker_connections = _settings.connections
 keepalive = _settings.keep_alive_seconds
 backlog = 1024
@@ -37,7 +45,7 @@ def when_ready(server: Any) -> None:
     Modules only: the app has threads, which would not survive a fork. And Ctrl-C means to gunicorn
     what TERM does, where it would cut requests off.
     """
-    import_module("restbench_service.frameworks.flask")
+    import_module(_MODULE)
     signal.signal(signal.SIGINT, lambda _, frame: server.signal(signal.SIGTERM, frame))
 
 
@@ -49,19 +57,22 @@ def post_fork(server: Any, _worker: Any) -> None:
 def post_worker_init(worker: Any) -> None:
     """The first worker serves when its pools are ready.
 
-    One that replaces another serves at once, and only requests for a pool wait for it. Ctrl-C
-    reaches the whole process group: it must not cut requests off.
+    One that replaces another serves at once, and only requests for a pool wait for it; one with a
+    lifespan has that wait. Ctrl-C reaches the whole process group: it must not cut requests off.
     """
+    if worker_class == "asgi":
+        worker.loop.add_signal_handler(signal.SIGINT, lambda: None)
+        return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if worker.age == 1:
         _serving(worker).await_ready()
 
 
 def worker_exit(_server: Any, worker: Any) -> None:
-    """End the pools' processes when the worker ends in order."""
-    if getattr(worker.app, "callable", None) is not None:
+    """End the pools' processes when the worker ends in order; a lifespan has done so."""
+    if worker_class != "asgi" and getattr(worker.app, "callable", None) is not None:
         _serving(worker).close()
 
 
 def _serving(worker: Any) -> Any:
-    return import_module("restbench_service.frameworks.flask").serving_of(worker.wsgi)
+    return import_module(_MODULE).serving_of(worker.wsgi)

@@ -34,6 +34,16 @@ class Environment:
             return text
         raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
 
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """A list with commas, each name once; None when unset."""
+        text = self._variables.get(name)
+        if text is None:
+            return None
+        names = tuple(text.split(","))
+        if all(names) and len(set(names)) == len(names):
+            return names
+        raise InvalidSettingError(f"{name}={text!r}: must be a list of names with commas, each once")
+
     def choice(self, name: str, default: str, allowed: Iterable[str]) -> str:
         """One of the words."""
         text = self._variables.get(name, default)

@@ -30,6 +30,7 @@ def prepared_settings() -> Settings:
     try:
         settings = Settings.from_environment(os.environ)
         _check_framework(settings.framework)
+        _check_strategies(settings.strategies)
     except InvalidSettingError as error:
         print(error, file=sys.stderr)
         sys.exit(2)
@@ -64,3 +65,17 @@ def _check_framework(name: str) -> None:
         )
     if "RESTBENCH_HANDOFF" in os.environ and not framework.is_asynchronous:
         raise InvalidSettingError(f"RESTBENCH_HANDOFF: {name} has a thread for each request")
+
+
+def _check_strategies(names: tuple[str, ...] | None) -> None:
+    """Raises InvalidSettingError."""
+    if names is None:
+        return
+    # Not before: it imports numpy, whose environment is not set yet.
+    from .execution.strategies import TECHNIQUES  # noqa: PLC0415
+
+    unknown = [name for name in names if name not in TECHNIQUES]
+    if unknown:
+        raise InvalidSettingError(
+            f"RESTBENCH_STRATEGIES: {unknown[0]!r} must be one of {', '.join(TECHNIQUES)}"
+        )

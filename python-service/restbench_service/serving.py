@@ -4,7 +4,7 @@ import logging
 
 from .coded_workloads import coded_workloads
 from .core.service import Core, Server
-from .execution.strategies import Start, close_strategies, start_strategies
+from .execution.strategies import TECHNIQUES, Start, close_strategies, start_strategies
 from .settings import Settings
 
 PRELOADED = ("restbench_service.coded_workloads",)
@@ -21,7 +21,8 @@ class Serving:
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()
-        self._strategies = start_strategies(Start(settings.processes, settings.running, PRELOADED))
+        start = Start(settings.processes, settings.running, PRELOADED)
+        self._strategies = start_strategies(start, settings.strategies or TECHNIQUES)
         self.core = Core(settings, offered, self._strategies, server)
 
     def await_ready(self) -> None:

@@ -54,6 +54,9 @@ class Settings:
     handoff: str = "thread"
     """Where an asynchronous framework runs a request: `thread`, or `loop`, the event loop itself,
     in which everything else waits meanwhile."""
+    strategies: tuple[str, ...] | None = None
+    """Offered ones, of the table of techniques, which main.py looks up; None: all. One that is not
+    offered starts no processes."""
     max_body_bytes: int = 64 * MEBIBYTE
     """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
@@ -106,6 +109,7 @@ class Settings:
             host=environment.host("RESTBENCH_HOST", cls.host),
             framework=variables.get("RESTBENCH_FRAMEWORK", cls.framework),
             handoff=environment.choice("RESTBENCH_HANDOFF", cls.handoff, HANDOFFS),
+            strategies=environment.names("RESTBENCH_STRATEGIES"),
             **values,
         )
         settings.check_budget()

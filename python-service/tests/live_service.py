@@ -52,6 +52,10 @@ class LiveService:
         (pid,) = children(self.process.pid)
         return pid
 
+    def web_ticks(self) -> int:
+        """CPU time of the process that was started and of those that serve, in clock ticks."""
+        return sum(map(cpu_ticks, [self.process.pid, *children(self.process.pid)]))
+
     def pool(self, prefix: str = "") -> dict[str, int]:
         """The pools' processes by name, as PE-1; the fork server stands between."""
         return pool(prefix, self.process.pid)

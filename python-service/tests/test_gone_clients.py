@@ -8,6 +8,7 @@ import pytest
 from live_metrics import answered, in_flight
 from live_service import LiveService, cpu_ticks, everyone_below, running, wait_until
 from raw_client import post_head
+from test_frameworks import SEES_CONNECTIONS
 from test_killed_processes import SMALL, matrices, post
 
 LONG = matrices(500, 3000, 50, "long")  # computes for far longer than the others take to queue
@@ -28,8 +29,13 @@ def queued(service: LiveService, strategy: str) -> socket.socket:
     return client
 
 
-@pytest.mark.parametrize("framework", ["flask", "fastapi"])
-@pytest.mark.parametrize("strategy", ["serial", "process-per-request"])
+@pytest.mark.parametrize(
+    ("framework", "strategy"),
+    [
+        *[(name, "serial") for name in SEES_CONNECTIONS],
+        *[(name, "process-per-request") for name in ("flask", "fastapi")],
+    ],
+)
 def test_the_requests_of_clients_that_left_the_queue_are_not_computed(
     tmp_path: Path, framework: str, strategy: str
 ) -> None:

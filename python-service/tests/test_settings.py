@@ -20,11 +20,16 @@ def test_the_defaults_hold_when_nothing_is_set() -> None:
     assert settings == Settings(processes=len(allowed_cores()))
 
 
+def written(value: str | int | tuple[str, ...]) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
 def test_every_setting_is_read_from_its_variable() -> None:
-    values: dict[str, str | int] = {
+    values: dict[str, str | int | tuple[str, ...]] = {
         "host": "::1",
         "framework": "fastapi",
         "handoff": "loop",
+        "strategies": ("serial", "adaptive"),
         "port": 8123,
         "max_body_bytes": 1000,
         "max_in_flight": 7,
@@ -41,7 +46,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "stop_timeout_seconds": 14,
         "stuck_timeout_seconds": 15,
     }
-    environment = {f"RESTBENCH_{name.upper()}": str(value) for name, value in values.items()}
+    environment = {f"RESTBENCH_{name.upper()}": written(value) for name, value in values.items()}
     assert asdict(Settings.from_environment(environment)) == values
 
 
@@ -81,6 +86,9 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address or a host name"),
         ("RESTBENCH_HOST", "a b", "an IP address or a host name"),
         ("RESTBENCH_HANDOFF", "queue", "must be one of thread, loop"),
+        ("RESTBENCH_STRATEGIES", "", "a list of names with commas, each once"),
+        ("RESTBENCH_STRATEGIES", "serial,", "a list of names with commas, each once"),
+        ("RESTBENCH_STRATEGIES", "serial,serial", "a list of names with commas, each once"),
     ],
 )
 def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(
@@ -97,9 +105,19 @@ REFUSED = [
     ({"RESTBENCH_PORT": "eight"}, "RESTBENCH_PORT='eight': must be an integer from 1 to 65535\n"),
     (
         {"RESTBENCH_FRAMEWORK": "django"},
-        "RESTBENCH_FRAMEWORK='django': must be one of flask, fastapi\n",
+        "RESTBENCH_FRAMEWORK='django': must be one of flask, flask-granian, fastapi, "
+        "fastapi-gunicorn, aiohttp, rsgi\n",
     ),
     ({"RESTBENCH_HANDOFF": "loop"}, "RESTBENCH_HANDOFF: flask has a thread for each request\n"),
+    (
+        {"RESTBENCH_HANDOFF": "loop", "RESTBENCH_FRAMEWORK": "flask-granian"},
+        "RESTBENCH_HANDOFF: flask-granian has a thread for each request\n",
+    ),
+    (
+        {"RESTBENCH_STRATEGIES": "serial,pinned"},
+        "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "
+        "process-per-request, executor-per-element, executor-per-request, adaptive\n",
+    ),
 ]
 
 

@@ -92,16 +92,15 @@ def test_a_stopping_service_takes_no_new_connection(
         assert service.process.wait(60) == 0
 
 
-@pytest.mark.parametrize("strategy", ["serial", "process-per-request"])
-def test_a_request_that_runs_longer_than_a_stop_may_take_is_cut_off(
-    tmp_path: Path, strategy: str
+def test_a_request_that_runs_in_a_pool_for_longer_than_a_stop_may_take_is_cut_off(
+    tmp_path: Path,
 ) -> None:
     with (
         running(tmp_path / "log", PROCESSES="1", STOP_TIMEOUT_SECONDS="1") as service,
         connected(service.port) as client,
     ):
         pids = everyone(service)
-        head = post_head(len(VERY_LONG[0])).replace(b"serial", strategy.encode())
+        head = post_head(len(VERY_LONG[0])).replace(b"serial", b"process-per-request")
         client.sendall(head + VERY_LONG[0])
         wait_until(lambda: in_flight(service) == 1)
         service.process.terminate()

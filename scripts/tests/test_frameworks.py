@@ -32,8 +32,12 @@ PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
     "python": [
         ("flask", "none", ""),
         ("flask", "nginx", ""),
+        ("flask-granian", "none", ""),
         ("fastapi", "none", "thread"),
         ("fastapi", "none", "loop"),
+        ("fastapi-gunicorn", "none", "thread"),
+        ("aiohttp", "none", "thread"),
+        ("rsgi", "none", "thread"),
     ],
 }
 #: Java's: how the threads of the server begin that parses HTTP.

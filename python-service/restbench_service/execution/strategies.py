@@ -1,6 +1,6 @@
 """The table of execution techniques."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Thread
@@ -88,9 +88,9 @@ TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
 """By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
 
 
-def start_strategies(start: Start) -> dict[str, Strategy]:
-    """Every technique, its processes starting."""
-    return {name: technique(start) for name, technique in TECHNIQUES.items()}
+def start_strategies(start: Start, names: Container[str] = TECHNIQUES) -> dict[str, Strategy]:
+    """The techniques of these names, their processes starting."""
+    return {name: technique(start) for name, technique in TECHNIQUES.items() if name in names}
 
 
 def close_strategies(strategies: Iterable[Strategy], seconds: float) -> None:

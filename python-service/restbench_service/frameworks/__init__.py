@@ -1,24 +1,52 @@
 """The table of web frameworks, each with the server around it."""
 
-from typing import NamedTuple
+from importlib.metadata import version
+from typing import Literal, NamedTuple
+
+_GUNICORN = ("-m", "gunicorn", "-c", "gunicorn.conf.py")
+
+NAMELESS = {"Server": "restbench"}
+"""For servers that name themselves where an answer does not say who serves."""
 
 
 class Framework(NamedTuple):
-    """How one is started: arguments of the interpreter, in the folder of the service."""
+    """How one is started, and what it is."""
 
     command: tuple[str, ...]
+    """Arguments of the interpreter, in the folder of the service."""
+    server: str
+    """The package that parses HTTP."""
+    protocol: Literal["WSGI", "ASGI", "RSGI", "its own"]
+    """Between the server and the application."""
     packages: tuple[str, ...]
     """What is imported; where one is missing, the framework is not installed."""
-    is_asynchronous: bool = False
-    """Whether requests are handled in an event loop, so that computing must be handed off."""
+
+    @property
+    def is_asynchronous(self) -> bool:
+        """Whether requests are handled in an event loop, so that computing must be handed off."""
+        return self.protocol != "WSGI"
+
+
+def _own(module: str) -> tuple[str, str, str]:
+    return ("-m", __name__, module)
 
 
 FRAMEWORKS = {
-    "flask": Framework(("-m", "gunicorn", "-c", "gunicorn.conf.py"), ("flask", "gunicorn")),
-    "fastapi": Framework(
-        ("-m", "restbench_service.frameworks.fastapi"),
-        ("fastapi", "uvicorn", "uvloop", "httptools"),
-        is_asynchronous=True,
+    "flask": Framework(_GUNICORN, "gunicorn", "WSGI", ("flask", "gunicorn")),
+    "flask-granian": Framework(
+        _own("flask_granian"), "granian", "WSGI", ("flask", "granian", "uvloop")
     ),
+    "fastapi": Framework(
+        _own("fastapi"), "uvicorn", "ASGI", ("fastapi", "uvicorn", "uvloop", "httptools")
+    ),
+    "fastapi-gunicorn": Framework(_GUNICORN, "gunicorn", "ASGI", ("fastapi", "gunicorn", "uvloop")),
+    "aiohttp": Framework(_own("aiohttp"), "aiohttp", "its own", ("aiohttp", "uvloop")),
+    "rsgi": Framework(_own("rsgi"), "granian", "RSGI", ("granian", "uvloop")),
 }
 """By the name in RESTBENCH_FRAMEWORK."""
+
+
+def server_of(name: str) -> str:
+    """Name and version of what parses HTTP under a framework."""
+    server = FRAMEWORKS[name].server
+    return f"{server} {version(server)}"

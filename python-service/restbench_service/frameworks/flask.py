@@ -6,7 +6,7 @@ compares the path as it was sent. The body is read from the server's stream, pie
 
 import os
 import select
-from importlib.metadata import version
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from ..core.reply import Reply
 from ..core.service import UNKNOWN, Core, Exchange, Head, Server
 from ..serving import Serving
 from ..settings import Settings
+from . import server_of
 
 PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
@@ -29,8 +30,8 @@ _SERVING = "restbench"
 def application() -> Flask:
     """What gunicorn calls in its worker process."""
     settings = Settings.from_environment(os.environ)
-    serving = Serving(settings, Server("flask", f"gunicorn {version('gunicorn')}"))
-    app = create_app(serving.core)
+    serving = Serving(settings, Server(settings.framework, server_of(settings.framework)))
+    app = create_app(serving.core, {})
     app.extensions[_SERVING] = serving
     return app
 
@@ -41,8 +42,8 @@ def serving_of(app: Flask) -> Serving:
     return serving
 
 
-def create_app(core: Core) -> Flask:
-    """The WSGI application around the core."""
+def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
+    """The WSGI application around the core; every answer has the headers."""
     app = Flask(__name__, static_folder=None)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False  # OPTIONS is not part of the contract
     app.url_map.merge_slashes = False
@@ -50,7 +51,7 @@ def create_app(core: Core) -> Flask:
 
     def handle(**_: str) -> Response:
         reply = _reply(core)
-        response = Response(reply.body, reply.status, reply.headers)
+        response = Response(reply.body, reply.status, {**reply.headers, **headers})
         response.call_on_close(reply.sent)
         return response
 
@@ -81,24 +82,28 @@ def _reply(core: Core) -> Reply:
 
 
 def _head(environ: dict[str, Any], connection: Any) -> Head:
-    path, _, query = _target(environ).partition("?")
     return Head(
         environ["REQUEST_METHOD"],
-        path,
-        query,
+        *_target(environ),
         environ.get("CONTENT_TYPE"),
         _declared_bytes(environ),
         lambda: connection is None or _waits(connection),
     )
 
 
-def _target(environ: dict[str, Any]) -> str:
-    """Path and query as they were sent; a proxy's way to send them has the host before."""
-    target: str = environ["RAW_URI"]
+def _target(environ: dict[str, Any]) -> tuple[str, str]:
+    """Path and query as they were sent; a proxy's way to send them has the host before.
+
+    Granian has the path unescaped only.
+    """
+    target: str | None = environ.get("RAW_URI")
+    if target is None:
+        return environ["PATH_INFO"], environ["QUERY_STRING"]
     if target.startswith("/"):
-        return target
+        path, _, query = target.partition("?")
+        return path, query
     parts = urlsplit(target)
-    return f"{parts.path}?{parts.query}"
+    return parts.path, parts.query
 
 
 def _declared_bytes(environ: dict[str, Any]) -> int:

@@ -1,0 +1,92 @@
+"""aiohttp on uvloop with its own server: the classical asynchronous stack, neither WSGI nor ASGI."""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+from contextlib import suppress
+
+import uvloop
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+
+from ..core.service import UNKNOWN, Head
+from ..settings import Settings
+from .event_loop import Requests, leave, serving
+
+
+def create_app(requests: Requests) -> web.Application:
+    """The application; the path is compared by the core, as it was sent."""
+
+    async def handle(request: web.Request) -> web.Response:
+        reply = await requests.answer(_head(request), request.content.iter_any())
+        response = web.Response(body=reply.body, status=reply.status, headers=reply.headers)
+        try:
+            with suppress(ConnectionError):  # the client is gone
+                await response.prepare(request)
+                await response.write_eof()
+        finally:
+            reply.sent()
+        return response
+
+    app = web.Application()
+    app.on_response_prepare.append(_drop_name)
+    app.router.add_post("/{workload}/{strategy}", handle)
+    app.router.add_route("*", "/{rest:.*}", handle)
+    return app
+
+
+async def _drop_name(_: web.Request, response: web.StreamResponse) -> None:
+    """aiohttp names itself and Python with their versions."""
+    response.headers.pop("Server", None)
+
+
+def _head(request: web.Request) -> Head:
+    headers, target = request.headers, request.rel_url
+    is_chunked = "Transfer-Encoding" in headers
+    return Head(
+        request.method,
+        target.raw_path,
+        target.raw_query_string,
+        headers.get("Content-Type"),
+        UNKNOWN if is_chunked else int(headers.get("Content-Length", 0)),
+        lambda: request.transport is not None and not request.transport.is_closing(),
+    )
+
+
+async def _serve(settings: Settings) -> None:
+    stopping = asyncio.Event()
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(ending, stopping.set)
+    with serving(settings, web.RequestPayloadError, ConnectionError) as requests:
+        runner = web.AppRunner(
+            create_app(requests),
+            access_log=None,
+            auto_decompress=False,  # a compressed body is not unpacked
+            keepalive_timeout=settings.keep_alive_seconds,
+            shutdown_timeout=settings.stop_timeout_seconds,
+        )
+        await runner.setup()
+        site = web.TCPSite(runner, settings.host, settings.port, backlog=1024)
+        try:
+            await site.start()
+        except OSError as error:  # the address is in use, or none of this machine's
+            sys.exit(f"{settings.host}:{settings.port}: {error.strerror}")
+        await stopping.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(settings.stop_timeout_seconds):
+                await runner.cleanup()
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """What is not HTTP is the client's fault, and the error's text has what it sent."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+
+def main() -> None:
+    """Serve until TERM or Ctrl-C, then finish what is in flight."""
+    logging.getLogger("aiohttp.server").addFilter(_is_ours)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(Settings.from_environment(os.environ)))
+        leave()

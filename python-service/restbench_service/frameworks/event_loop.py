@@ -1,0 +1,142 @@
+"""A request in an event loop, whatever the framework: the body in pieces, the run, the reply.
+
+Where a request runs is RESTBENCH_HANDOFF: in a thread, while the event loop only receives and
+sends, or in the event loop itself, where everything else waits meanwhile.
+"""
+
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from ..core.reply import Reply
+from ..core.service import Core, Exchange, Head, Server
+from ..serving import Serving
+from ..settings import Settings
+from . import server_of
+
+
+class Client:
+    """Whether the sender of a request still waits for its answer."""
+
+    def __init__(self, leaves: Callable[[], Awaitable[object]]) -> None:
+        """`leaves`, called once the body is there, returns when the client has gone."""
+        self._leaves = leaves
+        self._is_here = True
+
+    def waits(self) -> bool:
+        """Asked from any thread."""
+        return self._is_here
+
+    async def watch(self) -> None:
+        """To be cancelled when the request is answered."""
+        await self._leaves()
+        self._is_here = False
+
+
+class Requests:
+    """Answers requests by the core of this process, made by serving()."""
+
+    def __init__(
+        self, core: Core, threads: ThreadPoolExecutor | None, broken: tuple[type[Exception], ...]
+    ) -> None:
+        """`threads` to run in, None: in the loop; `broken` is raised by a body that is cut off."""
+        self._core, self._threads, self._broken = core, threads, broken
+
+    async def answer(
+        self, head: Head, pieces: AsyncIterable[bytes], client: Client | None = None
+    ) -> Reply:
+        """From the head to the reply, whose `sent` the framework calls.
+
+        `client` is watched while the request runs in a thread; None where a flag is enough.
+        """
+        opened = self._core.open(head)
+        if not isinstance(opened, Exchange):
+            return opened
+        refused = await self._received(opened, pieces, head.declared_bytes)
+        if refused is not None:
+            return refused
+        if self._threads is None or client is None:
+            return await self._ran(opened)
+        watching = asyncio.ensure_future(client.watch())
+        try:
+            return await self._ran(opened)
+        finally:
+            watching.cancel()
+
+    async def _received(
+        self, exchange: Exchange, pieces: AsyncIterable[bytes], declared_bytes: int
+    ) -> Reply | None:
+        """A reply if the body is refused, or does not come whole and in time."""
+        received = 0
+        try:
+            async with asyncio.timeout(self._core.settings.receive_timeout_seconds):
+                async for piece in pieces:
+                    received += len(piece)
+                    refused = exchange.take(piece) if piece else None
+                    if refused is not None:
+                        return refused
+        except (TimeoutError, *self._broken):
+            return exchange.cut_off()
+        except BaseException:
+            exchange.cut_off()
+            raise
+        return exchange.cut_off() if received < declared_bytes else None
+
+    async def _ran(self, exchange: Exchange) -> Reply:
+        """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,
+        and its memory is given back.
+        """
+        if self._threads is None:
+            answered = exchange.run()
+            if answered.done():
+                return answered.result()
+        loop = asyncio.get_running_loop()
+        replied: asyncio.Future[Reply] = loop.create_future()
+
+        def deliver(reply: Reply) -> None:
+            if replied.done():
+                reply.sent()
+            else:
+                replied.set_result(reply)
+
+        def hand_back(done: Future[Reply]) -> None:
+            with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
+                loop.call_soon_threadsafe(deliver, done.result())
+
+        if self._threads is None:
+            answered.add_done_callback(hand_back)
+        else:
+            self._threads.submit(lambda: exchange.run().add_done_callback(hand_back))
+        return await replied
+
+
+@contextmanager
+def serving(settings: Settings, *broken: type[Exception]) -> Iterator[Requests]:
+    """To be entered in the process that serves, before its first connection: pools are ready then.
+
+    Raises PoolFailedError.
+    """
+    facts = Server(settings.framework, server_of(settings.framework), settings.handoff)
+    served = Serving(settings, facts)
+    threads = None
+    try:
+        served.await_ready()
+        if settings.handoff == "thread":
+            threads = ThreadPoolExecutor(settings.threads, "request")
+        yield Requests(served.core, threads, broken)
+    finally:
+        served.close()
+        if threads is not None:
+            threads.shutdown(wait=False)
+
+
+def leave() -> NoReturn:
+    """End this process in order, though a thread may still compute what the stop has cut off."""
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)

@@ -1,0 +1,78 @@
+"""A bare handler on Granian's RSGI: no framework, what a compiled HTTP server leaves to do."""
+
+import os
+from asyncio import AbstractEventLoop
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+
+from granian.constants import Interfaces
+from granian.rsgi import HTTPProtocol, ProtocolClosed, ProtocolError, Scope
+
+from ..core.service import UNKNOWN, Head
+from ..settings import Settings
+from . import NAMELESS
+from .event_loop import Client, Requests, serving
+from .granian_server import begin_worker, serve
+
+
+class Handler:
+    """The application as RSGI has it."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing runs yet."""
+        self._settings = settings
+        self._running = ExitStack()
+        self._requests: Requests | None = None
+
+    def __rsgi_init__(self, _: AbstractEventLoop) -> None:
+        """Before the first connection is taken the pools are ready."""
+        broken = (ProtocolError, ProtocolClosed)
+        self._requests = self._running.enter_context(serving(self._settings, *broken))
+
+    def __rsgi_del__(self, _: AbstractEventLoop) -> None:
+        """After the last answer."""
+        self._running.close()
+
+    async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
+        """From the head to the reply."""
+        assert self._requests is not None  # noqa: S101 - __rsgi_init__ comes first
+        client = Client(protocol.client_disconnect)
+        head = _head(scope, client)
+        # Of a body in chunks the pieces end alike whether or not it was cut off.
+        pieces = _whole(protocol) if head.declared_bytes == UNKNOWN else protocol
+        reply = await self._requests.answer(head, pieces, client)
+        try:
+            headers = [*reply.headers.items(), *NAMELESS.items()]
+            protocol.response_bytes(reply.status, headers, reply.body)
+        finally:
+            reply.sent()
+
+
+def _head(scope: Scope, client: Client) -> Head:
+    headers = scope.headers
+    is_chunked = "transfer-encoding" in headers
+    return Head(
+        scope.method,
+        scope.path,
+        scope.query_string,
+        headers.get("content-type"),
+        UNKNOWN if is_chunked else int(headers.get("content-length", 0)),
+        client.waits,
+    )
+
+
+async def _whole(protocol: HTTPProtocol) -> AsyncIterator[bytes]:
+    """A body in one piece. Raises ProtocolError where it was cut off."""
+    yield await protocol()
+
+
+def application() -> Handler:
+    """What Granian calls in its worker process."""
+    begin_worker()
+    return Handler(Settings.from_environment(os.environ))
+
+
+def main() -> None:
+    """Serve until TERM or Ctrl-C, then finish what is in flight."""
+    settings = Settings.from_environment(os.environ)
+    serve(f"{__name__}:application", Interfaces.RSGI, settings)
