@@ -6,6 +6,7 @@ from typing import Any
 
 from restbench_service.frameworks import FRAMEWORKS
 from restbench_service.main import prepared_settings
+from restbench_service.metrics_folder import remove_folder
 from restbench_service.process import die_with_parent
 
 _settings = prepared_settings()
@@ -15,8 +16,8 @@ wsgi_app = f"{_MODULE}:application()"
 _address = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
 bind = f"{_address}:{_settings.port}"
 
-# One worker, so that `serial` is one process.
-workers = 1
+# By default one, so that `serial` is one process.
+workers = _settings.workers
 if FRAMEWORKS[_settings.framework].is_asynchronous:
     worker_class = "asgi"
     asgi_loop = "uvloop"
@@ -55,7 +56,7 @@ def post_fork(server: Any, _worker: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """The first worker serves when its pools are ready.
+    """The first workers serve when their pools are ready.
 
     One that replaces another serves at once, and only requests for a pool wait for it; one with a
     lifespan has that wait. Ctrl-C reaches the whole process group: it must not cut requests off.
@@ -64,7 +65,7 @@ def post_worker_init(worker: Any) -> None:
         worker.loop.add_signal_handler(signal.SIGINT, lambda: None)
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if worker.age == 1:
+    if worker.age <= _settings.workers:
         _serving(worker).await_ready()
 
 
@@ -72,6 +73,11 @@ def worker_exit(_server: Any, worker: Any) -> None:
     """End the pools' processes when the worker ends in order; a lifespan has done so."""
     if worker_class != "asgi" and getattr(worker.app, "callable", None) is not None:
         _serving(worker).close()
+
+
+def on_exit(_server: Any) -> None:
+    """Of the master, after its workers."""
+    remove_folder()
 
 
 def _serving(worker: Any) -> Any:

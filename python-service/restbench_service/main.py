@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
+from .metrics_folder import name_folder
 from .process import allow_descriptors, ensure_environment, find_temporary_folder
 from .settings import Settings
 
@@ -29,7 +30,7 @@ def prepared_settings() -> Settings:
     """
     try:
         settings = Settings.from_environment(os.environ)
-        _check_framework(settings.framework)
+        _check_framework(settings)
         _check_strategies(settings.strategies)
     except InvalidSettingError as error:
         print(error, file=sys.stderr)
@@ -48,12 +49,14 @@ def prepared_settings() -> Settings:
             file=sys.stderr,
         )
         sys.exit(2)
+    name_folder(settings.workers)
     ensure_environment(settings.blas_threads)
     return settings
 
 
-def _check_framework(name: str) -> None:
+def _check_framework(settings: Settings) -> None:
     """Raises InvalidSettingError."""
+    name = settings.framework
     framework = FRAMEWORKS.get(name)
     if framework is None:
         names = ", ".join(FRAMEWORKS)
@@ -65,6 +68,11 @@ def _check_framework(name: str) -> None:
         )
     if "RESTBENCH_HANDOFF" in os.environ and not framework.is_asynchronous:
         raise InvalidSettingError(f"RESTBENCH_HANDOFF: {name} has a thread for each request")
+    if settings.workers > 1 and not framework.has_workers:
+        names = ", ".join(each for each, it in FRAMEWORKS.items() if it.has_workers)
+        raise InvalidSettingError(
+            f"RESTBENCH_WORKERS={settings.workers}: {name} has one; several have {names}"
+        )
 
 
 def _check_strategies(names: tuple[str, ...] | None) -> None:

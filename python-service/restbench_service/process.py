@@ -7,6 +7,8 @@ import signal
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 DROPPED_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -39,6 +41,15 @@ def die_with_parent(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
         sys.exit("the service ended before this process began")
+
+
+def worker_pids() -> list[int]:
+    """This process and the others that its parent has started: the workers of one server."""
+    found = []
+    for path in Path(f"/proc/{os.getppid()}/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
+            found += map(int, path.read_text().split())
+    return sorted(found)
 
 
 def allow_descriptors(count: int) -> bool:

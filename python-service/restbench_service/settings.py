@@ -27,6 +27,7 @@ ALLOWED = {
     "max_in_flight": (1, 10_000),
     "max_loop_operations": (1, 10**12 - 1),
     "max_operations": (1, 10**12 - 1),
+    "workers": (1, 64),
     "processes": (1, 1024),
     "running": (1, 10_000),
     "blas_threads": (1, 1024),
@@ -61,6 +62,9 @@ class Settings:
     """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
     """With so many requests in flight the next is error 008; more than the study's 60 users."""
+    workers: int = 1
+    """Processes that serve, each with its own pools and an equal share of the limits on requests in
+    flight and memory, rounded up."""
     processes: int = 1
     """Processes in each pool; in the environment the default is one a core the service may use."""
     running: int | None = None
@@ -130,19 +134,25 @@ class Settings:
         return max(1, self.max_body_bytes // 2)
 
     @property
+    def in_flight_a_worker(self) -> int:
+        """Its share of the limit."""
+        return -(-self.max_in_flight // self.workers)
+
+    @property
     def request_memory_bytes(self) -> int:
-        """Of all requests in flight: the caches have their part of the memory for good."""
-        return self.memory_budget_bytes - self.input_cache_bytes
+        """Of all requests in flight in a worker: the caches have their part for good."""
+        return -(-(self.memory_budget_bytes - self.input_cache_bytes) // self.workers)
 
     @property
     def cached_bytes_a_process(self) -> int:
-        """The web process computes, and each process of a pool that has whole requests."""
-        return self.input_cache_bytes // (1 + POOLS_OF_WHOLE_REQUESTS * self.processes)
+        """A worker computes, and each process of a pool that has whole requests."""
+        processes = 1 + POOLS_OF_WHOLE_REQUESTS * self.processes
+        return self.input_cache_bytes // (self.workers * processes)
 
     @property
     def threads(self) -> int:
-        """Requests that the web process handles at once, waiting ones included."""
-        return self.max_in_flight + SPARE_THREADS
+        """Requests that a worker handles at once, waiting ones included."""
+        return self.in_flight_a_worker + SPARE_THREADS
 
     @property
     def connections(self) -> int:
@@ -151,7 +161,7 @@ class Settings:
 
     @property
     def descriptors(self) -> int:
-        """Files and sockets that the web process may have open at once."""
+        """Files and sockets that a worker may have open at once."""
         pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
         return self.connections + pools + 256
 

@@ -33,6 +33,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "port": 8123,
         "max_body_bytes": 1000,
         "max_in_flight": 7,
+        "workers": 2,
         "processes": 3,
         "running": 5,
         "blas_threads": 2,
@@ -77,6 +78,8 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_MAX_BODY_BYTES", "-1", "from 1 to 201326592"),
         ("RESTBENCH_MAX_BODY_BYTES", "64MiB", "from 1 to 201326592"),
         ("RESTBENCH_MAX_IN_FLIGHT", "0", "from 1 to 10000"),
+        ("RESTBENCH_WORKERS", "0", "from 1 to 64"),
+        ("RESTBENCH_WORKERS", "65", "from 1 to 64"),
         ("RESTBENCH_PROCESSES", "0", "from 1 to 1024"),
         ("RESTBENCH_RUNNING", "0", "from 1 to 10000"),
         ("RESTBENCH_BLAS_THREADS", "1.5", "from 1 to 1024"),
@@ -113,6 +116,14 @@ REFUSED = [
         {"RESTBENCH_HANDOFF": "loop", "RESTBENCH_FRAMEWORK": "flask-granian"},
         "RESTBENCH_HANDOFF: flask-granian has a thread for each request\n",
     ),
+    *[
+        (
+            {"RESTBENCH_WORKERS": "2", "RESTBENCH_FRAMEWORK": name},
+            f"RESTBENCH_WORKERS=2: {name} has one; several have flask, flask-granian, "
+            "fastapi-gunicorn, rsgi\n",
+        )
+        for name in ("fastapi", "aiohttp")
+    ],
     (
         {"RESTBENCH_STRATEGIES": "serial,pinned"},
         "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "

@@ -3,9 +3,11 @@
 Both refuse instead of letting wait: a request that waits would hold what it has already.
 """
 
+from collections.abc import Callable
 from threading import Lock
 
 from .errors import Refused
+from .metrics import unseen
 
 IN_FLIGHT = "the service is at its limit of requests in flight"
 MEMORY_HELD = "the requests in flight hold the memory that this one needs"
@@ -19,6 +21,8 @@ class Admission:
         self._limit = limit
         self._guard = Lock()
         self.in_flight = 0
+        self.changed: Callable[[float], None] = unseen
+        """Is given the new number, one change after the other."""
 
     def enter(self) -> None:
         """Count one more. Raises Refused 008 at the limit."""
@@ -26,11 +30,13 @@ class Admission:
             if self.in_flight >= self._limit:
                 raise Refused("008", IN_FLIGHT)
             self.in_flight += 1
+            self.changed(self.in_flight)
 
     def leave(self) -> None:
         """It is answered."""
         with self._guard:
             self.in_flight -= 1
+            self.changed(self.in_flight)
 
 
 class MemoryBudget:
@@ -41,6 +47,8 @@ class MemoryBudget:
         self.limit_bytes = limit_bytes
         self._guard = Lock()
         self.held_bytes = 0
+        self.changed: Callable[[float], None] = unseen
+        """Is given the new number, one change after the other."""
 
     def change(self, before_bytes: int, after_bytes: int) -> None:
         """Replace one hold's bytes. Raises Refused 008.
@@ -54,6 +62,7 @@ class MemoryBudget:
             if after_bytes > before_bytes and others_bytes and total_bytes > self.limit_bytes:
                 raise Refused("008", MEMORY_HELD)
             self.held_bytes = total_bytes
+            self.changed(total_bytes)
 
 
 class Hold:

@@ -1,5 +1,6 @@
 """The numbers at /metrics."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client import (
@@ -16,36 +17,34 @@ from prometheus_client.core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 
-class Metrics:
-    """Requests by workload, strategy and status, those in flight, and the process's own figures.
+def unseen(_: float) -> None:
+    """For a gauge that is asked: what changes need not be reported."""
 
-    The process is the one that serves; the pools' processes are seen in /proc, not here.
+
+class Metrics(ABC):
+    """Requests by workload, strategy and status, those in flight, and the figures of what serves.
+
+    The pools' processes are seen in /proc, not here.
     """
 
-    def __init__(self) -> None:
-        """Requests and the process's own figures; others are added by show()."""
+    def __init__(self, registry: CollectorRegistry | None) -> None:
+        """Where the count of requests is shown; others are added by show()."""
         disable_created_metrics()  # type: ignore[no-untyped-call]
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        PlatformCollector(registry=self._registry)
-        GCCollector(registry=self._registry)
         self._requests = Counter(
             "restbench_requests",
             "Requests answered.",
             ["workload", "strategy", "status"],
-            registry=self._registry,
+            registry=registry,
         )
-        self._decisions = _Decisions()
-        self._registry.register(self._decisions)
         self._counters: dict[tuple[str, ...], Counter] = {}
 
-    def show(self, name: str, text: str, value: Callable[[], float]) -> None:
-        """A gauge whose value is asked at each scrape."""
-        Gauge(name, text, registry=self._registry).set_function(value)
+    @abstractmethod
+    def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
+        """A gauge. Returns what is to be called with each new value."""
 
+    @abstractmethod
     def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
-        """What a strategy has decided how often, asked at each scrape."""
-        self._decisions.strategies[strategy] = counts
+        """What a strategy has decided how often."""
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """One request was answered."""
@@ -55,8 +54,35 @@ class Metrics:
             counter = self._counters[labels] = self._requests.labels(*labels)
         counter.inc()
 
+    @abstractmethod
     def text(self) -> bytes:
         """All metrics in Prometheus text format."""
+
+
+class OwnMetrics(Metrics):
+    """Of a service whose only worker is this process."""
+
+    def __init__(self) -> None:
+        """With the process's own figures."""
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        PlatformCollector(registry=self._registry)
+        GCCollector(registry=self._registry)
+        super().__init__(self._registry)
+        self._decisions = _Decisions()
+        self._registry.register(self._decisions)
+
+    def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
+        """See Metrics; the value is asked at each scrape."""
+        Gauge(name, text, registry=self._registry).set_function(value)
+        return unseen
+
+    def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
+        """See Metrics; they are asked at each scrape."""
+        self._decisions.strategies[strategy] = counts
+
+    def text(self) -> bytes:
+        """See Metrics."""
         return generate_latest(self._registry)
 
 

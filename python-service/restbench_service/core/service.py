@@ -12,6 +12,7 @@ one of unknown length when it is there, since 007 goes first.
 """
 
 import json
+import os
 import platform
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -26,6 +27,7 @@ from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
 from ..execution.strategy import Strategy
+from ..process import worker_pids
 from ..settings import Settings
 from ..workloads.native_library import native_library
 from ..workloads.workload import InvalidRequestError
@@ -33,8 +35,9 @@ from . import reply
 from .admission import Admission, Hold, MemoryBudget
 from .documentation import document, openapi
 from .errors import FAULT, Refused, log_fault
-from .metrics import Metrics
+from .metrics import Metrics, OwnMetrics
 from .reply import JSON, Reply
+from .shared_metrics import SharedMetrics
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
@@ -65,7 +68,6 @@ class Server:
     """Name and version of what parses HTTP."""
     handoff: str | None = None
     """Where an asynchronous framework runs a request: `thread` or `loop`; None: it has a thread."""
-    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class Core:
         """`strategies` by name, running; `workloads` by their names."""
         self.settings = settings
         self._server, self._workloads, self._strategies = server, workloads, strategies
-        self.admission = Admission(settings.max_in_flight)
+        self.admission = Admission(settings.in_flight_a_worker)
         self.budget = MemoryBudget(settings.request_memory_bytes)
         self.limits = WorkLimits(
             settings.request_memory_bytes,
@@ -99,13 +101,13 @@ class Core:
                 "logs": settings.max_loop_operations,
             },
         )
-        self.metrics = Metrics()
-        self.metrics.show(
+        self.metrics: Metrics = SharedMetrics() if settings.workers > 1 else OwnMetrics()
+        self.admission.changed = self.metrics.show(
             "restbench_requests_in_flight",
             "Requests admitted and not yet answered.",
             lambda: self.admission.in_flight,
         )
-        self.metrics.show(
+        self.budget.changed = self.metrics.show(
             "restbench_memory_held_bytes",
             "Bodies, answers and what computing needs, of RESTBENCH_MEMORY_BUDGET_BYTES.",
             lambda: self.budget.held_bytes,
@@ -148,8 +150,10 @@ class Core:
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
         settings = {**_shown(asdict(self.settings)), **native_library()}
         learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
-        on = {**asdict(self._server), "cores": allowed_cores(), "settings": settings}
-        return reply.page(json.dumps({**facts, **on, **learnt}).encode())
+        workers = self.settings.workers
+        pids = worker_pids() if workers > 1 else [os.getpid()]
+        on = {"workers": workers, "pids": pids, "cores": allowed_cores(), "settings": settings}
+        return reply.page(json.dumps({**facts, **asdict(self._server), **on, **learnt}).encode())
 
     def _list_strategies(self) -> Reply:
         """In the table's order."""

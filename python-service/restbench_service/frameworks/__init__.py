@@ -20,6 +20,8 @@ class Framework(NamedTuple):
     """Between the server and the application."""
     packages: tuple[str, ...]
     """What is imported; where one is missing, the framework is not installed."""
+    has_workers: bool = False
+    """Whether the server can have several processes that serve (RESTBENCH_WORKERS)."""
 
     @property
     def is_asynchronous(self) -> bool:
@@ -32,16 +34,22 @@ def _own(module: str) -> tuple[str, str, str]:
 
 
 FRAMEWORKS = {
-    "flask": Framework(_GUNICORN, "gunicorn", "WSGI", ("flask", "gunicorn")),
+    "flask": Framework(_GUNICORN, "gunicorn", "WSGI", ("flask", "gunicorn"), has_workers=True),
     "flask-granian": Framework(
-        _own("flask_granian"), "granian", "WSGI", ("flask", "granian", "uvloop")
+        _own("flask_granian"),
+        "granian",
+        "WSGI",
+        ("flask", "granian", "uvloop"),
+        has_workers=True,
     ),
     "fastapi": Framework(
         _own("fastapi"), "uvicorn", "ASGI", ("fastapi", "uvicorn", "uvloop", "httptools")
     ),
-    "fastapi-gunicorn": Framework(_GUNICORN, "gunicorn", "ASGI", ("fastapi", "gunicorn", "uvloop")),
+    "fastapi-gunicorn": Framework(
+        _GUNICORN, "gunicorn", "ASGI", ("fastapi", "gunicorn", "uvloop"), has_workers=True
+    ),
     "aiohttp": Framework(_own("aiohttp"), "aiohttp", "its own", ("aiohttp", "uvloop")),
-    "rsgi": Framework(_own("rsgi"), "granian", "RSGI", ("granian", "uvloop")),
+    "rsgi": Framework(_own("rsgi"), "granian", "RSGI", ("granian", "uvloop"), has_workers=True),
 }
 """By the name in RESTBENCH_FRAMEWORK."""
 

@@ -72,7 +72,7 @@ async def _serve(settings: Settings) -> None:
         try:
             await site.start()
         except OSError as error:  # the address is in use, or none of this machine's
-            sys.exit(f"{settings.host}:{settings.port}: {error.strerror}")
+            sys.exit(error.strerror)
         await stopping.wait()
         with suppress(TimeoutError):
             async with asyncio.timeout(settings.stop_timeout_seconds):

@@ -9,7 +9,6 @@ import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
@@ -95,6 +94,8 @@ def create_app(settings: Settings, headers: Mapping[str, str]) -> FastAPI:
 
 def main() -> None:
     """Serve until TERM or Ctrl-C, then finish what is in flight."""
+    import uvicorn  # noqa: PLC0415 - fastapi-gunicorn has this application without it
+
     settings = Settings.from_environment(os.environ)
     # uvicorn raises the signal again that has ended it; that it did so in order is exit code 0
     for ending in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""Granian around an application: a worker process with one event loop, HTTP/1.1 alone."""
+"""Granian around an application: workers with one event loop each, HTTP/1.1 alone."""
 
 import socket
 import sys
@@ -9,6 +9,7 @@ from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
+from ..metrics_folder import remove_folder
 from ..process import die_with_parent
 from ..settings import Settings
 
@@ -19,11 +20,12 @@ def serve(application: str, interface: Interfaces, settings: Settings) -> None:
     `application` is module:function; Granian calls the function in the worker.
     """
     address = _free_address(settings)
-    Granian(
+    server = Granian(
         application,
         address=address,
         port=settings.port,
         interface=interface,
+        workers=settings.workers,
         factory=True,
         # Of WSGI a thread for each request, made when needed; others take no more than one.
         blocking_threads=settings.threads if interface is Interfaces.WSGI else 1,
@@ -37,7 +39,11 @@ def serve(application: str, interface: Interfaces, settings: Settings) -> None:
         log_level=LogLevels.error,
         respawn_failed_workers=True,
         workers_kill_timeout=settings.stop_timeout_seconds,
-    ).serve()
+    )
+    try:
+        server.serve()
+    finally:
+        remove_folder()
 
 
 def begin_worker() -> None:
