@@ -42,7 +42,9 @@ class Environment:
         names = tuple(text.split(","))
         if all(names) and len(set(names)) == len(names):
             return names
-        raise InvalidSettingError(f"{name}={text!r}: must be a list of names with commas, each once")
+        raise InvalidSettingError(
+            f"{name}={text!r}: must be a list of names with commas, each once"
+        )
 
     def choice(self, name: str, default: str, allowed: Iterable[str]) -> str:
         """One of the words."""

@@ -45,7 +45,7 @@ def die_with_parent(parent: int) -> None:
 
 def worker_pids() -> list[int]:
     """This process and the others that its parent has started: the workers of one server."""
-    found = []
+    found: list[int] = []
     for path in Path(f"/proc/{os.getppid()}/task").glob("*/children"):
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             found += map(int, path.read_text().split())

@@ -1,4 +1,4 @@
-"""aiohttp on uvloop with its own server: the classical asynchronous stack, neither WSGI nor ASGI."""
+"""aiohttp on uvloop with its own server: asynchronous, and neither WSGI nor ASGI."""
 
 import asyncio
 import logging

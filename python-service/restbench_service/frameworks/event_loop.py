@@ -45,7 +45,8 @@ class Requests:
         self, core: Core, threads: ThreadPoolExecutor | None, broken: tuple[type[Exception], ...]
     ) -> None:
         """`threads` to run in, None: in the loop; `broken` is raised by a body that is cut off."""
-        self._core, self._threads, self._broken = core, threads, broken
+        self._core, self._threads = core, threads
+        self._broken: tuple[type[Exception], ...] = (TimeoutError, *broken)
 
     async def answer(
         self, head: Head, pieces: AsyncIterable[bytes], client: Client | None = None
@@ -80,7 +81,7 @@ class Requests:
                     refused = exchange.take(piece) if piece else None
                     if refused is not None:
                         return refused
-        except (TimeoutError, *self._broken):
+        except self._broken:
             return exchange.cut_off()
         except BaseException:
             exchange.cut_off()

@@ -38,9 +38,7 @@ class _Handler:
         assert self._requests is not None  # noqa: S101 - lifespan comes first
         client = Client(request.receive)  # after the body nothing comes but that the client is gone
         head = _head(request, client)
-        return _Response(
-            await self._requests.answer(head, request.stream(), client), self._headers
-        )
+        return _Response(await self._requests.answer(head, request.stream(), client), self._headers)
 
     async def handle_any(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Whatever the router has no route for."""
