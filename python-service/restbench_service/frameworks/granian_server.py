@@ -1,5 +1,6 @@
 """Granian around an application: workers with one event loop each, HTTP/1.1 alone."""
 
+import signal
 import socket
 import sys
 from multiprocessing import parent_process
@@ -47,7 +48,13 @@ def serve(application: str, interface: Interfaces, settings: Settings) -> None:
 
 
 def begin_worker() -> None:
-    """The kernel ends the worker with Granian's main process, in whatever way that ends."""
+    """To be called first in a worker.
+
+    The kernel ends it with Granian's main process, in whatever way that ends. Until Granian has
+    its own handlers, those of the main process would take a stop for theirs, and it would be lost.
+    """
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, signal.SIG_DFL)
     parent = parent_process()
     assert parent is not None and parent.pid is not None  # noqa: S101 - this is a worker
     die_with_parent(parent.pid)

@@ -11,7 +11,7 @@ from granian.rsgi import HTTPProtocol, ProtocolClosed, ProtocolError, Scope
 from ..core.service import UNKNOWN, Head
 from ..settings import Settings
 from . import NAMELESS
-from .event_loop import Client, Requests, serving
+from .event_loop import Client, serving
 from .granian_server import begin_worker, serve
 
 
@@ -19,15 +19,10 @@ class Handler:
     """The application as RSGI has it."""
 
     def __init__(self, settings: Settings) -> None:
-        """Nothing runs yet."""
-        self._settings = settings
-        self._running = ExitStack()
-        self._requests: Requests | None = None
-
-    def __rsgi_init__(self, _: AbstractEventLoop) -> None:
         """Before the first connection is taken the pools are ready."""
+        self._running = ExitStack()
         broken = (ProtocolError, ProtocolClosed)
-        self._requests = self._running.enter_context(serving(self._settings, *broken))
+        self._requests = self._running.enter_context(serving(settings, *broken))
 
     def __rsgi_del__(self, _: AbstractEventLoop) -> None:
         """After the last answer."""
@@ -35,7 +30,6 @@ class Handler:
 
     async def __rsgi__(self, scope: Scope, protocol: HTTPProtocol) -> None:
         """From the head to the reply."""
-        assert self._requests is not None  # noqa: S101 - __rsgi_init__ comes first
         client = Client(protocol.client_disconnect)
         head = _head(scope, client)
         # Of a body in chunks the pieces end alike whether or not it was cut off.
