@@ -1,6 +1,7 @@
 #!/bin/sh
 # Starts JMeter with the JVM settings and the properties of the suite:
 #   jmeter.sh -n -t closed-load.jmx -l samples.jtl -Jusers=30       a run (any option of JMeter's own)
+#   jmeter.sh -s -Jserver_port=1099                                 a remote engine, until it is ended
 #   jmeter.sh dashboards SAMPLES.JTL FOLDER [SAMPLES.JTL FOLDER]... JMeter's dashboards of many runs in one JVM
 #   jmeter.sh -t closed-load.jmx                                    the GUI
 # It becomes the JVM (exec), so the caller's process id is JMeter's. What each flag is worth: README.md.
@@ -46,7 +47,7 @@ case " $* " in
     start_headless_jvm -Dlog4j2.configurationFile="$here/log4j2.xml" -Djmeter.logfile=/dev/null \
         restbench.dashboards.Dashboards "$here/jtl.properties" "$@"
     ;;
-*" -n "* | *" -g "*)
+*" -n "* | *" -g "* | *" -s "*)
     start_headless_jvm org.apache.jmeter.NewDriver \
         -d "$home" -p "$home/bin/jmeter.properties" -q "$here/jtl.properties" -i "$here/log4j2.xml" "$@"
     ;;

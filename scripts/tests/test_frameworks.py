@@ -1,4 +1,4 @@
-"""The contract on the wire: its examples and probes against every framework, and behind nginx.
+"""The contract on the wire: its examples and probes against every framework, and behind each front.
 What differs stands in contract/deviations.toml."""
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from restbench.deploy import fronts, programs, service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.machine import jvm
 
-#: Every framework, and behind nginx the one that is the default. Where work runs, is for an event
-#: loop alone.
+#: Every framework, and the default one behind each front that is ours. Where work runs is for an
+#: event loop alone.
 PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
     "java": [
         ("tomcat", "none", ""),
         ("tomcat", "nginx", ""),
+        ("tomcat", "haproxy", ""),
         ("servlet", "none", ""),
         ("jetty", "none", ""),
         ("reactor-netty", "none", ""),
@@ -32,6 +33,7 @@ PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
     "python": [
         ("flask", "none", ""),
         ("flask", "nginx", ""),
+        ("flask", "haproxy", ""),
         ("flask-granian", "none", ""),
         ("fastapi", "none", "thread"),
         ("fastapi", "none", "loop"),
@@ -78,7 +80,8 @@ def test_every_framework_answers_as_the_contract_says(
     name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of a language at once: they mostly wait for a server to lose patience."""
-    fronts.program("nginx")
+    for front in fronts.TEMPLATES.iterdir():
+        fronts.program(front.name)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
     monkeypatch.setenv("JAVA_OPTIONS", HEAP)
     with ExitStack() as stack:

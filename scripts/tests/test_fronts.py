@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import httpx
@@ -36,7 +37,7 @@ def skip_without(front: Front) -> None:
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("front", ["apache", "nginx"])
+@pytest.mark.parametrize("front", ["apache", "nginx", "haproxy"])
 def test_it_listens_where_the_service_would_and_the_service_behind_it(
     front: Front, tmp_path: Path
 ) -> None:
@@ -53,15 +54,28 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
     assert not any(psutil.pid_exists(pid) for pid in family)
 
 
-def test_nginx_of_root_is_nobodys() -> None:
+@pytest.mark.parametrize("front", ["nginx", "haproxy"])
+def test_a_front_of_root_is_nobodys(front: Front) -> None:
+    skip_without(front)
+    folders: list[Path] = []
+    try:
+        for each in serve.start_all(front):
+            started = psutil.Process(each.processes[1].pid)
+            title = " ".join(started.cmdline())
+            folders.append(Path(re.findall(r"-[pf] (\S+)", title)[0]))
+            users = {process.uids().real for process in [started, *started.children()]}
+            assert users == {fronts.NOBODY if os.geteuid() == 0 else os.geteuid()}
+            each.client.close()
+    finally:
+        assert serve.stop_all() == ["java", "python"]
+    assert len(folders) == len(serve.NAMES)
+    assert not any(each.exists() for each in folders)
+
+
+def test_nginx_reads_a_request_whole_and_refuses_one_that_is_too_long() -> None:
     skip_without("nginx")
-    folders: list[str] = []
     try:
         for each in serve.start_all("nginx"):
-            front = psutil.Process(each.processes[1].pid)
-            folders.append(" ".join(front.cmdline()).partition(" -p ")[2].split()[0])
-            users = {process.uids().real for process in [front, *front.children()]}
-            assert users == {fronts.NOBODY if os.geteuid() == 0 else os.geteuid()}
             url = f"{each.base_url}/matrix/serial"
             in_a_file = serve.EXAMPLE | {"of no meaning": " " * (2 << 20)}
             assert httpx.post(url, json=in_a_file).json()["requestId"] == "1"
@@ -69,9 +83,24 @@ def test_nginx_of_root_is_nobodys() -> None:
             assert (refused.status_code, refused.json()["errorCode"]) == (413, "007")
             each.client.close()
     finally:
-        assert serve.stop_all() == ["java", "python"]
-    assert len(folders) == len(serve.NAMES)
-    assert not any(Path(each).exists() for each in folders)
+        serve.stop_all()
+
+
+@pytest.mark.parametrize("front", ["nginx", "haproxy"])
+def test_a_front_whose_service_is_gone_answers_in_the_contracts_form(
+    front: Front, tmp_path: Path
+) -> None:
+    skip_without(front)
+    started = service.start("java", front, None, tmp_path)
+    try:
+        started.processes[0].kill()
+        started.processes[0].wait()
+        answers = [started.client.get(f"{started.base_url}/health") for _ in range(3)]
+    finally:
+        started.stop()
+    for answer in answers:
+        assert (answer.status_code, answer.json()["errorCode"]) == (500, "099")
+        assert answer.headers["Cache-Control"] == "no-store"
 
 
 def test_a_front_that_is_not_installed_is_named_with_its_package(

@@ -46,6 +46,6 @@ def test_what_a_service_does_not_count_is_unknown_and_not_zero(stub: Stub) -> No
         assert monitor.answered_requests(attached, "serial") is None
         stub.counted["serial", 200] = 3
         stub.counted["serial", 500] = 1
-        assert monitor.answered_requests(attached, "serial") == 4
+        assert monitor.answered_requests(attached, "serial") == [4]
     finally:
         attached.stop()

@@ -35,10 +35,14 @@ class Block:
         self.file, self.block, self.cells = file, 1, [SERIAL, PINNED]
         self.lost: dict[Cell, str] = {}
         self.notes: list[str] = []
+        self.events: list[str] = []
         self.progress = SimpleNamespace(done=0, cell="", per_s=0.0)
         self.view = SimpleNamespace(show=lambda _progress: None, note=self.notes.append)
         self.up = cast(Running, SimpleNamespace(service=object()))
         self.deployments = SimpleNamespace(up={service_group(SERIAL): self.up})
+
+    def note(self, kind: str, _text: str) -> None:
+        self.events.append(kind)
 
     def lose(self, which: Cell, kind: str, why: str) -> None:
         self.lost[which] = f"{kind}: {why}"
@@ -108,11 +112,25 @@ def test_rule_10_both_sides_counts_differ_in_either_direction(
     here = Block(TrialFile(tmp_path / "trials.sqlite"))
     key = (service_group(SERIAL), SERIAL.strategy)
     monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
-    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: 500.0 + counted)
-    under_load._check_counts(cast(LoadRun, here), {key: (here.up, 500.0)})
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [500.0 + counted])
+    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [500.0])})
     (known,) = here.file.blocks()
     assert known.facts["count_gap"] == ({} if gap is None else {SERIAL.id: pytest.approx(gap)})
     assert len(here.notes) == (gap is not None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_noted"), [(500, 500, 0), (260, 740, 0), (240, 760, 1)]
+)
+def test_an_instance_that_served_less_than_half_its_fair_share_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: int, other: int, is_noted: int
+) -> None:
+    here = Block(TrialFile(tmp_path / "trials.sqlite"))
+    key = (service_group(SERIAL), SERIAL.strategy)
+    monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [7.0 + one, float(other)])
+    under_load._check_counts(cast(LoadRun, here), {key: (here.up, [7.0, 0.0])})
+    assert here.events == ["unbalanced"] * is_noted
 
 
 def test_a_service_that_was_started_anew_began_to_count_anew(
@@ -121,7 +139,7 @@ def test_a_service_that_was_started_anew_began_to_count_anew(
     here = Block(TrialFile(tmp_path / "trials.sqlite"))
     key = (service_group(SERIAL), SERIAL.strategy)
     monkeypatch.setattr(here, "sent", Counter({key: 1_000}), raising=False)
-    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: 3.0)
+    monkeypatch.setattr(monitor, "answered_requests", lambda *_asked: [3.0])
     earlier = cast(Running, SimpleNamespace(service=object()))
-    under_load._check_counts(cast(LoadRun, here), {key: (earlier, 500.0)})
+    under_load._check_counts(cast(LoadRun, here), {key: (earlier, [500.0])})
     assert here.file.blocks()[0].facts["count_gap"] == {}

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from restbench.experiment.cell import Front
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
 
-NGINX_TEMPLATE = ROOT / "fronts" / "nginx.conf.template"
+#: A folder for each front whose configuration is ours: a template and what is put next to it.
+TEMPLATES = ROOT / "fronts"
 #: What a front of root's runs as: nobody's, who may do nothing else.
 NOBODY = 65534
 #: Writable by root alone, so no other user can be there first; nobody may pass through it.
@@ -28,7 +30,8 @@ class Place:
     """Where a front listens and what it stands before, on 127.0.0.1."""
 
     port: int
-    service_port: int
+    service_ports: Sequence[int]
+    """One for each instance of the service."""
     folder: Path
     """Its log, and what it writes."""
     protects: bool
@@ -41,7 +44,7 @@ def apache(place: Place) -> list[str]:
     # Of a front that was killed: its number may be another process' now, and Apache believe in it.
     (place.folder / "httpd.pid").unlink(missing_ok=True)
     settings = [
-        f"RESTBENCH_PORT={place.service_port}",
+        f"RESTBENCH_PORT={place.service_ports[0]}",
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
     ]
@@ -51,42 +54,66 @@ def apache(place: Place) -> list[str]:
 
 def nginx(place: Place) -> list[str]:
     """Of any user: nothing outside of its folder is read or written."""
-    folder = nginx_folder(place)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    configuration = folder / "nginx.conf"
-    configuration.write_text(_filled_in(place, folder), encoding="utf-8")
-    if (user := user_of("nginx")) is not None:
-        os.chown(folder, user, user)
+    buffers = place.protects
+    configuration = _configured(
+        "nginx",
+        place,
+        {
+            "FRONT_SERVERS": " ".join(
+                f"server {ports.HOST}:{port} max_fails=0;" for port in place.service_ports
+            ),
+            "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
+            "FRONT_MAX_BODY_BYTES": _set("RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
+        },
+    )
+    folder = str(configuration.parent)
     # Without -e it would first write to a log of the system's.
-    return [program("nginx"), "-p", str(folder), "-c", str(configuration), "-e", "stderr"]
+    return [program("nginx"), "-p", folder, "-c", str(configuration), "-e", "stderr"]
 
 
-def nginx_folder(place: Place) -> Path:
+def haproxy(place: Place) -> list[str]:
+    """Of any user, as nginx. It never reads a request whole before it hands it on."""
+    servers = [
+        f"server instance-{index} {ports.HOST}:{port}"
+        for index, port in enumerate(place.service_ports)
+    ]
+    configuration = _configured("haproxy", place, {"FRONT_SERVERS": "\n    ".join(servers)})
+    # It goes to where it was started from and back, and nobody may not be there.
+    return [program("haproxy"), "-db", "-C", str(configuration.parent), "-f", str(configuration)]
+
+
+def own_folder(front: Front, place: Place) -> Path:
     """For its configuration and bodies. Nobody could not pass through a folder of root's alone."""
-    ours = place.folder.resolve() / "nginx"
-    return ours if user_of("nginx") is None else ROOTS_FOLDER / f"restbench-nginx-{place.port}"
+    if user_of(front) is None:
+        return place.folder.resolve() / front
+    return ROOTS_FOLDER / f"restbench-{front}-{place.port}"
 
 
 def user_of(front: Front) -> int | None:
     """Whom it runs as: us, or nobody for root. Apache becomes another by itself."""
-    return NOBODY if front == "nginx" and os.geteuid() == 0 else None
+    return NOBODY if front in ("nginx", "haproxy") and os.geteuid() == 0 else None
 
 
-def _filled_in(place: Place, folder: Path) -> str:
-    """The template with its `${NAME}`s; nginx' own variables have no braces in it."""
-    buffers = place.protects
-    values = {
+def _configured(front: Front, place: Place, values: dict[str, str]) -> Path:
+    """Its configuration, in a folder of its own: the template with its `${NAME}`s filled in, and
+    the files next to it. nginx' own variables have no braces."""
+    folder = own_folder(front, place)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    filled = values | {
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
-        "FRONT_BACKEND": f"{ports.HOST}:{place.service_port}",
-        "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
-        "FRONT_MAX_BODY_BYTES": _set("RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
         "FRONT_RECEIVE_SECONDS": _set("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
     }
-    return re.sub(
-        r"\$\{(\w+)\}", lambda found: values[found[1]], NGINX_TEMPLATE.read_text(encoding="utf-8")
-    )
+    for source in sorted((TEMPLATES / front).iterdir()):
+        text = source.read_text(encoding="utf-8")
+        if source.suffix == ".template":
+            text = re.sub(r"\$\{(\w+)\}", lambda found: filled[found[1]], text)
+            configuration = folder / source.stem
+        (folder / source.name.removesuffix(".template")).write_text(text, encoding="utf-8")
+    if (user := user_of(front)) is not None:
+        os.chown(folder, user, user)
+    return configuration
 
 
 def _set(variable: str, default: int) -> str:
@@ -98,8 +125,15 @@ def _set(variable: str, default: int) -> str:
 PROGRAMS: dict[Front, tuple[str, str]] = {
     "apache": ("apache2", "apache2-bin"),
     "nginx": ("nginx", "nginx"),
+    "haproxy": ("haproxy", "haproxy"),
 }
-FRONTS: dict[Front, Callable[[Place], list[str]]] = {"apache": apache, "nginx": nginx}
+FRONTS: dict[Front, Callable[[Place], list[str]]] = {
+    "apache": apache,
+    "nginx": nginx,
+    "haproxy": haproxy,
+}
+#: What lets a front finish its requests before it ends, where that is not TERM.
+DRAINED_BY = {"nginx": signal.SIGQUIT, "haproxy": signal.SIGUSR1}
 
 
 def program(front: Front) -> str:

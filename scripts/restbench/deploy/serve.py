@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from restbench.deploy import service
+from restbench.deploy import fronts, service
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
@@ -70,15 +70,15 @@ def _end(pid: int) -> None:
     with contextlib.suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         children = process.children(recursive=True)
-        is_nginx = process.name() == "nginx"
+        front = process.name()
         title = " ".join(process.cmdline())
-        # What TERM cuts off nginx finishes on QUIT.
-        process.send_signal(signal.SIGQUIT if is_nginx else signal.SIGTERM)
+        process.send_signal(fronts.DRAINED_BY.get(front, signal.SIGTERM))
         _, left = psutil.wait_procs([process, *children], timeout=STOP_TIMEOUT_S)
         for each in left:
             each.kill()
-        if is_nginx and (folder := re.search(r"-p (\S+) -c", title)):
-            shutil.rmtree(folder[1], ignore_errors=True)
+        if front in fronts.DRAINED_BY and (found := re.search(r"(?:-p|-f) (\S+)", title)):
+            named = Path(found[1])
+            shutil.rmtree(named if named.is_dir() else named.parent, ignore_errors=True)
 
 
 def running() -> dict[str, list[int]]:

@@ -19,6 +19,7 @@ from restbench.deploy import fronts, programs
 from restbench.experiment.cell import Framework, Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
+from restbench.machine.namespaces import Host
 
 READY_TIMEOUT_S = 60.0
 #: A service to attach to is there already; this long is for one that is just starting.
@@ -63,6 +64,12 @@ class Service:
     log: Path | None = None
     client: httpx.Client = field(default_factory=new_client)
     """Kept for the service's life: a new one costs tens of milliseconds of CPU each time."""
+    instances: tuple[Service, ...] = ()
+    """Of several, each at an address of its own; empty where there is one."""
+
+    def each(self) -> tuple[Service, ...]:
+        """Its instances: itself, where there is one."""
+        return self.instances or (self,)
 
     @property
     def attached(self) -> bool:
@@ -157,12 +164,13 @@ class Service:
 
         `first` is SIGKILL where requests are in flight that nobody waits for any more.
         """
-        self.client.close()
-        for each in reversed(self.processes):
-            process.stop(each, first)
+        for each in (self, *self.instances):
+            each.client.close()
+        for running in reversed(self.processes):
+            process.stop(running, first)
 
 
-def start(  # noqa: PLR0913 - the last six are given by name
+def start(  # noqa: PLR0913 - the last eight are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
@@ -174,6 +182,8 @@ def start(  # noqa: PLR0913 - the last six are given by name
     settings: Mapping[str, str] | None = None,
     port: int | None = None,
     framework: Framework | None = None,
+    host: Host | None = None,
+    instances: Sequence[str | None] = (),
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
@@ -181,53 +191,74 @@ def start(  # noqa: PLR0913 - the last six are given by name
     its service is wanted; `settings` are further variables of its environment. `port` is the
     service's own where it is given, else that of JAVA_PORT or PYTHON_PORT; `framework` is that of
     JAVA_FRAMEWORK or PYTHON_FRAMEWORK. A front that protects reads requests whole before it hands
-    them on.
+    them on. On another `host` there is no front. `instances` are the cores of each of several,
+    among which the front balances; each is started on its cores.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
     """
     if port is None:
         port = ports.port(name)
         ports.require_free(port, ports.PORT_VARIABLES[name])
-    own_port = port if front == "none" else ports.free()
     own = settings or programs.NO_SETTINGS
-    environment = _environment(name, own_port, framework) | dict(own)
+    address = host.address if host else ports.HOST
 
-    def bound(command: list[str]) -> list[str]:
-        return command if outlives_us else process.bound_to_us(command, cores)
+    def bound(command: list[str], cores: str | None) -> list[str]:
+        there = host.inside(command) if host else command
+        return there if outlives_us else process.bound_to_us(there, cores)
 
-    line = bound(list(command) if command else programs.COMMANDS[name](own))
-    service = Service(
-        name=name,
-        base_url=f"http://{ports.HOST}:{own_port}",
-        log=folder / "service.log",
-        processes=[
-            process.start(line, folder / "service.log", environment, outlives_us=outlives_us)
-        ],
-        command=shlex.join([*(f"{key}={value}" for key, value in environment.items()), *line]),
-    )
+    started: list[Service] = []
+    whole: list[Service] = []
     try:
-        await_ready(service)
+        for number, its_cores in enumerate(instances or (cores,), start=1):
+            own_port = port if front == "none" else ports.free()
+            environment = _environment(name, address, own_port, framework) | dict(own)
+            line = bound(list(command) if command else programs.COMMANDS[name](own), its_cores)
+            log = folder / (f"service-{number}.log" if instances else "service.log")
+            running = process.start(line, log, environment, outlives_us=outlives_us)
+            variables = (f"{key}={value}" for key, value in environment.items())
+            shown = shlex.join([*variables, *line])
+            url = f"http://{address}:{own_port}"
+            started.append(Service(name, url, [running], shown, log))
+        for each in started:
+            await_ready(each)
+        service = _balanced(started) if instances else started[0]
+        whole.append(service)
         if front != "none":
-            place = fronts.Place(port, own_port, folder, protected)
-            line = bound(fronts.FRONTS[front](place))
-            log = folder / f"{front}.log"
+            place = fronts.Place(port, [each.address[1] for each in started], folder, protected)
+            line = bound(fronts.FRONTS[front](place), cores)
             user = fronts.user_of(front)
+            log = folder / f"{front}.log"
             service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
             if not outlives_us:
-                watch.remove(fronts.nginx_folder(place))
+                watch.remove(fronts.own_folder(front, place))
             service.base_url = f"http://{ports.HOST}:{port}"
             service.command += " && " + shlex.join(line)
             await_ready(service)
     except BaseException:
-        service.stop()
+        for each in (*whole, *started):
+            each.stop()
         raise
     return service
 
 
-def _environment(name: ServiceName, port: int, framework: str | None) -> dict[str, str]:
+def _balanced(instances: Sequence[Service]) -> Service:
+    """What the front makes of several: one service, whose processes are all of theirs."""
+    return Service(
+        instances[0].name,
+        instances[0].base_url,
+        [running for each in instances for running in each.processes],
+        " & ".join(each.command for each in instances),
+        instances[0].log,
+        instances=tuple(instances),
+    )
+
+
+def _environment(
+    name: ServiceName, address: str, port: int, framework: str | None
+) -> dict[str, str]:
     framework = framework or os.environ.get(f"{name.upper()}_FRAMEWORK")
     chosen = {"RESTBENCH_FRAMEWORK": framework} if framework else {}
-    return {"RESTBENCH_HOST": ports.HOST, "RESTBENCH_PORT": str(port), **chosen}
+    return {"RESTBENCH_HOST": address, "RESTBENCH_PORT": str(port), **chosen}
 
 
 def attach(name: ServiceName, base_url: str) -> Service:

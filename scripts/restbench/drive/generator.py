@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -95,25 +95,19 @@ class Sent:
         return kept
 
 
-@dataclass
-class Generator:
-    """A running JMeter whose users wait for trials."""
+class LoadGenerator(Protocol):
+    """What drivers send load with."""
 
-    process: subprocess.Popen[bytes]
-    connection: socket.socket
-    folder: Path
     users: int
     """As many as it has: no trial can have more."""
-    command: str
+    folder: Path
 
     @property
-    def pid(self) -> int:
-        """JMeter's JVM."""
-        return self.process.pid
+    def pid(self) -> int | None:
+        """Its process, where it is one of this machine."""
 
     def cell(self, name: str, url: str, payload: Path) -> None:
         """What the trials of this name send: the bodies of a payload's folder, to an address."""
-        self._tell(["cell", name, url, str(payload.resolve())])
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
         self,
@@ -129,6 +123,37 @@ class Generator:
         `pids` are the processes whose CPU time is the service's. EnvironmentProblem where the
         generator is gone or says that the trial failed.
         """
+
+
+@dataclass
+class Generator:
+    """A running JMeter whose users wait for trials."""
+
+    process: subprocess.Popen[bytes]
+    connection: socket.socket
+    folder: Path
+    users: int
+    command: str
+
+    @property
+    def pid(self) -> int:
+        """JMeter's JVM."""
+        return self.process.pid
+
+    def cell(self, name: str, url: str, payload: Path) -> None:
+        """By an order over the socket (LoadGenerator)."""
+        self._tell(["cell", name, url, str(payload.resolve())])
+
+    def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
+        self,
+        name: str,
+        users: int,
+        drop_s: float,
+        keep_s: float,
+        pids: Sequence[int],
+        arrivals: Path | None = None,
+    ) -> Sent:
+        """By an order over the socket (LoadGenerator)."""
         if users > self.users:
             raise EnvironmentProblem(f"{users} users, and the load generator has {self.users}")
         records = self.folder / "records.bin"

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,7 @@ KEPT = (
     "process_resident_memory_bytes",
     "process_cpu",
 )
+COUNT = "restbench_requests_total"
 #: What `sadf -j` is asked for: CPU per core, run queue, memory, context switches.
 SADF_SELECTION = ["-u", "ALL", "-P", "ALL", "-q", "-r", "-w"]
 
@@ -130,10 +132,13 @@ def _told_later(lost: list[OSError]) -> Iterator[None]:
 
 
 def _scrape(service: Service) -> dict[str, float]:
+    """Of several instances the sums."""
+    found: Counter[str] = Counter()
     # A service under overload may not answer in time; a gap in the series is the truth then.
     with contextlib.suppress(httpx.HTTPError):
-        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
-        return parse_metrics(answer.raise_for_status().text)
+        for each in service.each():
+            found.update(parse_metrics(_metrics(each)))
+        return dict(found)
     return {}
 
 
@@ -149,17 +154,25 @@ def parse_metrics(
     return values
 
 
-def answered_requests(service: Service, strategy: str) -> float | None:
-    """How many requests of a strategy the service says it has answered; None if it does not say."""
-    return _metric(service, "restbench_requests_total", f'strategy="{strategy}"')
-
-
-def _metric(service: Service, name: str, label: str) -> float | None:
+def answered_requests(service: Service, strategy: str) -> list[float] | None:
+    """How many requests of a strategy each instance of the service says it has answered; None if
+    one does not say."""
+    counts: list[float] = []
     with contextlib.suppress(httpx.HTTPError):
-        answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
-        found = parse_metrics(
-            answer.raise_for_status().text, lambda each: each.startswith(name) and label in each
-        )
-        # No such line is not a count of nothing: a service that counts has answered the check.
-        return sum(found.values()) if found else None
+        for each in service.each():
+            found = parse_metrics(
+                _metrics(each),
+                lambda name: name.startswith(COUNT) and f'strategy="{strategy}"' in name,
+            )
+            # No such line is not a count of nothing: what counts has answered the check. Of several
+            # instances one has.
+            if not found and not service.instances:
+                return None
+            counts.append(sum(found.values()))
+        return counts
     return None
+
+
+def _metrics(service: Service) -> str:
+    answer = service.client.get(f"{service.base_url}/metrics", timeout=METRICS_TIMEOUT_S)
+    return answer.raise_for_status().text

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from restbench.machine.placement import Placement
 
 ServiceName = Literal["java", "python"]
-Front = Literal["none", "apache", "nginx"]
+Front = Literal["none", "apache", "nginx", "haproxy"]
 Kernel = Literal["loops", "native"]
 #: `checkout` is the harness' own; A and B are two commits that `restbench ab` compares.
 Build = Literal["checkout", "A", "B"]
@@ -65,6 +65,7 @@ FACTORS = (
     "framework",
     "workers",
     "connection",
+    "instances",
 )
 
 
@@ -77,12 +78,14 @@ class ServiceGroup(NamedTuple):
     build: Build
     framework: Framework
     workers: int
+    instances: int
 
     @property
     def name(self) -> str:
-        """Of its folder; a default build, framework or number of workers is not named."""
-        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "1")
-        return "-".join(each for each in map(str, self) if each not in usual)
+        """Of its folder; what is the default is not named."""
+        levels = [*self[:-2], counted(self.workers, "w"), counted(self.instances, "i")]
+        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "1w", "1i")
+        return "-".join(each for each in levels if each not in usual)
 
 
 class Shape(BaseModel):
@@ -125,6 +128,8 @@ class Cell(BaseModel):
     workers: int = 1
     """Serving processes."""
     connection: Connection = "kept"
+    instances: int = 1
+    """Of the service, among which its front balances."""
 
     @model_validator(mode="before")
     @classmethod
@@ -136,9 +141,10 @@ class Cell(BaseModel):
     @property
     def unusual(self) -> tuple[str, ...]:
         """The levels after placement, complexity and users that are not the default."""
-        levels = (self.framework, self.front, self.kernel, self.build, f"{self.workers}w")
-        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout", "1w", "kept")
-        return tuple(level for level in (*levels, self.connection) if level not in usual)
+        levels: tuple[str, ...] = (self.framework, self.front, self.kernel, self.build)
+        levels += (counted(self.workers, "w"), self.connection, counted(self.instances, "i"))
+        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout", "1w", "kept", "1i")
+        return tuple(level for level in levels if level not in usual)
 
     @property
     def id(self) -> str:
@@ -159,6 +165,11 @@ def require_framework(service: ServiceName, framework: str) -> None:
             f"framework: '{framework}' is not one of the {service} service's: "
             + ", ".join(FRAMEWORKS[service])
         )
+
+
+def counted(count: int, of: str) -> str:
+    """In a name, such as `2w` for workers and `2i` for instances."""
+    return f"{count}{of}"
 
 
 def users_text(users: int) -> str:

@@ -19,7 +19,7 @@ from restbench.experiment.cell import (
     ServiceName,
     require_framework,
 )
-from restbench.experiment.selection import Positive, Strict, Where
+from restbench.experiment.selection import Instances, Positive, Strict, Where
 from restbench.machine.placement import Placement
 
 Expectation = Literal["greater", "less", "same", "not greater", "not less"]
@@ -52,6 +52,7 @@ class Levels(Strict):
     framework: Framework | None = None
     workers: Positive | None = None
     connection: Connection | None = None
+    instances: Instances | None = None
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,12 @@ _FACTORS = [
     Column("test_id", "Test", "The study's ids of this cell, separated by a space."),
     Column("service", "Service", "java or python."),
     Column("strategy", "Strategy", "How the service runs a request (its `/strategies` tells)."),
-    Column("placement", "Placement", "unbound, or core0: every process bound to one core."),
-    Column("front", "Front", "The web server before the service: none, apache or nginx."),
+    Column(
+        "placement",
+        "Placement",
+        "unbound, core0: every process bound to one core, or per-core: each instance to its own.",
+    ),
+    Column("front", "Front", "The proxy before the service: none, apache, nginx or haproxy."),
     Column("complexity", "Complexity", "The size of the operands, as the experiment defines it."),
     Column("users", "Users", "Concurrent users, closed loop, no think time."),
     Column("kernel", "Kernel", "The multiplication: plain loops, or native (vectorised)."),
@@ -102,6 +106,7 @@ _LATER = [
     Column("framework", "Framework", "The web framework and its server that the service runs in."),
     Column("workers", "Workers", "Serving processes of the service."),
     Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
+    Column("instances", "Instances", "Of the service, among which its front balances."),
 ]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)

@@ -28,13 +28,14 @@ from restbench.experiment.cell import (
     require_framework,
 )
 from restbench.experiment.design import Design, Level
+from restbench.experiment.engines import EngineLoad
 from restbench.experiment.level import LOGS, TAGS, Logs, ShapeEntry, Size, Workload
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb, Published, Runs
 from restbench.experiment.objective import Objective
 from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
+from restbench.experiment.selection import Instances, Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
 from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
@@ -58,6 +59,13 @@ class CellGroup(Strict):
     """The service's default, if none is given."""
     workers: Annotated[list[Positive], Many] = Field(default=[1])
     connection: Annotated[list[Connection], Many] = Field(default=["kept"])
+    instances: Annotated[list[Instances], Many] = Field(default=[1])
+
+    @model_validator(mode="after")
+    def _instances_have_a_front(self) -> Self:
+        if max(self.instances) > 1 and not {*self.front} <= {"nginx", "haproxy"}:
+            raise ValueError("instances: more than 1 need front = 'nginx' or 'haproxy'")
+        return self
 
     @model_validator(mode="after")
     def _frameworks_are_the_services(self) -> Self:
@@ -138,7 +146,7 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "npb"] = "closed-load"
+    driver: Literal["closed-load", "open-load", "engines", "npb"] = "closed-load"
     """What takes its trials."""
     views: Annotated[
         list[Literal["study", "limits", "factorial", "npb", "builds", "frameworks", "workers"]],
@@ -165,6 +173,8 @@ class Experiment(Strict):
     """Path, from this file, of the claims that a run is held against."""
     open: OpenLoad | None = None
     """What the driver of an open load needs to know."""
+    engines: EngineLoad | None = None
+    """What the driver of a load from several hosts needs to know."""
     thresholds: Thresholds | None = None
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
@@ -174,7 +184,11 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _drivers_are_described(self) -> Self:
-        for driver, table, view in (("open-load", "open", "limits"), ("npb", "npb", "npb")):
+        for driver, table, view in (
+            ("open-load", "open", "limits"),
+            ("npb", "npb", "npb"),
+            ("engines", "engines", None),
+        ):
             is_described = getattr(self, table) is not None
             if (self.driver == driver) != is_described:
                 raise ValueError(
@@ -182,6 +196,21 @@ class Experiment(Strict):
                 )
             if view in self.views and not is_described:
                 raise ValueError(f"views: '{view}' is that of driver '{driver}'")
+        return self
+
+    @model_validator(mode="after")
+    def _users_can_be_divided(self) -> Self:
+        if self.engines is None:
+            return self
+        engines = self.engines.number
+        for cell in self.all_cells():
+            if cell.users % engines:
+                raise ValueError(
+                    f"cells: users = {cell.users}: {engines} engines share them, so give a "
+                    f"multiple of {engines}"
+                )
+            if cell.front != "none" or cell.complexity in self.mixes:
+                raise ValueError("cells: driver 'engines' has no front and no mix")
         return self
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from restbench.experiment.profile import Profile
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where, is_any
 from restbench.failures import BadConfiguration
+from restbench.machine.placement import allowed_cores, place
 
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
@@ -50,6 +51,13 @@ def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[Pl
         for cell in experiment.all_cells()
         if profile.measures(cell) and selection.matches(cell)
     ]
+    cores = len(place("unbound", allowed_cores()).service)
+    for cell in chosen:
+        if cell.placement == "per-core" and cell.instances > cores:
+            raise BadConfiguration(
+                f"placement=per-core: {cell.instances} instances need a core each, and a service "
+                f"may use {cores}: give instances = {cores} or fewer"
+            )
     if not chosen:
         raise BadConfiguration(f"no cell of experiment '{experiment.name}' matches the selection")
     shuffler = random.Random(experiment.seed)  # noqa: S311 - an order, not a secret

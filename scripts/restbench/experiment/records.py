@@ -55,12 +55,13 @@ class Proof(Record):
     build: Build = "checkout"
     framework: str = ""
     """Empty: the service's default."""
+    instances: int = 1
 
 
 def proof_key(of: Proof | Cell) -> tuple[str, ...]:
     """What is proven once a run."""
     framework = of.framework or DEFAULT_FRAMEWORKS[of.service]
-    return of.service, of.strategy, of.placement, of.build, framework
+    return of.service, of.strategy, of.placement, of.build, framework, str(of.instances)
 
 
 class PlannedCell(Record):

@@ -17,15 +17,21 @@ from restbench.experiment.cell import (
     Kernel,
     ServiceName,
 )
-from restbench.machine.placement import Placement
+from restbench.machine.placement import Placement, allowed_cores, place
 
 
 def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
+def _counted(value: Any) -> Any:
+    return len(place("unbound", allowed_cores()).service) if value == "cores" else value
+
+
 Many = BeforeValidator(_as_list)
 Positive = Annotated[int, Field(ge=1)]
+#: A number, or `cores`: of those that a service may use on this machine.
+Instances = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
 
 class Strict(BaseModel):
@@ -49,6 +55,7 @@ class Where(Strict):
     framework: Annotated[list[Framework], Many] | None = None
     workers: Annotated[list[Positive], Many] | None = None
     connection: Annotated[list[Connection], Many] | None = None
+    instances: Annotated[list[Instances], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

@@ -11,6 +11,7 @@ killed. What the pipe said before is removed, a line for each, its parts separat
     remove  PATH                   a file or a folder
     unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
     tidy    FOLDER                 half-written files of the harness in it
+    netns   NAME                   a network namespace
     over                           nothing: the harness ends in order, and starts nothing more
 
 The standard library is all it loads: it waits
@@ -22,6 +23,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterable
@@ -101,6 +103,11 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def remove_namespace(name: str) -> None:
+    """A network namespace, with its end of each link; nothing where there is none."""
+    subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
 def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
     return any(True for pattern in patterns for _ in folder.glob(pattern))
 
@@ -114,6 +121,8 @@ def _obey(order: str, harness: int) -> None:
         case ["tidy", folder]:
             for each in half_written(Path(folder), harness):
                 remove(each)
+        case ["netns", name]:
+            remove_namespace(name)
 
 
 def _main(mark: str) -> None:

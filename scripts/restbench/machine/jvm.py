@@ -15,14 +15,15 @@ from typing import Any
 
 from restbench.machine import process
 
+HEAP_GIB = 1
 #: Garbage collector and heap are the same on any number of cores (a JVM of its own choice takes
 #: another collector on one core than on two). A heap of one size that was touched at the start
 #: keeps resizing and page faults out of the windows. Huge pages where the kernel gives them to who
 #: asks: numpy asks by itself, and which process gets them else is chance.
 FLAGS = (
     "-XX:+UseG1GC",
-    "-Xms1g",
-    "-Xmx1g",
+    f"-Xms{HEAP_GIB}g",
+    f"-Xmx{HEAP_GIB}g",
     "-XX:+AlwaysPreTouch",
     "-XX:+UseTransparentHugePages",
 )

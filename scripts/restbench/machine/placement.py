@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-Placement = Literal["unbound", "core0"]
+#: Under `per-core` each of several instances has a core of its own.
+Placement = Literal["unbound", "core0", "per-core"]
 
 #: From this many cores on, the load generator gets cores of its own.
 CORES_FOR_OWN_LOAD_CORES = 4
@@ -60,6 +61,13 @@ def place(placement: Placement, allowed: tuple[int, ...], own: int | None = None
     count = own_load_cores(len(allowed)) if own is None else min(own, len(allowed) // 2)
     service, load = (allowed[:-count], allowed[-count:]) if count else (allowed, allowed)
     return Cores(service=service[:1] if placement == "core0" else service, load=load)
+
+
+def instances_cores(placement: Placement, cores: Cores, instances: int) -> list[tuple[int, ...]]:
+    """The cores of each instance: under `per-core` the next one, else all of the service's."""
+    if placement == "per-core":
+        return [(core,) for core in cores.service[:instances]]
+    return [cores.service] * instances
 
 
 def core_list(cores: tuple[int, ...]) -> str:

@@ -145,6 +145,12 @@ def tidy(folder: Path) -> None:
     _order("tidy", folder)
 
 
+def remove_namespace(name: str) -> None:
+    """A network namespace that goes when we end."""
+    begin()
+    _watches[os.getpid()].order(f"netns\t{name}")
+
+
 def sweep(folder: Path) -> None:
     """Remove files in this folder that processes which are gone have left half-written, where their
     guardian was killed as well. To be called by who alone works in it: another namespace's

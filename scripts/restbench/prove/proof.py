@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -56,10 +57,21 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
         placement=cell.placement,
         build=cell.build,
         framework=cell.framework,
+        instances=cell.instances,
         does=does,
         claim=claim,
         evidence=evidence,
     )
+
+
+def of_all(proofs: Sequence[Proof]) -> Proof:
+    """Of several instances' the first that denies, else the first: what it is called, each is."""
+    found = next((each for each in proofs if each.does is False), proofs[0])
+    if len(proofs) == 1:
+        return found
+    where = "one" if found.does is False else "each"
+    evidence = f"{where} of {len(proofs)} instances: {found.evidence}"
+    return found.model_copy(update={"evidence": evidence})
 
 
 def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check) -> Verdict:

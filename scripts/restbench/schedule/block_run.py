@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from restbench.drive.generator import Generator
+from restbench.drive.generator import LoadGenerator
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
@@ -113,7 +113,7 @@ class BlockRun:
 class LoadRun(BlockRun):
     """A block whose services answer a load generator."""
 
-    load: Generator = field(kw_only=True)
+    load: LoadGenerator = field(kw_only=True)
     sent: Counter[tuple[ServiceGroup, str]] = field(default_factory=Counter)
     """How many requests each strategy of each service was sent, for the service's own count."""
 

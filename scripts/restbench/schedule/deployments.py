@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,15 @@ from restbench.experiment.cell import Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.order import BuiltCheckout
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.machine import ports
-from restbench.machine.placement import Cores, allowed_cores, core_list, place
+from restbench.machine import jvm, ports
+from restbench.machine.namespaces import Host
+from restbench.machine.placement import (
+    Cores,
+    allowed_cores,
+    core_list,
+    instances_cores,
+    place,
+)
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_text
 
@@ -27,7 +34,14 @@ class Running:
     cores: Cores
     offered: tuple[str, ...]
     runtime: str
+    bound: Sequence[tuple[int, ...]] = ()
+    """The cores of each instance, where there are several."""
     restarts: int = 0
+
+    def instances(self) -> list[tuple[Service, tuple[int, ...]]]:
+        """Each with its cores."""
+        each = self.service.each()
+        return list(zip(each, self.bound or [self.cores.service], strict=True))
 
 
 @dataclass
@@ -39,6 +53,8 @@ class Deployments:
     settings: Mapping[ServiceName, Mapping[str, str]] = field(default_factory=dict)
     attached: Mapping[ServiceName, str] = field(default_factory=dict)
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
+    host: Host | None = None
+    """Where they run, if not here."""
     up: dict[ServiceGroup, Running] = field(default_factory=dict)
     down: dict[ServiceGroup, str] = field(default_factory=dict)
     """Those that do not come up, with the reason: their cells fail, the others go on."""
@@ -106,6 +122,7 @@ class Deployments:
     def _started(self, key: ServiceGroup) -> Running:
         name, build = key.service, key.build
         url = self.attached.get(name)
+        bound: Sequence[tuple[int, ...]] = ()
         if url:
             running = service.attach(name, url)
             health = running.health()
@@ -114,15 +131,22 @@ class Deployments:
             cores = place(key.placement, allowed_cores(), self.run.load_cores())
             folder = self.run.service(self.block, key)
             first = not any(each.service == name for each in self.up)
+            bound = instances_cores(key.placement, cores, key.instances)
             running = service.start(
                 name,
                 key.front,
                 core_list(cores.service),
                 folder,
                 command=self.builds[build].commands[name] if build in self.builds else None,
-                settings={**self.settings.get(name, {}), **_of_workers(key.workers)},
+                settings={
+                    **_shares(name, key.instances, len(bound[0])),
+                    **self.settings.get(name, {}),
+                    **_of_workers(key.workers),
+                },
                 port=None if first else ports.free(),
                 framework=key.framework,
+                host=self.host,
+                instances=[core_list(each) for each in bound] if key.instances > 1 else (),
             )
         try:
             health = running.health()
@@ -130,7 +154,8 @@ class Deployments:
                 write_text(folder / "command.txt", running.command + "\n")
                 write_json(folder / "health.json", health)
             offered = tuple(running.strategies())
-            return Running(running, cores, offered, str(health.get("runtime", "unknown")))
+            runtime = str(health.get("runtime", "unknown"))
+            return Running(running, cores, offered, runtime, bound if running.instances else ())
         except BaseException:
             running.stop()
             raise
@@ -140,3 +165,14 @@ def _of_workers(count: int) -> dict[str, str]:
     """The settings of several workers: without pools, of which each would have its own."""
     several = {"RESTBENCH_WORKERS": str(count), "RESTBENCH_STRATEGIES": "serial"}
     return several if count > 1 else {}
+
+
+def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:
+    """The settings of each of several instances: its part of the heap, or of the processes, that
+    one would have. Java's pools follow from an instance's cores."""
+    if instances == 1:
+        return {}
+    if name == "java":
+        heap_mib = 1024 * jvm.HEAP_GIB // instances
+        return {"JAVA_OPTIONS": f"-Xms{heap_mib}m -Xmx{heap_mib}m"}
+    return {"RESTBENCH_PROCESSES": str(max(1, cores // instances))}

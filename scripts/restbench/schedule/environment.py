@@ -7,7 +7,7 @@ from restbench.drive import load, monitor
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import machine_lock, ports, watch
+from restbench.machine import machine_lock, namespaces, ports, watch
 from restbench.machine.placement import allowed_cores, place
 from restbench.store import store
 
@@ -40,8 +40,15 @@ def check(order: Order) -> list[str]:
     ):
         if lack := programs.lacking(name, framework):
             notes.append(f"left out: {name} {lack}")
+    if order.experiment.engines and order.experiment.engines.hosts == "namespaces":
+        namespaces.require()
     for front in {each.cell.front for each in order.plan} - {"none"}:
         fronts.program(front)
+    if (most := max(each.cell.instances for each in order.plan)) > 1:
+        notes.append(
+            f"{most} instances: each has a part of one's heap or processes, and nginx or HAProxy "
+            "shares the cores with them"
+        )
     if order.experiment.sends_load and place("unbound", allowed_cores()).shared:
         notes.append(
             f"This machine lets us use {len(allowed_cores())} cores: the load generator shares "

@@ -96,9 +96,9 @@ def _proof(here: LoadRun, cell: Cell) -> Proof | str:
     ending = ""
     for _attempt in range(2):
         running = here.running(cell)
-        found = proof.prove(running.service, cell, running.cores.service)
+        found = [proof.prove(each, cell, cores) for each, cores in running.instances()]
         if running.service.serves():
-            return found
+            return proof.of_all(found)
         ending = f"while a few requests were watched {running.service.ending()}"
         if lack := here.renew_if_dead(cell):
             return lack

@@ -14,14 +14,17 @@ from restbench.experiment.cell import ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.machine import process
+from restbench.machine.namespaces import Host
 from restbench.machine.phases import spent_on
-from restbench.machine.placement import core_list
+from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.schedule import preparation
 from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.driver import Driver
 from restbench.store.store import Run
 
+#: An instance of several that served less than this part of its fair share was not one of them.
+LEAST_OF_FAIR_SHARE = 0.5
 #: Requests that never reached the service, or whose answer never came, are in one count alone.
 COUNT_TOLERANCE = 0.001
 
@@ -42,34 +45,48 @@ def opened(
         with spent_on("proofs"):
             preparation.look(here)
             preparation.prove(here)
-        counted = _counted(here)
+        before = counted(here)
         with spent_on("warm-up"):
             preparation.warm(here)
         driver = kind(here)
         with spent_on("pilot"):
             driver.pilot()
         yield driver
-        _check_counts(here, counted)
-        _check_cores(here)
+        check(here, before)
 
 
 @contextmanager
 def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[LoadRun]:
-    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
-    progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-    view.show(progress)
+    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
+    folder = run.path / "load" / f"block-{wanted.block}"
+    cores = place("unbound", allowed_cores(), run.load_cores())
+    with (
+        services(order, run, wanted, view) as deployments,
+        generator.started(
+            max(users, preparation.WARMING_USERS),
+            folder,
+            None if cores.shared else core_list(cores.load),
+        ) as load,
+    ):
+        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
+        yield LoadRun(order, run, wanted, deployments, view, progress, load=load)
+
+
+@contextmanager
+def services(
+    order: Order, run: Run, wanted: Wanted, view: View, host: Host | None = None
+) -> Iterator[Deployments]:
+    """All that a block's cells need, up as long as the context lasts; on another host where one is
+    given."""
+    view.show(Progress(wanted.block, until=time.monotonic() + wanted.seconds))
     deployments = Deployments(
-        run, wanted.block, order.experiment.settings, order.attached, order.builds
+        run, wanted.block, order.experiment.settings, order.attached, order.builds, host
     )
+    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
     try:
         with spent_on("service start"):
             deployments.start(_in_random_order(map(service_group, cells), order, wanted.block))
-        cores = next((each.cores for each in deployments.up.values()), None)
-        users = max((cell.users for cell in cells), default=1)
-        folder = run.path / "load" / f"block-{wanted.block}"
-        load_cores = core_list(cores.load) if cores and not cores.shared else None
-        with generator.started(max(users, preparation.WARMING_USERS), folder, load_cores) as load:
-            yield LoadRun(order, run, wanted, deployments, view, progress, load=load)
+        yield deployments
     finally:
         with spent_on("service stop"):
             deployments.stop()
@@ -84,7 +101,7 @@ def _in_random_order(
     return found
 
 
-def _counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, float | None]]:
+def counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]:
     """How many requests each strategy has answered by its service's own count."""
     found = {}
     for cell in here.cells:
@@ -94,8 +111,17 @@ def _counted(here: LoadRun) -> dict[tuple[ServiceGroup, str], tuple[Running, flo
     return found
 
 
+def check(
+    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
+) -> None:
+    """After the last trial: did services count what was sent to them since `before`, and did they
+    keep to their cores?"""
+    _check_counts(here, before)
+    _check_cores(here)
+
+
 def _check_counts(
-    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, float | None]]
+    here: LoadRun, before: Mapping[tuple[ServiceGroup, str], tuple[Running, list[float] | None]]
 ) -> None:
     """Whether services counted what was sent to them: it is two programs' word for one number. One
     that was started anew meanwhile began to count anew."""
@@ -106,7 +132,13 @@ def _check_counts(
         last = monitor.answered_requests(running.service, strategy)
         if last is None:
             continue
-        served, sent = last - first, here.sent[key, strategy]
+        each = [now - then for now, then in zip(last, first, strict=True)]
+        served, sent = sum(each), here.sent[key, strategy]
+        if min(each) * len(each) < LEAST_OF_FAIR_SHARE * served:
+            shares = ", ".join(f"{part:.0f}" for part in each)
+            text = f"{key[0]} {strategy}: instances served {shares} requests"
+            here.view.note(f"unbalanced  {text}")
+            here.note("unbalanced", text)
         if abs(served - sent) > COUNT_TOLERANCE * sent:
             text = f"{key.name} {strategy}: {sent} were sent, the service counted {served:.0f}"
             here.view.note(f"count-mismatch  {text}")

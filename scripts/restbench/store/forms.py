@@ -9,7 +9,8 @@ refuses what it would misread; what an older one wrote is read as long as nothin
 7: a calibration tells what follows from a failed check, and the load generator's cores, a run that
 it was extended; those of forms 2 to 6 tell of what is gone, and are not read. 8: a manifest has the
 builds that were compared, and no `git_dirty` of an unknown commit; a proof has its build. 9: a
-cell and a proof have their web framework, a cell has its workers and how connections are kept.
+cell and a proof have their web framework, a cell has its workers, its
+instances and how connections are kept.
 """
 
 from __future__ import annotations

@@ -1,0 +1,299 @@
+"""JMeter's remote engines as a load generator: users on several hosts, one controller.
+
+Each load is a JMeter run of its own: the controller sends `closed-load.jmx` to the engines, each of
+which runs its share of the users, and writes the merged JTL. From that come the same records as of
+the generator of interleaved trials, but with moments in whole milliseconds. RMI is not encrypted:
+engines belong into a network of their own.
+"""
+
+from __future__ import annotations
+
+import csv
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
+from restbench.drive.load import LAUNCHER, PLANS
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine import machine_cpu, process
+from restbench.machine.namespaces import Host
+
+PLAN = PLANS / "closed-load.jmx"
+PORT = 1099
+#: Where an engine's exported objects listen; by default it would be any port.
+OBJECTS_PORT = 4000
+CONTROLLER_PORT = 4100
+START_TIMEOUT_S = 60.0
+#: Of a controller, beyond its load: to reach the engines, and to gather what they sent.
+CONTROL_TIMEOUT_S = 90.0
+#: Engines begin one after the other, within so much time.
+STAGGER_S = 2.0
+LOOK_S = 0.05
+_RMI = ("-Jserver.rmi.ssl.disable=true",)
+_STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """CPU times so far, as the kernel told them at a moment."""
+
+    epoch_ms: float
+    service_ms: float
+    generator_ms: float
+    busy_ms: float
+    steal_ms: float
+
+
+@dataclass
+class Engines:
+    """Running engines, and what starts a controller; to drivers it is a load generator."""
+
+    addresses: Sequence[str]
+    """Of each engine, `host` or `host:port`."""
+    folder: Path
+    users: int
+    controller: Host | None = None
+    processes: Sequence[subprocess.Popen[bytes]] = ()
+    """Those of ours: none of engines that others run."""
+    _cells: dict[str, tuple[str, Path]] = field(default_factory=dict)
+
+    @property
+    def pid(self) -> int | None:
+        """None: there are several."""
+        return None
+
+    def alive(self) -> bool:
+        """Whether none of ours has ended."""
+        return all(each.poll() is None for each in self.processes)
+
+    def cell(self, name: str, url: str, payload: Path) -> None:
+        """Kept for the controllers to come (LoadGenerator)."""
+        self._cells[name] = url, payload.resolve()
+
+    def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
+        self,
+        name: str,
+        users: int,
+        drop_s: float,
+        keep_s: float,
+        pids: Sequence[int],
+        arrivals: Path | None = None,
+    ) -> Sent:
+        """By a controller of its own (LoadGenerator). `drop_s` begins with the last engine's first
+        request."""
+        if arrivals is not None:
+            raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
+        samples = self.folder / "samples.jtl"
+        samples.unlink(missing_ok=True)
+        line = self._controller(name, users, drop_s + keep_s + STAGGER_S, samples)
+        with _looking(pids, [each.pid for each in self.processes]) as looked:
+            log = self.folder / "controller.out"
+            running = process.start(process.bound_to_us(line), log)
+            try:
+                code = running.wait(drop_s + keep_s + CONTROL_TIMEOUT_S)
+            except subprocess.TimeoutExpired as error:
+                raise EnvironmentProblem("JMeter's controller does not end") from error
+            finally:
+                process.stop(running)
+        if not self.alive():
+            raise EnvironmentProblem("a JMeter engine has ended")
+        if code or not samples.exists():
+            raise EnvironmentProblem(f"JMeter's controller failed:\n{process.tail(log)}")
+        return sent(samples, looked, len(self.addresses), drop_s, keep_s)
+
+    def _controller(self, name: str, users: int, seconds: float, samples: Path) -> list[str]:
+        url, payload = self._cells[name]
+        parts = urlsplit(url)
+        _, workload, strategy = parts.path.split("/")
+        properties = {
+            "host": parts.hostname,
+            "port": parts.port or 80,
+            "workload": workload,
+            "strategy": strategy,
+            "kernel": parse_qs(parts.query).get("kernel", ["loops"])[0],
+            "payload": payload,
+            "users": share_of(users, len(self.addresses)),
+            "duration_s": int(-(-seconds // 1)),
+            "label": name,
+        }
+        line = [str(LAUNCHER), "-n", "-t", str(PLAN), "-l", str(samples), *_RMI]
+        line += ["-j", str(self.folder / "controller.log"), "-R", ",".join(self.addresses)]
+        line += [f"-G{key}={value}" for key, value in properties.items()]
+        line += [f"-Jclient.rmi.localport={CONTROLLER_PORT}"]
+        if self.controller is None:
+            return line
+        line += [f"-Djava.rmi.server.hostname={self.controller.address}"]
+        return self.controller.inside(line)
+
+
+def share_of(users: int, engines: int) -> int:
+    """The users of each engine; BadConfiguration where they cannot be divided."""
+    if users % engines:
+        raise BadConfiguration(f"users = {users}: {engines} engines need a multiple of {engines}")
+    return users // engines
+
+
+@contextmanager
+def started(hosts: Sequence[Host], controller: Host, folder: Path, users: int) -> Iterator[Engines]:
+    """An engine on each host; they end with the context. EnvironmentProblem where one does not come
+    up."""
+    folder.mkdir(parents=True, exist_ok=True)
+    running: list[subprocess.Popen[bytes]] = []
+    try:
+        for number, host in enumerate(hosts, start=1):
+            line = [str(LAUNCHER), "-s", "-j", str(folder / f"engine-{number}.log"), *_RMI]
+            line += [f"-Jserver_port={PORT}", f"-Jserver.rmi.localport={OBJECTS_PORT}"]
+            line += [f"-Djava.rmi.server.hostname={host.address}"]
+            bound = process.bound_to_us(host.inside(line))
+            running.append(process.start(bound, folder / f"engine-{number}.out"))
+        addresses = [f"{host.address}:{PORT}" for host in hosts]
+        for host, each in zip(hosts, running, strict=True):
+            _await_engine(host.address, PORT, START_TIMEOUT_S, each)
+        yield Engines(addresses, folder, users, controller, running)
+    finally:
+        for each in running:
+            process.stop(each)
+
+
+def attached(addresses: Sequence[str], folder: Path, users: int, wait_s: float = 10.0) -> Engines:
+    """Engines that others run. EnvironmentProblem where one is not there after `wait_s`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for address in addresses:
+        host, _, port = address.partition(":")
+        _await_engine(host, int(port or PORT), wait_s)
+    return Engines(addresses, folder, users)
+
+
+def _await_engine(
+    host: str, port: int, wait_s: float, running: subprocess.Popen[bytes] | None = None
+) -> None:
+    """Until its registry can be reached."""
+    ends = time.monotonic() + wait_s
+    while time.monotonic() < ends and (running is None or running.poll() is None):
+        try:
+            socket.create_connection((host, port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise EnvironmentProblem(f"no JMeter engine at {host}:{port} after {wait_s:.0f} s")
+
+
+@contextmanager
+def _looking(pids: Sequence[int], generators: Sequence[int]) -> Iterator[list[Clocks]]:
+    """CPU times, looked at again and again while the context lasts."""
+    found: list[Clocks] = []
+    stopped = threading.Event()
+
+    def look() -> None:
+        while True:
+            found.append(_clocks(pids, generators))
+            if stopped.wait(LOOK_S):
+                found.append(_clocks(pids, generators))
+                return
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def _clocks(pids: Sequence[int], generators: Sequence[int]) -> Clocks:
+    used = machine_cpu.used()
+    tick_ms = 1000 / process.CLOCK_TICKS_PER_S
+    return Clocks(
+        epoch_ms=time.time() * 1000,
+        service_ms=process.cpu_ms(tuple(pids)),
+        generator_ms=process.cpu_ms(tuple(generators)),
+        busy_ms=used.busy * tick_ms,
+        steal_ms=used.steal * tick_ms,
+    )
+
+
+def sent(
+    samples: Path, looked: Sequence[Clocks], engines: int, drop_s: float, keep_s: float
+) -> Sent:
+    """What a merged JTL says. Its lines are in no order; user numbers go on from engine to engine.
+
+    EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
+    """
+    with samples.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    by_engine: dict[str, list[int]] = {}
+    for row in rows:
+        by_engine.setdefault(_engine_of(row), []).append(int(row["timeStamp"]))
+    if len(by_engine) != engines:
+        raise EnvironmentProblem(f"{len(by_engine)} of {engines} engines sent requests")
+    begun_ms = min(min(starts) for starts in by_engine.values())
+    opened_ms = max(min(starts) for starts in by_engine.values()) + 1000 * drop_s
+    closed_ms = opened_ms + 1000 * keep_s
+    if closed_ms > min(max(starts) for starts in by_engine.values()) or not looked:
+        raise EnvironmentProblem("engines began too far apart, or one ended early")
+    marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
+    first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
+    return Sent(marks[0], marks[1], marks[2], ("",), first_error, _records(rows, begun_ms))
+
+
+def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[Any]:
+    records = np.zeros(len(rows), RECORD)
+    users = {name: at for at, name in enumerate(sorted({row["threadName"] for row in rows}))}
+    for record, row in zip(records, rows, strict=True):
+        code = row["responseCode"]
+        record["start_us"] = 1000 * (int(row["timeStamp"]) - begun_ms)
+        record["elapsed_us"] = 1000 * int(row["elapsed"])
+        record["latency_us"] = 1000 * int(row["Latency"])
+        record["status"] = int(code) if code.isdigit() else 0
+        is_right = row["success"] == "true"
+        record["outcome"] = CORRECT if is_right else WRONG if code == "200" else ERROR
+        record["user"] = users[row["threadName"]]
+        record["stages_ms"] = _stages_ms(row.get("serverTiming") or "")
+    return records
+
+
+def _stages_ms(header: str) -> list[float]:
+    found = [float("nan")] * len(STAGES)
+    for part in header.split(","):
+        name, _, value = part.strip().partition("=")
+        if name in _STAGE:
+            found[_STAGE[name]] = float(value)
+    return found
+
+
+def _engine_of(row: Mapping[str, str]) -> str:
+    """A thread's name begins with its engine's `host:port-`."""
+    return row["threadName"].partition("-")[0]
+
+
+def _error(row: Mapping[str, str]) -> str:
+    return f"{row['responseCode']} {row['failureMessage'] or row['responseMessage']}"
+
+
+def _mark(looked: Sequence[Clocks], begun_ms: float, at_ms: float) -> Mark:
+    """Between two looks by a straight line."""
+    times = [each.epoch_ms for each in looked]
+
+    def at(values: Sequence[float]) -> int:
+        return round(float(np.interp(at_ms, times, values)))
+
+    return Mark(
+        nanos=round(1e6 * (at_ms - begun_ms)),
+        epoch_ms=round(at_ms),
+        service_ms=at([each.service_ms for each in looked]),
+        generator_ms=at([each.generator_ms for each in looked]),
+        busy_ms=at([each.busy_ms for each in looked]),
+        steal_ms=at([each.steal_ms for each in looked]),
+    )

@@ -1,0 +1,106 @@
+"""Several hosts on one machine: network namespaces on one bridge, each with an address of its own.
+
+Addresses are of 198.18.0.0/24, which RFC 2544 reserves for benchmarks. The bridge has a namespace
+of its own, so the machine's firewall and routes see one interface, by which the harness is on the
+network too. A namespace's name carries the mark of its harness (`watch`): the guardian removes it
+when the harness is gone, and the next run what a killed guardian has left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from restbench.failures import EnvironmentProblem
+from restbench.machine import guardian, watch
+
+NETWORK = "198.18.0"
+PREFIX = "rb-"
+#: The harness' own end, in the machine's namespace. There is one harness at a time (machine_lock).
+HARNESS = "rb-harness"
+SWITCH = "switch"
+
+
+@dataclass(frozen=True)
+class Host:
+    """A place where processes run, and its address."""
+
+    namespace: str
+    address: str
+
+    def inside(self, command: Sequence[str]) -> list[str]:
+        """The command as it is started there."""
+        return ["ip", "netns", "exec", self.namespace, *command]
+
+
+def require() -> None:
+    """EnvironmentProblem where namespaces cannot be made here."""
+    if shutil.which("ip") is None:
+        raise EnvironmentProblem("ip is missing: apt-get install iproute2")
+    if os.geteuid() != 0:
+        raise EnvironmentProblem("hosts=namespaces needs root: run it with sudo, or as root")
+
+
+@contextmanager
+def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
+    """A host for each name, connected to each other and to the harness; gone with the context.
+
+    EnvironmentProblem where the kernel refuses one.
+    """
+    require()
+    end_leftovers()
+    mark = watch.mark()
+    hosts = {
+        name: Host(f"{PREFIX}{mark}-{name}", f"{NETWORK}.{number}")
+        for number, name in enumerate(names, start=2)
+    }
+    switch = f"{PREFIX}{mark}-{SWITCH}"
+    try:
+        _make(switch, hosts)
+        yield hosts
+    finally:
+        for namespace in [*(each.namespace for each in hosts.values()), switch]:
+            guardian.remove_namespace(namespace)
+
+
+def end_leftovers() -> None:
+    """Remove the namespaces of harnesses that are gone; a link goes with either of its ends."""
+    for name in _output("ip", "netns", "list").splitlines():
+        namespace = name.split()[0]
+        mark = namespace.removeprefix(PREFIX).rpartition("-")[0]
+        if namespace.startswith(PREFIX) and watch.is_over(mark):
+            guardian.remove_namespace(namespace)
+
+
+def _make(switch: str, hosts: dict[str, Host]) -> None:
+    for namespace in [switch, *(each.namespace for each in hosts.values())]:
+        watch.remove_namespace(namespace)
+        _ip("netns", "add", namespace)
+        _ip("-n", namespace, "link", "set", "lo", "up")
+    _ip("-n", switch, "link", "add", "bridge", "type", "bridge")
+    _ip("-n", switch, "link", "set", "bridge", "up")
+    _ip("link", "add", HARNESS, "type", "veth", "peer", "name", "port-1", "netns", switch)
+    _ip("addr", "add", f"{NETWORK}.1/24", "dev", HARNESS)
+    _ip("link", "set", HARNESS, "up")
+    _ip("-n", switch, "link", "set", "port-1", "master", "bridge", "up")
+    for number, host in enumerate(hosts.values(), start=2):
+        port, there = f"port-{number}", ("-n", host.namespace)
+        _ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns",
+            host.namespace)  # fmt: skip
+        _ip("-n", switch, "link", "set", port, "master", "bridge", "up")
+        _ip(*there, "addr", "add", f"{host.address}/24", "dev", "eth0")
+        _ip(*there, "link", "set", "eth0", "up")
+
+
+def _ip(*arguments: str) -> None:
+    done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise EnvironmentProblem(f"ip {' '.join(arguments)}: {done.stderr.strip()}")
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout

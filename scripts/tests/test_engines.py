@@ -1,0 +1,199 @@
+"""Load from several hosts: namespaces that come and go, engines' merged samples, a whole run."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from restbench import ROOT
+from restbench.drive import engines
+from restbench.drive.engines import Clocks
+from restbench.drive.generator import CORRECT, ERROR, WRONG
+from restbench.drive.jtl_file import COLUMNS
+from restbench.experiment import experiment
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine import namespaces
+from restbench.store import store
+
+FILE = ROOT / "scripts" / "experiments" / "engines.toml"
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+BEGUN_MS = 1_000_000
+#: A service of half a core, engines of a quarter, on a machine where more is at work.
+LOOKED = [Clocks(BEGUN_MS + ms, ms / 2, ms / 4, ms, 0) for ms in range(-1000, 12_000, 50)]
+
+
+def sample(engine: str, user: int, at_ms: int, **changes: str) -> dict[str, str]:
+    row = dict.fromkeys(COLUMNS, "")
+    row |= {
+        "timeStamp": str(BEGUN_MS + at_ms),
+        "elapsed": "100",
+        "Latency": "90",
+        "responseCode": "200",
+        "success": "true",
+        "threadName": f"{engine}:1099-user 1-{user}",
+        "serverTiming": "queue;dur=1, parse;dur=2, compute;dur=3, serialize;dur=4",
+    }
+    return row | changes
+
+
+def merged(path: Path, rows: Sequence[dict[str, str]]) -> Path:
+    with path.open("w", newline="") as output:
+        lines = csv.DictWriter(output, COLUMNS)
+        lines.writeheader()
+        lines.writerows(rows)
+    return path
+
+
+def two_engines() -> list[dict[str, str]]:
+    """Ten requests a second of each engine's one user; the second begins half a second later. As
+    JMeter merges them: batches, so not in order."""
+    first = [sample("198.18.0.4", 1, at) for at in range(0, 10_000, 100)]
+    second = [sample("198.18.0.5", 1, at) for at in range(500, 10_000, 100)]
+    return [*second, *first]
+
+
+def test_what_is_kept_begins_with_the_last_engine(tmp_path: Path) -> None:
+    sent = engines.sent(merged(tmp_path / "samples.jtl", two_engines()), LOOKED, 2, 1.0, 5.0)
+    assert (sent.opened.nanos, sent.closed.nanos) == (1_500_000_000, 6_500_000_000)
+    assert sent.opened.epoch_ms == BEGUN_MS + 1500
+    assert sent.measured.size == 2 * 50
+    assert sent.closed.service_ms - sent.opened.service_ms == 2500
+    assert sent.closed.generator_ms - sent.opened.generator_ms == 1250
+    assert {int(each) for each in sent.records["user"]} == {0, 1}
+    assert sent.records["stages_ms"].tolist()[0] == [1, 2, 3, 4]
+    assert (sent.records["outcome"] == CORRECT).all()
+
+
+def test_an_error_and_a_wrong_answer_are_told_apart(tmp_path: Path) -> None:
+    rows = two_engines()
+    rows[0] |= {"success": "false", "responseCode": "503", "failureMessage": "not 200"}
+    rows[1] |= {"success": "false", "failureMessage": "The body is not this request's"}
+    rows[2] |= {"success": "false", "responseCode": "Non HTTP response code: java.net"}
+    sent = engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+    assert sent.records["outcome"][:3].tolist() == [ERROR, WRONG, ERROR]
+    assert sent.records["status"][:3].tolist() == [503, 200, 0]
+    assert sent.first_error == "503 not 200"
+
+
+def test_an_engine_that_sent_nothing_is_missed(tmp_path: Path) -> None:
+    path = merged(tmp_path / "samples.jtl", two_engines())
+    with pytest.raises(EnvironmentProblem, match="2 of 3 engines"):
+        engines.sent(path, LOOKED, 3, 1.0, 5.0)
+
+
+def test_an_engine_that_ended_early_voids_the_trial(tmp_path: Path) -> None:
+    rows = [row for row in two_engines() if ".5:" not in row["threadName"]]
+    rows += [sample("198.18.0.5", 1, at) for at in range(500, 4000, 100)]
+    with pytest.raises(EnvironmentProblem, match="one ended early"):
+        engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
+
+
+def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
+    assert engines.share_of(30, 3) == 10
+    text = FILE.read_text().replace("count = 2", "count = 4")
+    with pytest.raises(BadConfiguration, match="users = 10: 4 engines share them"):
+        experiment.parse(text, tmp_path / "own.toml")
+
+
+def test_engines_on_real_machines_need_addresses(tmp_path: Path) -> None:
+    text = FILE.read_text().replace('hosts = "namespaces"', 'hosts = "addresses"')
+    with pytest.raises(BadConfiguration, match="addresses"):
+        experiment.parse(text, tmp_path / "own.toml")
+    given = text.replace("count = 2", 'addresses = ["10.0.0.2", "10.0.0.3:1100"]')
+    assert experiment.parse(given, tmp_path / "own.toml").engines.number == 2  # type: ignore[union-attr]
+
+
+def test_an_engine_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match=r"no JMeter engine at 127\.0\.0\.1:9 after 0 s"):
+        engines.attached(["127.0.0.1:9"], tmp_path, 10, wait_s=0.2)
+
+
+def test_an_ordinary_user_is_told_what_namespaces_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(EnvironmentProblem, match="hosts=namespaces needs root"):
+        namespaces.require()
+
+
+def ours() -> set[str]:
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
+    return {line.split()[0] for line in listed.stdout.splitlines() if line.startswith("rb-")}
+
+
+@AS_ROOT
+def test_hosts_reach_each_other_and_go_with_their_context() -> None:
+    before = ours()
+    with namespaces.made(["service", "gen-1"]) as hosts:
+        assert len(ours() - before) == 3
+        answer = [
+            "python3",
+            "-c",
+            "import socket; print(socket.create_server(('', 7)).accept()[1])",
+        ]
+        server = subprocess.Popen(
+            hosts["service"].inside(answer), stdout=subprocess.PIPE, text=True
+        )
+        call = f"import socket; socket.create_connection(('{hosts['service'].address}', 7))"
+        attempt = hosts["gen-1"].inside(["python3", "-c", call])
+        deadline = time.monotonic() + 10
+        while subprocess.run(attempt, capture_output=True, check=False).returncode:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert hosts["gen-1"].address in server.communicate()[0]
+    assert ours() == before
+
+
+KILLED = """
+import time
+from restbench.machine import namespaces
+with namespaces.made(["service"]):
+    print("made", flush=True)
+    time.sleep(60)
+"""
+
+
+@AS_ROOT
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
+def test_hosts_of_a_harness_that_is_gone_are_removed(by: signal.Signals) -> None:
+    before = ours()
+    harness = subprocess.Popen(
+        [sys.executable, "-c", KILLED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert harness.stdout is not None
+    assert harness.stdout.readline() == "made\n"
+    assert ours() > before
+    harness.send_signal(by)
+    harness.wait()
+    deadline = time.monotonic() + 20
+    while ours() != before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert ours() == before
+
+
+@AS_ROOT
+@pytest.mark.live
+def test_two_engines_measure_a_service_on_another_host() -> None:
+    cells = "service=java strategy=serial complexity=low users=10"
+    line = [sys.executable, "-c", "from restbench.cli import main; main()", "run", "engines"]
+    line += ["--profile", "smoke", "--cells", cells]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.search(r"^raw data: (\S+)", done.stdout, re.MULTILINE)
+    assert found is not None
+    run = store.open_run(found[1])
+    (cell,) = json.loads(run.exported_file.read_text())["cells"]
+    assert cell["throughput_per_s"]["value"] > 0
+    assert cell["cpu_ms_per_request"]["value"] > 0
+    (trial,) = run.trials.trials()
+    assert trial.wrong == trial.errors == 0
+    assert 5 < trial.users_in_flight < 11
+    assert not any("-gen-" in each for each in ours())

@@ -1,0 +1,109 @@
+"""Several instances of a service behind one front: each on its cores, balanced, counted as one."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from ports import free_port
+from stub_cli import stub_command
+
+from restbench.deploy import fronts, programs, service
+from restbench.deploy.serve import EXAMPLE
+from restbench.drive import monitor
+from restbench.experiment import experiment, plan
+from restbench.experiment.cell import Cell, Front
+from restbench.experiment.plan import service_group
+from restbench.experiment.records import Proof
+from restbench.failures import BadConfiguration
+from restbench.machine.placement import Cores, allowed_cores, instances_cores
+from restbench.prove import proof
+from restbench.schedule import deployments
+from restbench.store.store import EXPERIMENTS
+
+FILE = EXPERIMENTS / "instances.toml"
+TWO = Cell(
+    service="java", strategy="serial", complexity="low", users=10, front="nginx", instances=2
+)
+
+
+def test_a_cell_of_several_is_named_and_has_services_of_its_own() -> None:
+    assert TWO.id == "java-serial-unbound-low-10u-nginx-2i"
+    assert service_group(TWO).name == "java-unbound-nginx-2i"
+    assert service_group(TWO) != service_group(TWO.model_copy(update={"instances": 1}))
+
+
+def test_per_core_gives_each_instance_the_next_core() -> None:
+    cores = Cores(service=(2, 3, 5), load=(0, 1))
+    assert instances_cores("per-core", cores, 2) == [(2,), (3,)]
+    assert instances_cores("unbound", cores, 2) == [(2, 3, 5)] * 2
+
+
+def test_several_share_what_one_would_have() -> None:
+    assert deployments._shares("java", 1, 4) == {}
+    assert deployments._shares("java", 2, 4) == {"JAVA_OPTIONS": "-Xms512m -Xmx512m"}
+    assert deployments._shares("python", 2, 4) == {"RESTBENCH_PROCESSES": "2"}
+    assert deployments._shares("python", 2, 1) == {"RESTBENCH_PROCESSES": "1"}
+
+
+def test_several_without_a_front_are_refused(tmp_path: Path) -> None:
+    text = FILE.read_text().replace('front = "nginx"', 'front = "apache"')
+    with pytest.raises(BadConfiguration, match="instances: more than 1 need front = 'nginx'"):
+        experiment.parse(text, tmp_path / "own.toml")
+
+
+def test_more_instances_than_cores_cannot_have_one_each(tmp_path: Path) -> None:
+    count = len(allowed_cores()) + 1
+    text = FILE.read_text().replace('instances = "cores"', f"instances = {count}")
+    loaded = experiment.parse(text, tmp_path / "own.toml")
+    with pytest.raises(BadConfiguration, match=rf"{count} instances need a core each"):
+        plan.plan(loaded, loaded.profile("quick"), plan.parse_filter("", loaded))
+
+
+def proven(does: bool | None, evidence: str) -> Proof:
+    return Proof(
+        service="java",
+        strategy="serial",
+        placement="per-core",
+        does=does,
+        claim="one thread",
+        evidence=evidence,
+    )
+
+
+def test_one_instance_that_does_not_do_it_denies_it_for_all() -> None:
+    both = proof.of_all([proven(True, "a"), proven(True, "b")])
+    assert (both.does, both.evidence) == (True, "each of 2 instances: a")
+    one = proof.of_all([proven(True, "a"), proven(False, "b")])
+    assert (one.does, one.evidence) == (False, "one of 2 instances: b")
+    assert proof.of_all([proven(True, "a")]).evidence == "a"
+
+
+@pytest.mark.parametrize("front", ["nginx", "haproxy"])
+def test_a_front_balances_and_each_is_bound_from_its_start(
+    front: Front, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fronts.program(front)
+    monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: stub_command("java"))
+    monkeypatch.setenv("JAVA_PORT", str(free_port()))
+    cores = (allowed_cores() * 2)[:2]
+    started = service.start("java", front, None, tmp_path, instances=[str(core) for core in cores])
+    try:
+        for core, each in zip(cores, started.each(), strict=True):
+            assert os.sched_getaffinity(each.processes[0].pid) == {core}
+        assert len({each.base_url for each in started.each()} | {started.base_url}) == 3
+        for _ in range(20):
+            assert started.post("/matrix/serial", json.dumps(EXAMPLE).encode()).status_code == 200
+        counts = monitor.answered_requests(started, "serial")
+        assert counts is not None
+        assert (len(counts), sum(counts)) == (2, 20)
+        assert min(counts) >= 5
+        family = started.pids()
+        started.instances[1].processes[0].kill()
+        started.instances[1].processes[0].wait()
+        assert not started.alive()
+    finally:
+        started.stop()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in family)
