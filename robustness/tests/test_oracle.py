@@ -117,8 +117,8 @@ FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
 }
-#: The oracle knows the matrix; the NAS kernels have one request each and no arithmetic to guess, and
-#: what the rules for logs say is held against other engines in the services' and the harness' tests.
+#: The oracle knows the matrix. The NAS kernels have one request each, no arithmetic to guess. What
+#: the rules for logs say is held against other engines in the tests of services and harness.
 JUDGED = [
     name
     for name, example in EXAMPLES.items()

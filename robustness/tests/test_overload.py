@@ -38,8 +38,8 @@ def error(request: bytes, code: bytes, echoed: bytes | None = None) -> bytes:
 def right(request: bytes) -> Answer:
     number, _, rest = request.removeprefix(b'{"requestId":').partition(b",")
     kind = next(kind for kind in KINDS if kind.rest == rest)
-    if kind.rows:
-        return 200, b'{"requestId":"%s","rows":%s}' % (number, kind.rows), {}
+    if kind.answer_rest:
+        return 200, b'{"requestId":"%s",%s' % (number, kind.answer_rest), {}
     echoed = b"null" if kind.code == "002" else number
     return kind.status, error(request, kind.code.encode(), echoed), {}
 

@@ -24,7 +24,7 @@ function init(_)
     total = total + tonumber(weight)
     kinds[tonumber(number)] = {
       weight = tonumber(weight), status = tonumber(status), code = code, target = wrk.path .. query,
-      rest = content(number .. ".rest"), rows = content(number .. ".rows"),
+      rest = content(number .. ".rest"), answer = content(number .. ".answer"),
     }
   end
 end
@@ -63,7 +63,7 @@ local function right(status, body)
   local kind = id and waiting[id] and kinds[tonumber(id) % KINDS]
   if not kind or status ~= kind.status then return false end
   waiting[id] = nil
-  if kind.code == "" then return body == '{"requestId":"' .. id .. '","rows":' .. kind.rows .. "}" end
+  if kind.code == "" then return body == '{"requestId":"' .. id .. '",' .. kind.answer end
   return starts(body, '{"requestId":' .. id .. ',"errorCode":"' .. kind.code .. '",')
 end
 

@@ -60,8 +60,8 @@ class Kind:
     rest: bytes
     status: int = 200
     code: str = ""
-    rows: bytes = b""
-    """Of the product, empty for an error."""
+    answer_rest: bytes = b""
+    """The right answer from behind its id on, empty for an error."""
     query: str = ""
 
     def body(self, number: int) -> bytes:
@@ -71,8 +71,8 @@ class Kind:
     def judge(self, number: int, answer: httpx.Response) -> Verdict:
         """What an answer to the valid request with this id is."""
         if answer.status_code == 200:
-            product = b'{"requestId":"%d","rows":' % number + self.rows + b"}"
-            return Verdict.RIGHT if answer.content == product else Verdict.WRONG
+            right = b'{"requestId":"%d",' % number + self.answer_rest
+            return Verdict.RIGHT if answer.content == right else Verdict.WRONG
         with contextlib.suppress(ValueError, TypeError, KeyError):
             told, later = answer.json()["errorCode"], answer.headers.get("retry-after", "")
             if (answer.status_code, told) == (503, "008") and later.isdigit() and int(later) > 0:
@@ -85,8 +85,8 @@ class Kind:
 def valid(shape: Shape, weight: int = 1, query: str = "") -> Kind:
     """Two random matrices and their exact product."""
     payload = make_payload(shape, SEED, 0, 50)
-    rest, rows = payload.body_rest.encode(), payload.rows.encode()
-    return Kind(weight, rest, rows=rows, query=query)
+    rest, answer_rest = payload.body_rest.encode(), payload.answer_rest.encode()
+    return Kind(weight, rest, answer_rest=answer_rest, query=query)
 
 
 def overload_mix() -> list[Kind]:
@@ -180,7 +180,7 @@ class Load:
         for number, kind in enumerate(self.kinds, start=1):
             lines.append(f"{number}\t{kind.weight}\t{kind.status}\t{kind.code}\t{kind.query}\n")
             (folder / f"{number}.rest").write_bytes(kind.rest)
-            (folder / f"{number}.rows").write_bytes(kind.rows)
+            (folder / f"{number}.answer").write_bytes(kind.answer_rest)
         (folder / "kinds").write_text("".join(lines))
 
 

@@ -22,8 +22,8 @@ PLACES: dict[str, Places] = {
     # The web process, the pool of process-per-request, and one of its own.
     "python": {CALLER: WEB, "process": "PR-", "low-priority": "F1-"},
 }
-#: By the framework, what a caller is named where it is not the service's usual: Helidon's are virtual
-#: threads, so that what the kernel sees is their carriers.
+#: By the framework, what a caller is named where it is not the service's usual: Helidon's are
+#: virtual threads, so that what the kernel sees is their carriers.
 CALLERS: dict[str, Prefix] = {"helidon": "ForkJoi"}
 #: Where large ones of many go.
 OF_MANY = {"java": ("low-priority",), "python": ("process", "low-priority")}
@@ -104,7 +104,9 @@ def _judged_crowd(
     left = sum(counted.get(each, 0) for each in OF_MANY[service])
     share = sum(crowd.seen.share(places[each], workers) for each in OF_MANY[service])
     return (
-        sum(counted.values()) == crowd.requests and left >= 1 and share >= left / crowd.requests / 2,
+        sum(counted.values()) == crowd.requests
+        and left >= 1
+        and share >= left / crowd.requests / 2,
         f"of {crowd.requests} at once {left} {' or '.join(OF_MANY[service])}, "
         f"{share:.0%} of the work there",
     )
