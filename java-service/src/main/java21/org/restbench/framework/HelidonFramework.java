@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
@@ -57,6 +59,7 @@ class HelidonFramework {
 
         @Override
         public void listen() {
+            requireFreePort();
             Duration keepAlive = Duration.ofSeconds(settings.keepAliveSeconds());
             server = WebServer.builder()
                     .host(settings.host())
@@ -78,6 +81,18 @@ class HelidonFramework {
                     .routing(routing -> routing.any(this::handle))
                     .build()
                     .start();
+            if (!server.isRunning()) {
+                throw new IllegalStateException("Helidon did not start; its log says why");
+            }
+        }
+
+        /** Tried first, as Helidon would only log that it cannot listen there. */
+        private void requireFreePort() {
+            try (ServerSocket place = new ServerSocket()) {
+                place.bind(new InetSocketAddress(settings.host(), settings.port()));
+            } catch (IOException taken) {
+                throw new UncheckedIOException(taken);
+            }
         }
 
         /** The core's answer to what Helidon refuses before it reaches the handler. */
