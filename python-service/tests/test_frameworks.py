@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from live_metrics import in_flight
+from live_metrics import in_flight, metric
 from live_service import (
     JSON,
     LiveService,
@@ -153,6 +153,19 @@ def test_an_idle_connection_is_closed_after_its_time(all_of_them: dict[str, Live
             client.sendall(post_head(len(SMALL[0])) + SMALL[0])
         assert [answer_of(client).body for client in clients] == [SMALL[1]] * len(clients)
         assert [everything(client) for client in clients] == [b""] * len(clients)
+
+
+def test_what_a_client_held_that_left_while_its_request_ran_is_given_back(
+    all_of_them: dict[str, LiveService],
+) -> None:
+    for service in all_of_them.values():
+        with connected(service.port) as client:
+            client.sendall(post_head(len(LONG[0])) + LONG[0])
+            wait_until(lambda: in_flight(service) == 1)  # noqa: B023 - called in this round
+    for service in all_of_them.values():
+        wait_until(lambda: in_flight(service) == 0)  # noqa: B023
+        wait_until(lambda: metric(service, "restbench_memory_held_bytes")[""] == 0)  # noqa: B023
+        assert "Traceback" not in service.log.read_text()
 
 
 @pytest.mark.parametrize("framework", ["flask-granian", "aiohttp", "rsgi"])

@@ -3,7 +3,10 @@
 import signal
 import socket
 import sys
+from collections.abc import Callable
+from functools import partial
 from multiprocessing import parent_process
+from threading import Thread
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
@@ -13,6 +16,8 @@ from granian.log import LogLevels
 from ..metrics_folder import remove_folder
 from ..process import die_with_parent
 from ..settings import Settings
+
+_ENDINGS = (signal.SIGTERM, signal.SIGINT)
 
 
 def serve(application: str, interface: Interfaces, settings: Settings) -> None:
@@ -41,20 +46,36 @@ def serve(application: str, interface: Interfaces, settings: Settings) -> None:
         respawn_failed_workers=True,
         workers_kill_timeout=settings.stop_timeout_seconds,
     )
+    server.on_startup(partial(_hear, server.signal_handler_interrupt))
     try:
         server.serve()
     finally:
         remove_folder()
 
 
+def _hear(stop: Callable[[], object]) -> None:
+    """Call it at the first signal, from a thread that waits for nothing else.
+
+    As Granian has it, the main thread waits for a lock: of two signals at once another thread may
+    take both, and then the main thread does not wake up.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
+
+    def hear() -> None:
+        signal.sigwait(_ENDINGS)
+        stop()
+
+    Thread(target=hear, name="signals", daemon=True).start()
+
+
 def begin_worker() -> None:
     """To be called first in a worker.
 
-    The kernel ends it with Granian's main process, in whatever way that ends. Until Granian has
-    its own handlers, those of the main process would take a stop for theirs, and it would be lost.
+    The kernel ends it with Granian's main process, in whatever way that ends. A TERM that comes
+    before Granian has its handlers ends it at once. Ctrl-C is for the main process alone.
     """
-    for ending in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(ending, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     parent = parent_process()
     assert parent is not None and parent.pid is not None  # noqa: S101 - this is a worker
     die_with_parent(parent.pid)
