@@ -32,6 +32,7 @@ from test_killed_processes import SMALL, matrices
 from restbench_service.frameworks import FRAMEWORKS, server_of
 
 LONG = matrices(500, 2000, 50, "long")
+SHORTER = matrices(500, 400, 50, "shorter")
 ENDLESS = matrices(1000, 400, 500, "endless")  # far longer than any stop may take here
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
 
@@ -160,7 +161,7 @@ def test_what_a_client_held_that_left_while_its_request_ran_is_given_back(
 ) -> None:
     for service in all_of_them.values():
         with connected(service.port) as client:
-            client.sendall(post_head(len(LONG[0])) + LONG[0])
+            client.sendall(post_head(len(SHORTER[0])) + SHORTER[0])
             wait_until(lambda: in_flight(service) == 1)  # noqa: B023 - called in this round
     for service in all_of_them.values():
         wait_until(lambda: in_flight(service) == 0)  # noqa: B023
