@@ -58,7 +58,7 @@ class SharedMetrics(Metrics):
         self._written: dict[tuple[str, str], int] = {}
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
-        """See Metrics; the value itself is asked never."""
+        """See Metrics; the value is asked once, then it is reported."""
         gauge = Gauge(name, text, registry=None, multiprocess_mode="livesum")
         gauge.set(value())
         return gauge.set
