@@ -11,8 +11,10 @@ from typing import Any, cast
 
 import pytest
 from fixture_run import cell
+from trial_run import EXPERIMENT
 
 from restbench.deploy.service import Service
+from restbench.experiment import experiment
 from restbench.schedule.block_run import LoadRun, Progress, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import TrialGroup
@@ -50,7 +52,8 @@ def block(folder: Path, told: list[str], service: Service, fresh: Service | None
     load = SimpleNamespace(cell=lambda *_given: told.append("announced"))
     wanted = Wanted(1, [TrialGroup("all", (SERIAL,))], 1.0)
     up = cast(Deployments, Up(service, fresh))
-    return LoadRun(cast(Any, None), run, wanted, up, view, Progress(1), load=cast(Any, load))
+    order = cast(Any, SimpleNamespace(experiment=experiment.parse(EXPERIMENT, Path("small.toml"))))
+    return LoadRun(order, run, wanted, up, view, Progress(1), load=cast(Any, load))
 
 
 def ended(program: str) -> Service:
