@@ -66,7 +66,11 @@ def test_from_a_known_limit_the_walk_goes_in_steps_of_its_resolution(shipped: Op
         ('"thread-pool", "pinned"', '"threads", "pinned"', "threads"),
         ("factor = 1.4", "factor = 1.0", "open.rates.factor"),
         ('driver = "open-load"\nviews = ["limits"]', "", "driver 'open-load' needs a table"),
-        ('driver = "open-load"', 'driver = "wrk"', "driver: .*'closed-load', 'open-load' or 'npb'"),
+        (
+            'driver = "open-load"',
+            'driver = "wrk"',
+            "driver: .*'closed-load', 'open-load', 'engines' or 'npb'",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_with_the_key(

@@ -121,7 +121,7 @@ def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> No
     one = cell("python serial low 10")
     several = cell("python serial low 10 workers=5 connection=each")
     assert several.id == "python-serial-unbound-low-10u-5w-each"
-    assert service_group(several).name == "python-unbound-none-5"
+    assert service_group(several).name == "python-unbound-none-5w"
     kept = cell("python serial low 20 workers=5")
     assert service_group(several) == service_group(kept) != service_group(one)
     assert deployments._of_workers(1) == {}
