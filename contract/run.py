@@ -23,7 +23,7 @@ import time
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -352,9 +352,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--framework", required=True)
     parser.add_argument("--front", help="the proxy that listens there")
     parser.add_argument("--pid", type=int, help="of the service: try the probe that ends it")
+    parser.add_argument("--strategy", help="try successes under this one alone, not under all")
     parser.add_argument("--receive-seconds", type=float, default=20, help="its receive timeout")
     options = parser.parse_args(arguments)
     service = Service.at(options.url, options.receive_seconds, options.pid)
+    if options.strategy:
+        service = replace(service, strategies={w: [options.strategy] for w in service.strategies})
     outcomes = run(service)
     lines = list(verdicts(outcomes, deviations(options.framework, options.front)))
     print("\n".join([*lines, f"{len(outcomes)} examples and probes, {len(lines)} differences"]))

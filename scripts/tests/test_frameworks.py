@@ -14,7 +14,7 @@ from ports import free_port
 
 from restbench import ROOT
 from restbench.deploy import fronts, programs, service
-from restbench.experiment.cell import Front, ServiceName
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Front, ServiceName
 from restbench.machine import jvm
 
 #: Every framework, and the default one behind each front that is ours. Where work runs is for an
@@ -53,8 +53,8 @@ SERVER_THREADS = {
 }
 #: Helidon's class files are of this Java.
 HELIDON_JAVA = 21
-#: Of each Java service, as they are all up at once.
-HEAP = "-Xms512m -Xmx512m"
+#: Of each Java service, as they are all up at once and no test is about speed.
+JVM = "-Xms512m -Xmx512m -XX:TieredStopAtLevel=1"
 RECEIVE_S = "2"
 THROWN = r"Traceback|Exception in thread"
 RUNNER = ROOT / "contract" / "run.py"
@@ -83,7 +83,7 @@ def test_every_framework_answers_as_the_contract_says(
     for front in fronts.TEMPLATES.iterdir():
         fronts.program(front.name)
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
-    monkeypatch.setenv("JAVA_OPTIONS", HEAP)
+    monkeypatch.setenv("JAVA_OPTIONS", JVM)
     with ExitStack() as stack:
         runs: dict[str, subprocess.Popen[str]] = {}
         for framework, front, handoff in PLACES[name]:
@@ -101,6 +101,8 @@ def test_every_framework_answers_as_the_contract_says(
             asked = ["--framework", framework, "--receive-seconds", RECEIVE_S]
             asked += ["--pid", str(started.processes[0].pid)]
             asked += [] if front == "none" else ["--front", front]
+            if name == "java" and framework != DEFAULT_FRAMEWORKS[name]:
+                asked += ["--strategy", "serial"]  # ContractExamplesTest has the others
             runs[folder.name] = subprocess.Popen(
                 [sys.executable, str(RUNNER), started.base_url, *asked],
                 stdout=subprocess.PIPE,
