@@ -34,6 +34,7 @@ from restbench_service.frameworks import FRAMEWORKS, server_of
 LONG = matrices(500, 2000, 50, "long")
 SHORTER = matrices(500, 400, 50, "shorter")
 ENDLESS = matrices(1000, 400, 500, "endless")  # far longer than any stop may take here
+LONG_BODY = matrices(1, 30_000, 1, "long body")  # of 160 kB, soon computed
 IN_A_LOOP = [name for name, it in FRAMEWORKS.items() if it.is_asynchronous]
 
 SEES_CONNECTIONS = [name for name in FRAMEWORKS if name != "flask-granian"]
@@ -145,6 +146,14 @@ def test_connections_send_at_once_and_1024_may_wait_to_be_accepted(each: LiveSer
             if peer_of(it) == ours
         ]
     assert delays == [1]
+
+
+def test_a_kept_connection_takes_one_long_body_after_the_other(each: LiveService) -> None:
+    body, answer = LONG_BODY
+    with connected(each.port) as client:
+        for _ in range(60):
+            client.sendall(post_head(len(body)) + body)
+            assert answer_of(client).body == answer
 
 
 def test_an_idle_connection_is_closed_after_its_time(all_of_them: dict[str, LiveService]) -> None:
