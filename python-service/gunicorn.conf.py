@@ -20,8 +20,8 @@ bind = f"{_address}:{_settings.port}"
 workers = _settings.workers
 if FRAMEWORKS[_settings.framework].is_asynchronous:
     worker_class = "asgi"
-    # The one in C takes some long bodies for cut-off ones, and the worker then closes the connection
-    # after its answer without a word: the next request on it has none.
+    # The one in C takes some long bodies for cut-off ones. The worker then closes the connection
+    # after its answer without a word, and the next request on it has none.
     http_parser = "python"
     asgi_loop = "uvloop"
     asgi_lifespan = "on"
