@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -16,12 +18,18 @@ from test_experiment import MINIMAL, loaded
 from restbench.commands import ordering
 from restbench.deploy import programs, service
 from restbench.experiment import claim_file, experiment
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, FRAMEWORKS, Cell, ServiceName
+from restbench.experiment.cell import (
+    ASYNCHRONOUS,
+    DEFAULT_FRAMEWORKS,
+    FRAMEWORKS,
+    Cell,
+    ServiceName,
+)
 from restbench.experiment.plan import parse_filter, plan, service_group
 from restbench.experiment.records import Proof, proof_key
 from restbench.failures import BadConfiguration
 from restbench.machine import jvm
-from restbench.schedule import block
+from restbench.schedule import block, deployments
 from restbench.schedule.block_run import Wanted
 from restbench.schedule.runner import groups_of
 from restbench.store.store import EXPERIMENTS, Run
@@ -187,6 +195,32 @@ def test_languages_that_are_apart_share_a_block_one_after_the_other() -> None:
         for number in range(1, 20)
     }
     assert len(firsts) == 2, "either may be the first"
+
+
+def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
+    tmp_path: Path,
+) -> None:
+    in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
+    assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
+    assert service_group(in_loop).name == "python-unbound-none-fastapi-loop"
+    settings = [
+        deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)
+    ]
+    assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
+    with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
+        loaded(tmp_path, VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"'))
+
+
+def test_asynchronous_frameworks_are_those_of_the_services_own_table() -> None:
+    code = (
+        "from restbench_service.frameworks import FRAMEWORKS as known; "
+        "print(*(name for name, each in known.items() if each.is_asynchronous))"
+    )
+    command = [sys.executable, "-c", code]
+    told = subprocess.run(
+        command, cwd=programs.PYTHON_SERVICE, capture_output=True, text=True, check=True
+    ).stdout
+    assert set(told.split()) == ASYNCHRONOUS
 
 
 @pytest.mark.live

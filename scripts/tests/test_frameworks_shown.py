@@ -14,6 +14,7 @@ from restbench.analyse.frameworks import Load, loads
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Framework
 from restbench.show import frameworks as shown
+from restbench.show.charts import frameworks as charts
 from restbench.store.store import Run
 
 #: Relative, of five blocks: about 0.2 %.
@@ -49,6 +50,17 @@ def test_each_is_held_against_the_default_and_the_cheapest() -> None:
     assert [each.to_default.estimate for each in size.costs] == pytest.approx([0.2, 0.4, 1.0])
     assert [each.to_best.estimate for each in size.costs] == pytest.approx([1, 2, 5])
     assert [each.is_tied for each in size.costs] == [True, False, False]
+
+
+def test_one_that_runs_requests_in_its_loop_is_a_row_of_its_own() -> None:
+    rows = [framework_row(name, "low", value) for name, value in (("flask", 0.2), ("rsgi", 0.1))]
+    in_loop = "python serial low 20 framework=rsgi handoff=loop"
+    rows.append(row(in_loop, [100.0] * 5, cpu_ms_per_request=[0.05 * each for each in NOISE]))
+    (found,) = loads(rows)
+    names = [each.row.cell.framework_text for each in found.sizes[0].costs]
+    assert names == ["rsgi, loop", "rsgi", "flask"]
+    (chart,) = charts.charts([found])
+    assert "rsgi, loop" in str(chart)
 
 
 def test_it_no_longer_matters_from_the_smallest_size_on_at_which_all_are_within_the_margin() -> (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from observations import observation
@@ -144,6 +145,14 @@ def test_per_request_is_one_process_a_request_and_two_for_two(strategy: str, poo
     assert not does("python", strategy, seen_of("python", one, double=one))
     assert not does("python", strategy, seen_of("python", two, double=two))
     assert not does("python", strategy, seen_of("python", in_parent, double=two))
+
+
+def test_a_pool_is_as_large_as_its_service_says() -> None:
+    """An instance among several has its part of the processes, on all cores."""
+    one = observation((1, 1, "gunicorn", 2), (8, 8, "PR-1", 50))
+    seen = seen_of("python", one, double=one)
+    assert not does("python", "process-per-request", seen)
+    assert does("python", "process-per-request", replace(seen, processes=1))
 
 
 def test_python_serial_hands_nothing_to_a_pool() -> None:

@@ -64,7 +64,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework and size (complexity, kernel) alone; `cell` has the rest."""
+    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the rest."""
 
     cell: Cell
     sizes: tuple[Size, ...]
@@ -87,7 +87,7 @@ def loads(rows: Sequence[Row]) -> list[Load]:
     for row in rows:
         if "not-offered" not in row.flags:
             cell, usual = row.cell, {"complexity": "", "kernel": "loops"}
-            usual["framework"] = DEFAULT_FRAMEWORKS[cell.service]
+            usual |= {"framework": DEFAULT_FRAMEWORKS[cell.service], "handoff": "thread"}
             of = groups.setdefault(cell.model_copy(update=usual), {})
             of.setdefault((cell.complexity, cell.kernel), []).append(row)
     found = [

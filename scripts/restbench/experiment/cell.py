@@ -17,6 +17,9 @@ OfJava = Literal["tomcat", "servlet", "jetty", "reactor-netty", "vertx", "helido
 OfPython = Literal["flask", "flask-granian", "fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"]
 Framework = Literal[OfJava, OfPython]
 
+#: Where an asynchronous framework runs a request: on a thread, or in its event loop.
+Handoff = Literal["thread", "loop"]
+
 #: How long a user keeps a connection: over its requests, or for one.
 Connection = Literal["kept", "each"]
 
@@ -48,6 +51,8 @@ FRAMEWORKS: dict[ServiceName, tuple[Framework, ...]] = {
     "java": get_args(OfJava),
     "python": get_args(OfPython),
 }
+#: Those of an event loop whose requests can be run in it.
+ASYNCHRONOUS = frozenset[Framework]({"fastapi", "fastapi-gunicorn", "aiohttp", "rsgi"})
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
@@ -63,6 +68,7 @@ FACTORS = (
     "kernel",
     "build",
     "framework",
+    "handoff",
     "workers",
     "connection",
     "instances",
@@ -77,6 +83,7 @@ class ServiceGroup(NamedTuple):
     front: Front
     build: Build
     framework: Framework
+    handoff: Handoff
     workers: int
     instances: int
 
@@ -84,7 +91,7 @@ class ServiceGroup(NamedTuple):
     def name(self) -> str:
         """Of its folder; what is the default is not named."""
         levels = [*self[:-2], counted(self.workers, "w"), counted(self.instances, "i")]
-        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "1w", "1i")
+        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "1w", "1i")
         return "-".join(each for each in levels if each not in usual)
 
 
@@ -125,6 +132,7 @@ class Cell(BaseModel):
     build: Build = "checkout"
     framework: Framework = "tomcat"
     """The service's default where none is given."""
+    handoff: Handoff = "thread"
     workers: int = 1
     """Serving processes."""
     connection: Connection = "kept"
@@ -141,9 +149,11 @@ class Cell(BaseModel):
     @property
     def unusual(self) -> tuple[str, ...]:
         """The levels after placement, complexity and users that are not the default."""
-        levels: tuple[str, ...] = (self.framework, self.front, self.kernel, self.build)
-        levels += (counted(self.workers, "w"), self.connection, counted(self.instances, "i"))
-        usual = (DEFAULT_FRAMEWORKS[self.service], "none", "loops", "checkout", "1w", "kept", "1i")
+        levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
+        levels += (self.build, counted(self.workers, "w"), self.connection)
+        levels += (counted(self.instances, "i"),)
+        usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
+        usual |= {"1w", "kept", "1i"}
         return tuple(level for level in levels if level not in usual)
 
     @property
@@ -151,6 +161,11 @@ class Cell(BaseModel):
         """A name such as `java-pinned-unbound-low-30u`, with what is `unusual`."""
         parts = [self.service, self.strategy, self.placement, self.complexity, f"{self.users}u"]
         return "-".join([*parts, *self.unusual])
+
+    @property
+    def framework_text(self) -> str:
+        """The framework, with where it runs a request unless that is a thread."""
+        return self.framework if self.handoff == "thread" else f"{self.framework}, {self.handoff}"
 
     @property
     def key(self) -> str:

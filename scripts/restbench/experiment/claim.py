@@ -15,6 +15,7 @@ from restbench.experiment.cell import (
     Connection,
     Framework,
     Front,
+    Handoff,
     Kernel,
     ServiceName,
     require_framework,
@@ -50,6 +51,7 @@ class Levels(Strict):
     users: Positive | None = None
     kernel: Kernel | None = None
     framework: Framework | None = None
+    handoff: Handoff | None = None
     workers: Positive | None = None
     connection: Connection | None = None
     instances: Instances | None = None

@@ -104,6 +104,7 @@ _FLAGS = [Column("flags", "Flags", "What to know before believing the row; expla
 _LATER = [
     Column("build", "Build", "checkout, or A or B where two commits are compared."),
     Column("framework", "Framework", "The web framework and its server that the service runs in."),
+    Column("handoff", "Handoff", "Where an asynchronous framework runs a request: thread or loop."),
     Column("workers", "Workers", "Serving processes of the service."),
     Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
     Column("instances", "Instances", "Of the service, among which its front balances."),

@@ -13,6 +13,7 @@ from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
 from restbench.experiment.cell import (
+    ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
     FACTORS,
     STRATEGIES,
@@ -21,6 +22,7 @@ from restbench.experiment.cell import (
     Connection,
     Framework,
     Front,
+    Handoff,
     Kernel,
     Kind,
     ServiceName,
@@ -57,6 +59,7 @@ class CellGroup(Strict):
     build: Annotated[list[Build], Many] = Field(default=["checkout"])
     framework: Annotated[list[Framework], Many] | None = None
     """The service's default, if none is given."""
+    handoff: Annotated[list[Handoff], Many] = Field(default=["thread"])
     workers: Annotated[list[Positive], Many] = Field(default=[1])
     connection: Annotated[list[Connection], Many] = Field(default=["kept"])
     instances: Annotated[list[Instances], Many] = Field(default=[1])
@@ -71,6 +74,9 @@ class CellGroup(Strict):
     def _frameworks_are_the_services(self) -> Self:
         for framework in self.framework or ():
             require_framework(self.service, framework)
+        if "loop" in self.handoff and not {*(self.framework or ("flask",))} <= ASYNCHRONOUS:
+            allowed = ", ".join(sorted(ASYNCHRONOUS))
+            raise ValueError(f"handoff: 'loop' needs framework to be of {allowed}")
         if max(self.workers) > 1 and (self.service, self.strategy) != ("python", ["serial"]):
             raise ValueError("workers: more than 1 are for python with strategy serial alone")
         return self

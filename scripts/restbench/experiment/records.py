@@ -55,13 +55,15 @@ class Proof(Record):
     build: Build = "checkout"
     framework: str = ""
     """Empty: the service's default."""
+    handoff: str = "thread"
     instances: int = 1
 
 
 def proof_key(of: Proof | Cell) -> tuple[str, ...]:
     """What is proven once a run."""
     framework = of.framework or DEFAULT_FRAMEWORKS[of.service]
-    return of.service, of.strategy, of.placement, of.build, framework, str(of.instances)
+    service = (of.service, of.placement, of.build, framework, of.handoff, str(of.instances))
+    return (of.strategy, *service)
 
 
 class PlannedCell(Record):

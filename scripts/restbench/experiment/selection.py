@@ -14,6 +14,7 @@ from restbench.experiment.cell import (
     Connection,
     Framework,
     Front,
+    Handoff,
     Kernel,
     ServiceName,
 )
@@ -53,6 +54,7 @@ class Where(Strict):
     kernel: Annotated[list[Kernel], Many] | None = None
     build: Annotated[list[Build], Many] | None = None
     framework: Annotated[list[Framework], Many] | None = None
+    handoff: Annotated[list[Handoff], Many] | None = None
     workers: Annotated[list[Positive], Many] | None = None
     connection: Annotated[list[Connection], Many] | None = None
     instances: Annotated[list[Instances], Many] | None = None

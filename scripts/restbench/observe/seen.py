@@ -43,11 +43,18 @@ class Seen:
     """Of the strategy that chooses."""
     framework: str = ""
     """As /health names it; empty: one whose threads are named as usual."""
+    processes: int | None = None
+    """In each pool of Python's, as /health says; None: one a core."""
 
     @property
     def workers(self) -> tuple[str, ...]:
         """The families that can do a request's work in this service."""
         return WORKERS[self.service]
+
+    @property
+    def pool_size(self) -> int:
+        """How many processes a pool of Python's is to have."""
+        return self.processes or len(self.cores)
 
     @property
     def caller(self) -> Prefix:

@@ -57,6 +57,7 @@ def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
         placement=cell.placement,
         build=cell.build,
         framework=cell.framework,
+        handoff=cell.handoff,
         instances=cell.instances,
         does=does,
         claim=claim,
@@ -98,6 +99,7 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         return watch.seen
 
     observed(1)  # the first request pays for class loading and lazily made pools
+    health = service.health()
     return Seen(
         single=[observed(1) for _ in range(REQUESTS)],
         double=observed(2),
@@ -105,7 +107,8 @@ def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
         cores=cores,
         shape=shape,
         batches=_batches(service, len(cores)) if strategy == decisions.STRATEGY else None,
-        framework=service.health().get("framework", ""),
+        framework=health.get("framework", ""),
+        processes=health["settings"].get("processes"),
     )
 
 

@@ -28,9 +28,9 @@ def _per_element(prefix: str) -> Check:
         messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
         fewest = min(len(each) for each in workers)
         return (
-            fewest == len(seen.cores) == len(pids) and messages >= elements,
-            f"{fewest} pool processes of {len(pids)} worked on each request ({len(seen.cores)} "
-            f"cores); they read at least {messages} messages for {elements} elements",
+            fewest == seen.pool_size == len(pids) and messages >= elements,
+            f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
+            f"wanted); they read at least {messages} messages for {elements} elements",
         )
 
     return check
@@ -41,7 +41,7 @@ def _per_request(prefix: str) -> Check:
         share = seen.least_share(prefix)
         most = max(len(_pool_processes(each, prefix)) for each in seen.single)
         together = len(_pool_processes(seen.double, prefix))
-        wanted = min(2, len(seen.cores))
+        wanted = min(2, seen.pool_size)
         return (
             share >= MOST and most == 1 and together == wanted,
             f"{share:.0%} of the work in pool processes: {most} for one request, {together} for "

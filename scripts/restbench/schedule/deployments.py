@@ -9,7 +9,7 @@ from typing import Any
 
 from restbench.deploy import programs, service
 from restbench.deploy.service import Service
-from restbench.experiment.cell import Build, Cell, ServiceGroup, ServiceName
+from restbench.experiment.cell import ASYNCHRONOUS, Build, Cell, ServiceGroup, ServiceName
 from restbench.experiment.order import BuiltCheckout
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem, StorageProblem
@@ -142,6 +142,7 @@ class Deployments:
                     **_shares(name, key.instances, len(bound[0])),
                     **self.settings.get(name, {}),
                     **_of_workers(key.workers),
+                    **_of_handoff(key),
                 },
                 port=None if first else ports.free(),
                 framework=key.framework,
@@ -165,6 +166,11 @@ def _of_workers(count: int) -> dict[str, str]:
     """The settings of several workers: without pools, of which each would have its own."""
     several = {"RESTBENCH_WORKERS": str(count), "RESTBENCH_STRATEGIES": "serial"}
     return several if count > 1 else {}
+
+
+def _of_handoff(key: ServiceGroup) -> dict[str, str]:
+    """The setting of asynchronous frameworks; the others refuse it."""
+    return {"RESTBENCH_HANDOFF": key.handoff} if key.framework in ASYNCHRONOUS else {}
 
 
 def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:

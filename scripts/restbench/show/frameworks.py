@@ -54,14 +54,14 @@ def outcome(load: Load) -> str:
     last = load.sizes[-1]
     start = f"{name(load)}: not reached. At {last.complexity}, the largest size ({_work(last)})"
     if last.lacking:
-        absent = ", ".join(row.cell.framework for row in last.lacking)
+        absent = ", ".join(row.cell.framework_text for row in last.lacking)
         return f"{start}, there is no number of {absent}."
     few = "" if last.costs[0].to_best.ratio else ", and one block has no interval"
     return f"{start}, {_over(last)}{few}."
 
 
 def _work(size: Size) -> str:
-    return f"{readable(size.work_ms)} ms of CPU time in {size.costs[0].row.cell.framework}"
+    return f"{readable(size.work_ms)} ms of CPU time in {size.costs[0].row.cell.framework_text}"
 
 
 def _over(size: Size) -> str:
@@ -72,8 +72,8 @@ def _over(size: Size) -> str:
 
     worst = max(size.costs, key=end)
     return (
-        f"{worst.row.cell.framework} takes {ratio_text(worst.to_best)} times the CPU time of the "
-        "cheapest"
+        f"{worst.row.cell.framework_text} takes {ratio_text(worst.to_best)} times the CPU time of "
+        "the cheapest"
     )
 
 
@@ -92,7 +92,7 @@ def sentence(loads: Sequence[Load]) -> str:
         parts.append(
             f"in {name(load)}, a {first.complexity} request costs "
             f"{readable(worst.to_best.estimate)} times as much CPU time in "
-            f"{worst.row.cell.framework} as in {best.row.cell.framework}; {until}"
+            f"{worst.row.cell.framework_text} as in {best.row.cell.framework_text}; {until}"
         )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}." if text else ""
@@ -135,7 +135,7 @@ def _line(cost: Cost) -> tuple[Field | str, ...]:
     row, cell = cost.row, cost.row.cell
     is_default = cell.framework == DEFAULT_FRAMEWORKS[cell.service]
     return (
-        Field(Link(f"{cell.framework}{' (default)' * is_default}", f"#cell-{cell.id}")),
+        Field(Link(f"{cell.framework_text}{' (default)' * is_default}", f"#cell-{cell.id}")),
         cell.complexity,
         str(cell.users),
         readable(row.value("cpu_ms_per_request")),

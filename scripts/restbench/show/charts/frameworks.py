@@ -23,9 +23,8 @@ def _chart(load: Load) -> Chart:
     cell = load.cell
     panels = []
     for size in load.sizes:
-        order = {each.row.cell.framework: each for each in size.costs}
-        known = [order[each] for each in FRAMEWORKS[cell.service] if each in order]
-        work = f"{readable(size.work_ms)} ms in {size.costs[0].row.cell.framework}"
+        known = sorted(size.costs, key=_place)
+        work = f"{readable(size.work_ms)} ms in {size.costs[0].row.cell.framework_text}"
         entries = tuple(map(_entry, known))
         panels.append(Panel(f"{size.complexity}: {work}", "Over the cheapest", entries))
     return forest.chart(
@@ -37,10 +36,16 @@ def _chart(load: Load) -> Chart:
     )
 
 
+def _place(cost: Cost) -> tuple[int, str]:
+    """In the order of the table of frameworks."""
+    cell = cost.row.cell
+    return FRAMEWORKS[cell.service].index(cell.framework), cell.framework_text
+
+
 def _entry(cost: Cost) -> Entry:
     ratio = cost.to_best.ratio
     return Entry(
-        label=cost.row.cell.framework,
+        label=cost.row.cell.framework_text,
         value=cost.to_best.estimate,
         interval=(ratio.low, ratio.high) if ratio else None,
         series="framework",
