@@ -122,7 +122,7 @@ chaos: setup ## kill the harness and what it starts at random moments, and go on
 audit: $(AUDIT) $(JMETER) ## write an SBOM of every part (CycloneDX) and ask what is known about them
 	@cd audit && ../.cache/audit/bin/python restbench_audit.py
 
-bench-limit: $(VENV) $(JAR) wrk compiler ## CPU time a request of servlet, tomcat and flask over that of a C++ server (scripts/tools/limit), about 25 minutes
+bench-limit: $(VENV) $(JAR) $(FRAMEWORKS) wrk compiler ## CPU time a request of seven services over that of a C++ server (scripts/tools/limit), about 40 minutes
 	@cd scripts && ../$(BIN)/python -m tools.bench_limit
 
 microbench: $(DEV) $(JAR) $(BENCHMARKS) ## time the parts of a request without HTTP; from which size on does a technique pay? (PROFILE=quick, 9 minutes; full)

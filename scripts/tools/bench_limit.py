@@ -14,12 +14,12 @@ from restbench import cli
 from restbench.commands.options import console
 from restbench.drive.payload import payload_of
 from restbench.experiment import experiment
-from restbench.failures import EnvironmentProblem, LimitMissed
+from restbench.failures import BadConfiguration, EnvironmentProblem, LimitMissed
 from restbench.machine import machine, machine_lock, placement, watch
 from restbench.store import store
 from restbench.store.writing import write_json
 from tools import limit_bench, limit_servers
-from tools.limit_bench import Standing
+from tools.limit_bench import BARS, Standing
 
 #: Where the last one lies.
 KEPT = store.RESULTS / "limit.json"
@@ -27,11 +27,17 @@ COMPLEXITIES = ("low", "medium", "high")
 
 
 def bench_limit(
+    frameworks: Annotated[
+        list[str] | None, typer.Option("--framework", help="One of these alone; repeatable.")
+    ] = None,
     services: Annotated[int, typer.Option(min=1, help="Fresh ones of each framework.")] = 3,
     turns: Annotated[int, typer.Option(min=2, help="Turns of each fresh service.")] = 5,
     seconds: Annotated[float, typer.Option(min=1.0, help="Of one turn.")] = 4.0,
 ) -> None:
     """CPU time a request over that of the practical limit."""
+    chosen = frameworks or list(BARS)
+    if unknown := [each for each in chosen if each not in BARS]:
+        raise BadConfiguration(f"--framework {unknown[0]}: must be one of {', '.join(BARS)}")
     machine_lock.take()
     limit_bench.require_client()
     cores = placement.allowed_cores()
@@ -43,7 +49,7 @@ def bench_limit(
     with tempfile.TemporaryDirectory(prefix="limit-", dir=watch.begin()) as name:
         plan = limit_bench.Plan(services, turns, seconds, cores[0], cores[-1], Path(name))
         program = limit_servers.build(plan.folder)
-        found = limit_bench.measure(program, payloads, plan, console.print)
+        found = limit_bench.measure(program, chosen, payloads, plan, console.print)
     described = machine.describe()
     standings = [asdict(each) | {"verdict": each.verdict} for each in found]
     asked = {"services": services, "turns": turns, "turn_s": seconds}

@@ -16,11 +16,16 @@ from restbench.failures import EnvironmentProblem
 from tools import limit_servers
 from tools.limit_servers import REQUEST_ID, Server, require_right
 
-#: What a request may cost of what it costs the limit, `serial`, kernel `native`.
+#: What a request may cost of what it costs the limit, `serial`, kernel `native`: of a framework,
+#: with its handoff where it is asynchronous.
 BARS: Mapping[str, Mapping[str, float]] = {
     "servlet": {"low": 2.3, "medium": 1.1, "high": 1.2},
     "tomcat": {"low": 3.2, "medium": 1.2, "high": 1.2},
+    "vertx": {"low": 1.6},
+    "helidon": {"low": 1.6},
     "flask": {"low": 16.0, "medium": 2.0, "high": 2.0},
+    "rsgi/thread": {"low": 6.5},
+    "rsgi/loop": {"low": 5.0},
 }
 CONNECTIONS = 4
 #: A JVM compiles what it runs often, on the core of its work: until then it is measured as what
@@ -77,16 +82,20 @@ def require_client() -> None:
 
 
 def measure(
-    program: Path, payloads: Mapping[str, Payload], plan: Plan, tell: Callable[[str], None]
+    program: Path,
+    frameworks: Sequence[str],
+    payloads: Mapping[str, Payload],
+    plan: Plan,
+    tell: Callable[[str], None],
 ) -> list[Standing]:
-    """Every framework at each complexity. WrongAnswers, CellsFailed."""
+    """Each framework at each complexity that has a bar. WrongAnswers, CellsFailed."""
     turns: dict[tuple[str, str], list[list[Turn]]] = {}
     for number in range(plan.services):
-        for framework in BARS:
+        for framework in frameworks:
             with limit_servers.pair(program, framework, plan.core, plan.folder) as servers:
-                for complexity, payload in payloads.items():
+                for complexity in BARS[framework]:
                     tell(f"{framework} {complexity}: service {number + 1} of {plan.services}")
-                    found = _turns(servers, payload, plan)
+                    found = _turns(servers, payloads[complexity], plan)
                     turns.setdefault((framework, complexity), []).append(found)
     return [standing(*place, turns[place]) for place in turns]
 

@@ -17,7 +17,7 @@ import httpx
 from restbench import ROOT
 from restbench.deploy import service
 from restbench.drive.payload import Payload
-from restbench.experiment.cell import ServiceName
+from restbench.experiment.cell import FRAMEWORKS, ServiceName
 from restbench.failures import CellsFailed, EnvironmentProblem, WrongAnswers
 from restbench.machine import ports, process
 
@@ -68,15 +68,19 @@ def limit(program: Path, core: int, folder: Path) -> Iterator[Server]:
 
 @contextmanager
 def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tuple[Server, Server]]:
-    """The limit and a fresh service on one core; who is not asked sleeps."""
-    name: ServiceName = "python" if framework == "flask" else "java"
-    chosen = {"RESTBENCH_FRAMEWORK": framework}
+    """The limit and a fresh service on one core; who is not asked sleeps. `framework` is a name,
+    with its handoff where it is asynchronous: `rsgi/loop`."""
+    wanted, _, handoff = framework.partition("/")
+    name: ServiceName = "python" if wanted in FRAMEWORKS["python"] else "java"
+    chosen = {"RESTBENCH_FRAMEWORK": wanted}
+    if handoff:
+        chosen["RESTBENCH_HANDOFF"] = handoff
     with limit(program, core, folder) as floor:
-        started = service.start(name, "none", str(core), folder / framework, settings=chosen)
+        started = service.start(name, "none", str(core), folder / wanted, settings=chosen)
         try:
             found = started.health().get("framework")
-            if found != framework:
-                raise EnvironmentProblem(f"the {name} service runs in {found}, not in {framework}")
+            if found != wanted:
+                raise EnvironmentProblem(f"the {name} service runs in {found}, not in {wanted}")
             url = f"{started.base_url}/matrix/serial?kernel=native"
             yield floor, Server(framework, url, started.processes[0])
         finally:
