@@ -65,6 +65,19 @@ def test_a_service_is_that_of_compose(name: str) -> None:
     assert str(service["spec"]["ports"][0]["port"]) == variables["RESTBENCH_PORT"]
 
 
+def test_an_engine_and_its_controller_are_those_of_compose() -> None:
+    ours, bench = container("StatefulSet", "engine"), container("Job", "bench")
+    options = {each for each in ours["args"] if "hostname" not in each}
+    for name in ("engine-0", "engine-1"):
+        composed = COMPOSE[name]
+        (_, _, command) = composed["entrypoint"]
+        assert options <= {*command.split()}
+        assert ours["command"][0] in command
+        assert composed["image"] == ours["image"]
+        assert composed["networks"]["default"]["aliases"] == [f"{name}.engine"]
+    assert COMPOSE["scale"]["command"] == bench["args"]
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
