@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from restbench.analyse import frameworks as costs
+from restbench.analyse import instances as arranged
 from restbench.analyse.exported import rows_of
 from restbench.analyse.limits import Limit
 from restbench.analyse.measures import Row
@@ -18,7 +19,16 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.failures import CellsFailed
 from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
-from restbench.show import builds, effects, factorial_view, frameworks, limits, npb, workers
+from restbench.show import (
+    builds,
+    effects,
+    factorial_view,
+    frameworks,
+    instances,
+    limits,
+    npb,
+    workers,
+)
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -29,11 +39,13 @@ def of(run: Exported) -> AnswerEntry:
     definition = experiment.parse(run.experiment.toml, Path(run.run, "experiment.toml"))
     general = answer.answer(rows)
     two = builds.of(definition, rows, run.manifest)
+    several = arranged.loads(rows)
     special = [
         two.sentence if two else "",
         _limits(run, definition.open),
         _kernels(run, definition),
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
+        instances.sentence(several),
         *(workers.sentences(each)[0] for each in workers.grids_of(run, rows)),
         _choosing(rows),
         _factorial(definition, rows),
@@ -45,6 +57,8 @@ def of(run: Exported) -> AnswerEntry:
         sure = limits.sure(limits.of(run))
     if "frameworks" in definition.views:
         sure = frameworks.sure(costs.loads(rows))
+    if several:
+        sure = instances.sure(several)
     if definition.npb is not None:
         sure = npb.sure(npb.findings(run))
     return AnswerEntry(

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from restbench.analyse import frameworks as costs
+from restbench.analyse import instances as arranged
 from restbench.analyse.frameworks import Load
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
@@ -19,7 +20,7 @@ from restbench.experiment.columns import readable
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import builds, document, frameworks, limits, npb, npb_terminal
+from restbench.show import builds, document, frameworks, instances, limits, npb, npb_terminal
 from restbench.show.findings import Findings
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -67,6 +68,10 @@ def _table(found: Findings) -> RenderableType:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if "frameworks" in found.definition.views:
         return _frameworks(costs.loads(found.rows))
+    if known := arranged.loads(found.rows):
+        services = dict.fromkeys(each.cell.service for each in known)
+        shown = [_of(instances.table_of(each, known), instances.NARROW) for each in services]
+        return Group(*shown)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
         return builds.terminal(two)
     leading = answer.answer(found.rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from restbench.analyse import frameworks as costs
+from restbench.analyse import instances as arranged
 from restbench.analyse import npb
 from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
@@ -15,6 +16,7 @@ from restbench.show.charts import (
     course,
     factorial,
     frameworks,
+    instances,
     judged,
     kernels,
     overview,
@@ -43,6 +45,7 @@ def charts(run: Exported) -> dict[str, Chart]:
         found += kernels.charts(npb.ranked(rows))
     if "frameworks" in definition.views:
         found = [*frameworks.charts(costs.loads(rows)), *found]
+    found = [*instances.charts(arranged.loads(rows)), *found]
     if definition.workers is not None:
         found = [*map(workers.chart, grids_of(run, rows)), *found]
     if definition.open is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from restbench.judge import regret
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, factorial, frameworks, limits, npb, workers
+from restbench.show.parts import builds, factorial, frameworks, instances, limits, npb, workers
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -23,7 +23,7 @@ def of(found: Findings) -> list[Section | None]:
     """What the run's experiment wants to be shown, and its course over time."""
     wanted = [make for view, make in VIEWS.items() if view in found.definition.views]
     course = section("course", "Long windows over time", *found.figures("series"), folded=True)
-    return [*(each for make in wanted for each in make(found)), course]
+    return [instances.of(found), *(each for make in wanted for each in make(found)), course]
 
 
 def _study(found: Findings) -> list[Section | None]:

@@ -1,0 +1,91 @@
+"""Several instances of a service against one: throughput and CPU time a request of each arrangement
+over those of one instance that the kernel places. Pure functions on rows.
+
+The best strategy of the one instance is picked by these very blocks, so ratios to it are rather too
+small than too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.best import best_of
+from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.measures import Row
+from restbench.experiment.cell import Cell
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """A strategy on so many instances in one placement."""
+
+    row: Row
+    throughput: Comparison
+    """Over that of one unbound instance under the same strategy."""
+    cpu_time: Comparison
+    """A request's, likewise."""
+    to_best: Comparison
+    """Throughput over that of one unbound instance under its best strategy."""
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether each of several instances has a core of its own."""
+        return self.row.cell.instances > 1 and self.row.cell.placement == "per-core"
+
+
+@dataclass(frozen=True)
+class Load:
+    """Cells that differ in strategy, instances and placement alone; `cell` has the rest."""
+
+    cell: Cell
+    arrangements: tuple[Arrangement, ...]
+    """In the order of the rows."""
+
+    @property
+    def bound(self) -> Arrangement | None:
+        """The best of those whose instances have a core each."""
+        known = [each for each in self.arrangements if each.is_bound and each.to_best.estimate]
+        return max(known, key=lambda each: each.to_best.estimate or 0.0, default=None)
+
+
+def loads(rows: Sequence[Row]) -> list[Load]:
+    """Those with one unbound instance that was measured, and with several."""
+    groups: dict[Cell, list[Row]] = {}
+    for row in rows:
+        usual = {"strategy": "", "instances": 1, "placement": "unbound"}
+        groups.setdefault(row.cell.model_copy(update=usual), []).append(row)
+    found = [Load(cell, _arrangements(of)) for cell, of in groups.items()]
+    return [each for each in found if any(it.row.cell.instances > 1 for it in each.arrangements)]
+
+
+def _arrangements(rows: Sequence[Row]) -> tuple[Arrangement, ...]:
+    single = {row.cell.strategy: row for row in rows if _is_one(row.cell)}
+    values = {
+        each.cell: list(found.values.values())
+        for each in single.values()
+        for found in [series(each, "throughput_per_s")]
+        if not found.lack and min(found.values.values()) > 0
+    }
+    if not values:
+        return ()
+    best = single[best_of(values, more_is_better=True).strategy]
+
+    def over(row: Row, other: Row | None, metric: str) -> Comparison:
+        if other is None:
+            return Comparison(lack="one instance under this strategy is not in this run")
+        return paired(series(row, metric), series(other, metric))
+
+    return tuple(
+        Arrangement(
+            row,
+            over(row, single.get(row.cell.strategy), "throughput_per_s"),
+            over(row, single.get(row.cell.strategy), "cpu_ms_per_request"),
+            over(row, best, "throughput_per_s"),
+        )
+        for row in rows
+    )
+
+
+def _is_one(cell: Cell) -> bool:
+    return (cell.instances, cell.placement) == (1, "unbound")

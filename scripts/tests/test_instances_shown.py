@@ -1,0 +1,75 @@
+"""What several instances bring, from a run's trials to its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shown_run import page_of, part_of, printed
+from synthetic_rows import around, row
+from trial_run import EXPERIMENT, build
+
+from restbench.analyse.instances import Load, loads
+from restbench.analyse.measures import Row
+from restbench.show import instances as shown
+from restbench.store.store import Run
+
+SERIAL, SHARED = "java serial low 10 front=nginx", "java shared-pool low 10 front=nginx"
+BOUND = " instances=2 placement=per-core"
+
+
+def rows_of(*per_s: tuple[str, float]) -> list[Row]:
+    return [
+        row(text, around(value), cpu_ms_per_request=around(1000 / value)) for text, value in per_s
+    ]
+
+
+def one_load(*per_s: tuple[str, float]) -> Load:
+    (found,) = loads(rows_of(*per_s))
+    return found
+
+
+def test_each_arrangement_is_held_against_one_instance_of_its_strategy_and_the_best_one() -> None:
+    found = one_load((SERIAL, 100), (SHARED, 200), (SERIAL + BOUND, 300), (SHARED + BOUND, 100))
+    by_name = {each.row.cell.id: each for each in found.arrangements}
+    serial = by_name["java-serial-per-core-low-10u-nginx-2i"]
+    assert serial.throughput.estimate == pytest.approx(3, rel=0.02)
+    assert serial.to_best.estimate == pytest.approx(1.5, rel=0.02)
+    assert serial.cpu_time.estimate == pytest.approx(1 / 3, rel=0.02)
+    assert found.bound == serial
+
+
+def test_unbound_instances_are_shown_and_do_not_stand_for_bound_ones() -> None:
+    found = one_load((SERIAL, 100), (SERIAL + " instances=2", 200))
+    assert len(found.arrangements) == 2
+    assert found.bound is None
+    assert shown.sentence([found]) == ""
+
+
+def test_without_several_or_without_one_there_is_no_comparison() -> None:
+    assert loads(rows_of((SERIAL, 100), (SHARED, 200))) == []
+    assert loads(rows_of((SERIAL + BOUND, 100))) == []
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    definition = EXPERIMENT.replace('claims = "claims.toml"\n', "").replace(
+        '["serial", "pinned"]',
+        '["serial", "shared-pool"]\nfront = "nginx"\ninstances = [1, 2]\n'
+        'placement = ["unbound", "per-core"]',
+    )
+    per_s = {SERIAL: around(100), SHARED: around(80), SERIAL + BOUND: around(210)}
+    return build(tmp_path / "run", per_s, experiment=definition)
+
+
+def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> None:
+    sentence = "Next to one instance under its best strategy, in Java 2 instances, a core each, ans"
+    page, text = page_of(run), printed(run)
+    assert sentence in page
+    assert sentence in " ".join(text.split())
+    assert "instances-java" in page, "the chart"
+    part = part_of(page, "instances")
+    assert "2 per-core" in part
+    assert "shared-pool" in part
+    (line,) = [each for each in text.splitlines() if each.startswith("serial") and "per-core" in each]
+    assert "2.1" in line
