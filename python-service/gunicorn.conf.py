@@ -14,7 +14,7 @@ _settings = prepared_settings()
 _MODULE = f"restbench_service.frameworks.{_settings.framework.replace('-', '_')}"
 wsgi_app = f"{_MODULE}:application()"
 _address = f"[{_settings.host}]" if ":" in _settings.host else _settings.host
-bind = f"{_address}:{_settings.port}"
+bind = _settings.host if _settings.socket_path else f"{_address}:{_settings.port}"
 
 # By default one, so that `serial` is one process.
 workers = _settings.workers

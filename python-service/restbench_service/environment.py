@@ -1,10 +1,14 @@
 """Values read from the environment and checked; a wrong one is named with what is allowed."""
 
 import ipaddress
+import os
 import re
 from collections.abc import Iterable, Mapping
 
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+UNIX = "unix:"
+LONGEST_SOCKET_PATH = 107
+"""Bytes, without the zero at its end (linux/un.h)."""
 
 
 class InvalidSettingError(Exception):
@@ -28,11 +32,19 @@ class Environment:
         raise InvalidSettingError(f"{name}={text!r}: must be an integer from {low} to {high}")
 
     def host(self, name: str, default: str) -> str:
-        """An IP address or a host name."""
+        """An IP address, a host name, or unix: and the path of a socket."""
         text = self._variables.get(name, default)
+        if text.startswith(f"{UNIX}/"):
+            if len(os.fsencode(text.removeprefix(UNIX))) <= LONGEST_SOCKET_PATH:
+                return text
+            raise InvalidSettingError(
+                f"{name}={text!r}: the path of a socket has at most {LONGEST_SOCKET_PATH} bytes"
+            )
         if _is_address(text) or (HOST_NAME.fullmatch(text) and not text[-1].isdigit()):
             return text
-        raise InvalidSettingError(f"{name}={text!r}: must be an IP address or a host name")
+        raise InvalidSettingError(
+            f"{name}={text!r}: must be an IP address, a host name or unix:/PATH"
+        )
 
     def names(self, name: str) -> tuple[str, ...] | None:
         """A list with commas, each name once; None when unset."""

@@ -8,7 +8,12 @@ from pathlib import Path
 from .environment import InvalidSettingError
 from .frameworks import FRAMEWORKS
 from .metrics_folder import name_folder
-from .process import allow_descriptors, ensure_environment, find_temporary_folder
+from .process import (
+    allow_descriptors,
+    ensure_environment,
+    find_temporary_folder,
+    free_socket,
+)
 from .settings import Settings
 
 FOLDER = Path(__file__).parents[1]
@@ -19,6 +24,8 @@ def main() -> None:
     """Become the framework's server."""
     settings = prepared_settings()
     framework = FRAMEWORKS[settings.framework]
+    if settings.socket_path is not None and (owner := free_socket(settings.socket_path)):
+        sys.exit(f"RESTBENCH_HOST={settings.host!r}: in use by {owner}")
     os.chdir(FOLDER)
     os.execv(sys.executable, [sys.executable, *framework.command])  # noqa: S606
 

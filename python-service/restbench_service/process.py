@@ -4,6 +4,9 @@ import ctypes
 import os
 import resource
 import signal
+import socket
+import stat
+import struct
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -24,6 +27,9 @@ time of parsing 2000 rows. Kept is what a request of 1000 x 1000 takes; glibc ta
 threshold for what is mapped by itself; one arena is enough where one thread computes at a time."""
 
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - docker gives it to every container, at most 64 MiB
+
+SOCKET_MODE = 0o666
+"""Who may reach a socket is said by its folder: a proxy may be another user."""
 
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15  # linux/prctl.h
 
@@ -50,6 +56,30 @@ def worker_pids() -> list[int]:
         with suppress(FileNotFoundError, ProcessLookupError):  # the thread has just ended
             found += map(int, path.read_text().split())
     return sorted(found)
+
+
+def free_socket(path: str) -> str:
+    """Remove the socket that a dead process has left at a path. Who has it where it cannot be
+    removed: a live listener, or something that is no socket; empty where the path is free.
+    """
+    try:
+        mode = Path(path).lstat().st_mode
+    except FileNotFoundError:
+        return ""
+    if not stat.S_ISSOCK(mode):
+        return "what is no socket"
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            Path(path).unlink()
+            return ""
+        except PermissionError:
+            return "another user"
+        peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    pid, *_ = struct.unpack("3i", peer)
+    name = Path(f"/proc/{pid}/comm")
+    return f"{name.read_text().strip() if name.exists() else 'a process'} (pid {pid})"
 
 
 def allow_descriptors(count: int) -> bool:

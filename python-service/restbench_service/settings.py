@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from .affinity import allowed_cores
-from .environment import Environment, InvalidSettingError
+from .environment import UNIX, Environment, InvalidSettingError
 
 MEBIBYTE = 1024 * 1024
 
@@ -47,7 +47,8 @@ class Settings:
     """What the service is started with; each field is RESTBENCH_<NAME> in the environment."""
 
     host: str = "127.0.0.1"
-    """Address to listen on: an IP address or a host name."""
+    """Where to listen: an IP address, a host name, or unix: and the path of a socket, which has no
+    port."""
     port: int = 8000
     """TCP port to listen on."""
     framework: str = "flask"
@@ -127,6 +128,11 @@ class Settings:
                 f"RESTBENCH_MEMORY_BUDGET_BYTES={self.memory_budget_bytes}: must be at least "
                 f"RESTBENCH_MAX_BODY_BYTES and RESTBENCH_INPUT_CACHE_BYTES, {least_bytes} together"
             )
+
+    @property
+    def socket_path(self) -> str | None:
+        """Of the Unix socket to listen on; None for TCP."""
+        return self.host.removeprefix(UNIX) if self.host.startswith(UNIX) else None
 
     @property
     def most_product_elements(self) -> int:

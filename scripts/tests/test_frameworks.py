@@ -14,32 +14,34 @@ from ports import free_port
 
 from restbench import ROOT
 from restbench.deploy import fronts, programs, service
-from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Front, ServiceName
+from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, Link, ServiceName
 from restbench.machine import jvm
 
-#: Every framework, and the default one behind each front that is ours. Where work runs is for an
-#: event loop alone.
-PLACES: dict[ServiceName, list[tuple[str, Front, str]]] = {
+#: Every framework, and the default one behind each front that is ours, over each link. Where work
+#: runs is for an event loop alone.
+PLACES: dict[ServiceName, list[tuple[Framework, Front, str, Link]]] = {
     "java": [
-        ("tomcat", "none", ""),
-        ("tomcat", "nginx", ""),
-        ("tomcat", "haproxy", ""),
-        ("servlet", "none", ""),
-        ("jetty", "none", ""),
-        ("reactor-netty", "none", ""),
-        ("vertx", "none", ""),
-        ("helidon", "none", ""),
+        ("tomcat", "none", "", "tcp"),
+        ("tomcat", "nginx", "", "tcp"),
+        ("tomcat", "haproxy", "", "tcp"),
+        ("servlet", "none", "", "tcp"),
+        ("jetty", "none", "", "tcp"),
+        ("reactor-netty", "none", "", "tcp"),
+        ("vertx", "none", "", "tcp"),
+        ("helidon", "none", "", "tcp"),
     ],
     "python": [
-        ("flask", "none", ""),
-        ("flask", "nginx", ""),
-        ("flask", "haproxy", ""),
-        ("flask-granian", "none", ""),
-        ("fastapi", "none", "thread"),
-        ("fastapi", "none", "loop"),
-        ("fastapi-gunicorn", "none", "thread"),
-        ("aiohttp", "none", "thread"),
-        ("rsgi", "none", "thread"),
+        ("flask", "none", "", "tcp"),
+        ("flask", "nginx", "", "tcp"),
+        ("flask", "haproxy", "", "tcp"),
+        ("flask", "nginx", "", "unix"),
+        ("flask", "haproxy", "", "unix"),
+        ("flask-granian", "none", "", "tcp"),
+        ("fastapi", "none", "thread", "tcp"),
+        ("fastapi", "none", "loop", "tcp"),
+        ("fastapi-gunicorn", "none", "thread", "tcp"),
+        ("aiohttp", "none", "thread", "tcp"),
+        ("rsgi", "none", "thread", "tcp"),
     ],
 }
 #: Java's: how the threads of the server begin that parses HTTP.
@@ -86,14 +88,16 @@ def test_every_framework_answers_as_the_contract_says(
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
     with ExitStack() as stack:
         runs: dict[str, subprocess.Popen[str]] = {}
-        for framework, front, handoff in PLACES[name]:
+        for framework, front, handoff, link in PLACES[name]:
             if framework == "helidon" and java_version(jvm.java()) < HELIDON_JAVA:
                 continue
             monkeypatch.setenv(f"{name.upper()}_PORT", str(free_port()))
             monkeypatch.setenv(f"{name.upper()}_FRAMEWORK", framework)
-            folder = tmp_path / f"{framework}-{front}-{handoff}"
+            folder = tmp_path / f"{framework}-{front}-{handoff}-{link}"
             settings = {"RESTBENCH_HANDOFF": handoff} if handoff else {}
-            started = service.start(name, front, None, folder, protected=True, settings=settings)
+            started = service.start(
+                name, front, None, folder, protected=True, settings=settings, link=link
+            )
             stack.callback(started.stop)
             assert started.health()["framework"] == framework
             if name == "java":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -13,8 +14,11 @@ from ports import free_port
 from stub_cli import stub_command
 
 from restbench.deploy import fronts, programs, serve, service
+from restbench.drive import monitor
+from restbench.experiment import experiment
 from restbench.experiment.cell import Front
-from restbench.failures import EnvironmentProblem
+from restbench.experiment.plan import service_group
+from restbench.failures import BadConfiguration, EnvironmentProblem
 
 #: 64 MiB, the services' own.
 BODY_LIMIT = 64 << 20
@@ -123,3 +127,83 @@ def test_the_environments_framework_and_no_choice_of_openblas_reach_a_service(
         started.stop()
     assert "OPENBLAS_CORETYPE" not in environment
     assert environment["RESTBENCH_FRAMEWORK"] == "fastapi"
+
+
+PYTHON_CELLS = """
+name = "own"
+title = "A front and its service"
+seed = 1
+[complexities]
+low = { rows = 3, inner = 2, columns = 2 }
+[profiles.quick]
+description = "quick"
+minutes = 1
+blocks = 1
+warm_max_s = { java = 1.0, python = 1.0 }
+[[cells]]
+name = "linked"
+service = "python"
+strategy = "serial"
+complexity = "low"
+users = 1
+front = ["nginx", "haproxy"]
+link = ["tcp", "unix"]
+"""
+
+
+def test_a_link_is_a_factor_of_the_cell_and_of_its_service(tmp_path: Path) -> None:
+    cells = experiment.parse(PYTHON_CELLS, tmp_path / "own.toml").all_cells()
+    assert [each.id.removeprefix("python-serial-unbound-low-1u-") for each in cells] == [
+        "nginx",
+        "nginx-unix",
+        "haproxy",
+        "haproxy-unix",
+    ]
+    assert service_group(cells[1]).name == "python-unbound-nginx-unix"
+    assert len({service_group(each) for each in cells}) == len(cells)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('service = "python"', 'service = "java"'),
+        ('front = ["nginx", "haproxy"]', 'front = ["nginx", "none"]'),
+        ('front = ["nginx", "haproxy"]', 'front = "apache"'),
+        ("users = 1", "users = 1\nworkers = 2"),
+    ],
+)
+def test_a_unix_socket_that_nobody_could_use_is_refused_with_what_could(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    with pytest.raises(BadConfiguration, match=r"link: 'unix' is for service = 'python' with"):
+        experiment.parse(PYTHON_CELLS.replace(old, new), tmp_path / "own.toml")
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("front", ["nginx", "haproxy"])
+@pytest.mark.parametrize("instances", [(), (None, None)])
+def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
+    front: Front, instances: tuple[None, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skip_without(front)
+    monkeypatch.setitem(programs.COMMANDS, "python", programs.python_command)
+    settings = {"RESTBENCH_STRATEGIES": "serial"}
+    started = service.start(
+        "python", front, None, tmp_path, settings=settings, instances=instances, link="unix"
+    )
+    try:
+        for _ in range(8):
+            answer = started.post("/matrix/serial", json.dumps(serve.EXAMPLE).encode())
+            assert answer.json()["requestId"] == "1"
+        counts = monitor.answered_requests(started, "serial")
+        assert counts is not None
+        assert (len(counts), sum(counts)) == (len(instances) or 1, 8)
+        listening = [
+            each.laddr.port
+            for pid in started.pids()
+            for each in psutil.Process(pid).net_connections("tcp")
+            if each.status == psutil.CONN_LISTEN
+        ]
+        assert listening == [int(os.environ["PYTHON_PORT"])], "the front's own"
+    finally:
+        started.stop()

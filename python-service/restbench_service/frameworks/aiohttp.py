@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import uvloop
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
 
 from ..core.service import UNKNOWN, Head
+from ..process import SOCKET_MODE
 from ..settings import Settings
 from .event_loop import Requests, leave, serving
 
@@ -68,9 +70,16 @@ async def _serve(settings: Settings) -> None:
             shutdown_timeout=settings.stop_timeout_seconds,
         )
         await runner.setup()
-        site = web.TCPSite(runner, settings.host, settings.port, backlog=1024)
+        path = settings.socket_path
+        site: web.BaseSite = (
+            web.UnixSite(runner, path, backlog=1024)
+            if path
+            else web.TCPSite(runner, settings.host, settings.port, backlog=1024)
+        )
         try:
             await site.start()
+            if path:
+                Path(path).chmod(SOCKET_MODE)
         except OSError as error:  # the address is in use, or none of this machine's
             sys.exit(error.strerror)
         await stopping.wait()

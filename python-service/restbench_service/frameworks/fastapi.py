@@ -102,6 +102,7 @@ def main() -> None:
         create_app(settings, {}),
         host=settings.host,
         port=settings.port,
+        uds=settings.socket_path,
         loop="uvloop",
         http="httptools",
         ws="none",

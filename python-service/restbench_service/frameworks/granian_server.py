@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from multiprocessing import parent_process
+from pathlib import Path
 from threading import Thread
 
 from granian import Granian
@@ -14,7 +15,7 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from ..metrics_folder import remove_folder
-from ..process import die_with_parent
+from ..process import SOCKET_MODE, die_with_parent
 from ..settings import Settings
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
@@ -25,11 +26,13 @@ def serve(application: str, interface: Interfaces, settings: Settings) -> None:
 
     `application` is module:function; Granian calls the function in the worker.
     """
-    address = _free_address(settings)
+    path = settings.socket_path
     server = Granian(
         application,
-        address=address,
+        address="" if path else _free_address(settings),
         port=settings.port,
+        uds=Path(path) if path else None,
+        uds_permissions=SOCKET_MODE,
         interface=interface,
         workers=settings.workers,
         factory=True,

@@ -27,11 +27,11 @@ ROOTS_FOLDER = Path("/run")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a front listens and what it stands before, on 127.0.0.1."""
+    """Where a front listens on 127.0.0.1, and what it stands before."""
 
     port: int
-    service_ports: Sequence[int]
-    """One for each instance of the service."""
+    services: Sequence[str]
+    """Of each instance of the service `address:port`, or `unix:` and the path of a socket."""
     folder: Path
     """Its log, and what it writes."""
     protects: bool
@@ -44,7 +44,7 @@ def apache(place: Place) -> list[str]:
     # Of a front that was killed: its number may be another process' now, and Apache believe in it.
     (place.folder / "httpd.pid").unlink(missing_ok=True)
     settings = [
-        f"RESTBENCH_PORT={place.service_ports[0]}",
+        f"RESTBENCH_PORT={place.services[0].rpartition(':')[2]}",
         f"RESTBENCH_FRONT_PORT={place.port}",
         f"RESTBENCH_FRONT_RUN={place.folder.resolve()}",
     ]
@@ -59,9 +59,7 @@ def nginx(place: Place) -> list[str]:
         "nginx",
         place,
         {
-            "FRONT_SERVERS": " ".join(
-                f"server {ports.HOST}:{port} max_fails=0;" for port in place.service_ports
-            ),
+            "FRONT_SERVERS": " ".join(f"server {each} max_fails=0;" for each in place.services),
             "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
             "FRONT_MAX_BODY_BYTES": _set("RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
         },
@@ -74,8 +72,8 @@ def nginx(place: Place) -> list[str]:
 def haproxy(place: Place) -> list[str]:
     """Of any user, as nginx. It never reads a request whole before it hands it on."""
     servers = [
-        f"server instance-{index} {ports.HOST}:{port}"
-        for index, port in enumerate(place.service_ports)
+        f"server instance-{index} {each.replace('unix:', 'unix@')}"
+        for index, each in enumerate(place.services)
     ]
     configuration = _configured("haproxy", place, {"FRONT_SERVERS": "\n    ".join(servers)})
     # It goes to where it was started from and back, and nobody may not be there.

@@ -7,6 +7,7 @@ import os
 import shlex
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any
 import httpx
 
 from restbench.deploy import fronts, programs
-from restbench.experiment.cell import Framework, Front, ServiceName
+from restbench.experiment.cell import Framework, Front, Link, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
 from restbench.machine.namespaces import Host
@@ -27,9 +28,11 @@ ATTACH_TIMEOUT_S = 10.0
 REQUEST_TIMEOUT_S = 30.0
 
 
-def new_client() -> httpx.Client:
-    """Plain HTTP without proxies, with room for every thread that warms up or proves."""
-    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False)
+def new_client(path: str | None = None) -> httpx.Client:
+    """Plain HTTP without proxies, with room for every thread that warms up or proves; over a Unix
+    socket where its path is given."""
+    way = httpx.HTTPTransport(uds=path, trust_env=False) if path else None
+    return httpx.Client(timeout=REQUEST_TIMEOUT_S, trust_env=False, transport=way)
 
 
 #: By the exit code: a JVM says 128 and the number of the signal, gunicorn ends in order.
@@ -170,7 +173,7 @@ class Service:
             process.stop(running, first)
 
 
-def start(  # noqa: PLR0913 - the last eight are given by name
+def start(  # noqa: PLR0913 - the last nine are given by name
     name: ServiceName,
     front: Front,
     cores: str | None,
@@ -184,6 +187,7 @@ def start(  # noqa: PLR0913 - the last eight are given by name
     framework: Framework | None = None,
     host: Host | None = None,
     instances: Sequence[str | None] = (),
+    link: Link = "tcp",
 ) -> Service:
     """Start a service (and its front server) and wait until it is ready.
 
@@ -192,7 +196,8 @@ def start(  # noqa: PLR0913 - the last eight are given by name
     service's own where it is given, else that of JAVA_PORT or PYTHON_PORT; `framework` is that of
     JAVA_FRAMEWORK or PYTHON_FRAMEWORK. A front that protects reads requests whole before it hands
     them on. On another `host` there is no front. `instances` are the cores of each of several,
-    among which the front balances; each is started on its cores.
+    among which the front balances; each is started on its cores. Over `link` the front reaches
+    them.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
     """
@@ -201,37 +206,45 @@ def start(  # noqa: PLR0913 - the last eight are given by name
         ports.require_free(port, ports.PORT_VARIABLES[name])
     own = settings or programs.NO_SETTINGS
     address = host.address if host else ports.HOST
+    sockets = _socket_folder() if link == "unix" else None
 
     def bound(command: list[str], cores: str | None) -> list[str]:
         there = host.inside(command) if host else command
         return there if outlives_us else process.bound_to_us(there, cores)
 
+    places: list[str] = []
     started: list[Service] = []
     whole: list[Service] = []
     try:
         for number, its_cores in enumerate(instances or (cores,), start=1):
             own_port = port if front == "none" else ports.free()
-            environment = _environment(name, address, own_port, framework) | dict(own)
+            path = f"{sockets}/{number}" if sockets else None
+            place = f"unix:{path}" if path else address
+            environment = _environment(name, place, own_port, framework) | dict(own)
             line = bound(list(command) if command else programs.COMMANDS[name](own), its_cores)
             log = folder / (f"service-{number}.log" if instances else "service.log")
             running = process.start(line, log, environment, outlives_us=outlives_us)
             variables = (f"{key}={value}" for key, value in environment.items())
             shown = shlex.join([*variables, *line])
-            url = f"http://{address}:{own_port}"
-            started.append(Service(name, url, [running], shown, log))
+            url = "http://localhost" if path else f"http://{address}:{own_port}"
+            places.append(place if path else f"{address}:{own_port}")
+            started.append(Service(name, url, [running], shown, log, new_client(path)))
         for each in started:
             await_ready(each)
         service = _balanced(started) if instances else started[0]
         whole.append(service)
         if front != "none":
-            place = fronts.Place(port, [each.address[1] for each in started], folder, protected)
-            line = bound(fronts.FRONTS[front](place), cores)
+            behind = fronts.Place(port, places, folder, protected)
+            line = bound(fronts.FRONTS[front](behind), cores)
             user = fronts.user_of(front)
             log = folder / f"{front}.log"
             service.processes.append(process.start(line, log, outlives_us=outlives_us, user=user))
             if not outlives_us:
-                watch.remove(fronts.own_folder(front, place))
+                watch.remove(fronts.own_folder(front, behind))
             service.base_url = f"http://{ports.HOST}:{port}"
+            if not instances:
+                service.client.close()
+                service.client = new_client()
             service.command += " && " + shlex.join(line)
             await_ready(service)
     except BaseException:
@@ -239,6 +252,16 @@ def start(  # noqa: PLR0913 - the last eight are given by name
             each.stop()
         raise
     return service
+
+
+def _socket_folder() -> Path:
+    """For sockets: its path is short, and a front of root's, which is nobody, passes through it."""
+    folder = tempfile.mkdtemp(
+        prefix="restbench-", dir=fronts.ROOTS_FOLDER if os.geteuid() == 0 else None
+    )
+    watch.remove(Path(folder))
+    Path(folder).chmod(0o711)
+    return Path(folder)
 
 
 def _balanced(instances: Sequence[Service]) -> Service:

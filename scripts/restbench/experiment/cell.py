@@ -20,6 +20,9 @@ Framework = Literal[OfJava, OfPython]
 #: Where an asynchronous framework runs a request: on a thread, or in its event loop.
 Handoff = Literal["thread", "loop"]
 
+#: Between a front and the service.
+Link = Literal["tcp", "unix"]
+
 #: How long a user keeps a connection: over its requests, or for one.
 Connection = Literal["kept", "each"]
 
@@ -72,6 +75,7 @@ FACTORS = (
     "workers",
     "connection",
     "instances",
+    "link",
 )
 
 
@@ -84,6 +88,7 @@ class ServiceGroup(NamedTuple):
     build: Build
     framework: Framework
     handoff: Handoff
+    link: Link
     workers: int
     instances: int
 
@@ -91,7 +96,7 @@ class ServiceGroup(NamedTuple):
     def name(self) -> str:
         """Of its folder; what is the default is not named."""
         levels = [*self[:-2], counted(self.workers, "w"), counted(self.instances, "i")]
-        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "1w", "1i")
+        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "tcp", "1w", "1i")
         return "-".join(each for each in levels if each not in usual)
 
 
@@ -138,6 +143,7 @@ class Cell(BaseModel):
     connection: Connection = "kept"
     instances: int = 1
     """Of the service, among which its front balances."""
+    link: Link = "tcp"
 
     @model_validator(mode="before")
     @classmethod
@@ -151,9 +157,9 @@ class Cell(BaseModel):
         """The levels after placement, complexity and users that are not the default."""
         levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
         levels += (self.build, counted(self.workers, "w"), self.connection)
-        levels += (counted(self.instances, "i"),)
+        levels += (counted(self.instances, "i"), self.link)
         usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
-        usual |= {"1w", "kept", "1i"}
+        usual |= {"1w", "kept", "1i", "tcp"}
         return tuple(level for level in levels if level not in usual)
 
     @property

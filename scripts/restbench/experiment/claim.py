@@ -17,6 +17,7 @@ from restbench.experiment.cell import (
     Front,
     Handoff,
     Kernel,
+    Link,
     ServiceName,
     require_framework,
 )
@@ -55,6 +56,7 @@ class Levels(Strict):
     workers: Positive | None = None
     connection: Connection | None = None
     instances: Instances | None = None
+    link: Link | None = None
 
 
 @dataclass(frozen=True)

@@ -108,6 +108,7 @@ _LATER = [
     Column("workers", "Workers", "Serving processes of the service."),
     Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
     Column("instances", "Instances", "Of the service, among which its front balances."),
+    Column("link", "Link", "Between front and service: tcp, or unix, a Unix socket."),
 ]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)

@@ -25,6 +25,7 @@ from restbench.experiment.cell import (
     Handoff,
     Kernel,
     Kind,
+    Link,
     ServiceName,
     Shape,
     require_framework,
@@ -63,11 +64,18 @@ class CellGroup(Strict):
     workers: Annotated[list[Positive], Many] = Field(default=[1])
     connection: Annotated[list[Connection], Many] = Field(default=["kept"])
     instances: Annotated[list[Instances], Many] = Field(default=[1])
+    link: Annotated[list[Link], Many] = Field(default=["tcp"])
 
     @model_validator(mode="after")
-    def _instances_have_a_front(self) -> Self:
-        if max(self.instances) > 1 and not {*self.front} <= {"nginx", "haproxy"}:
+    def _front_can(self) -> Self:
+        can = {*self.front} <= {"nginx", "haproxy"}
+        if max(self.instances) > 1 and not can:
             raise ValueError("instances: more than 1 need front = 'nginx' or 'haproxy'")
+        if "unix" in self.link and not (can and self.service == "python" and self.workers == [1]):
+            raise ValueError(
+                "link: 'unix' is for service = 'python' with workers = 1 behind front = 'nginx' or "
+                "'haproxy': users speak TCP, and so does Java; else leave it out"
+            )
         return self
 
     @model_validator(mode="after")

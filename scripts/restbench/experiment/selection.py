@@ -16,6 +16,7 @@ from restbench.experiment.cell import (
     Front,
     Handoff,
     Kernel,
+    Link,
     ServiceName,
 )
 from restbench.machine.placement import Placement, allowed_cores, place
@@ -58,6 +59,7 @@ class Where(Strict):
     workers: Annotated[list[Positive], Many] | None = None
     connection: Annotated[list[Connection], Many] | None = None
     instances: Annotated[list[Instances], Many] | None = None
+    link: Annotated[list[Link], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

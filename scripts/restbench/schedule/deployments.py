@@ -147,6 +147,7 @@ class Deployments:
                 port=None if first else ports.free(),
                 framework=key.framework,
                 host=self.host,
+                link=key.link,
                 instances=[core_list(each) for each in bound] if key.instances > 1 else (),
             )
         try:

@@ -1,0 +1,124 @@
+"""A Unix socket in the place of an address: for a proxy on the same machine."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from live_service import JSON, SERVICE, start, wait_until
+from test_killed_processes import SMALL
+
+from restbench_service.frameworks import FRAMEWORKS
+from restbench_service.process import free_socket
+
+
+class Connection(http.client.HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost")
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(str(self.path))
+
+
+def answer(path: Path, method: str, target: str, body: bytes = b"") -> bytes:
+    connection = Connection(path)
+    try:
+        connection.request(method, target, body, JSON)
+        return connection.getresponse().read()
+    finally:
+        connection.close()
+
+
+def answers(path: Path) -> bool:
+    try:
+        return bool(answer(path, "GET", "/health"))
+    except OSError:
+        return False
+
+
+def begun(path: Path, framework: str = "flask") -> "subprocess.Popen[bytes]":
+    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial", "HOST": f"unix:{path}"}
+    variables = {f"RESTBENCH_{name}": value for name, value in settings.items()}
+    return start(variables, path.with_suffix(".log"))
+
+
+@contextmanager
+def listening(path: Path, framework: str = "flask") -> Iterator["subprocess.Popen[bytes]"]:
+    process = begun(path, framework)
+    try:
+        wait_until(lambda: process.poll() is not None or answers(path))
+        assert process.poll() is None, path.with_suffix(".log").read_text()
+        yield process
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_every_framework_serves_on_it_and_ends_in_order(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        paths = {name: tmp_path / name for name in FRAMEWORKS}
+        found = [stack.enter_context(listening(path, name)) for name, path in paths.items()]
+        for name, path in paths.items():
+            assert json.loads(answer(path, "GET", "/health"))["framework"] == name
+            assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
+            assert stat.S_IMODE(path.stat().st_mode) & 0o666 == 0o666, "a proxy is another user"
+    assert [each.returncode for each in found] == [0] * len(FRAMEWORKS)
+
+
+def test_what_a_killed_service_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with listening(path) as killed:
+        os.kill(killed.pid, signal.SIGKILL)
+        wait_until(lambda: not answers(path))
+        assert path.is_socket()
+    with listening(path):
+        assert answer(path, "POST", "/matrix/serial", SMALL[0]) == SMALL[1]
+
+
+def test_that_of_a_live_service_is_refused_with_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    with listening(path) as first:
+        second = subprocess.run(
+            first.args,
+            cwd=SERVICE,
+            env={**os.environ, "RESTBENCH_HOST": f"unix:{path}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        told = f"RESTBENCH_HOST='unix:{path}': in use by python (pid {first.pid})\n"
+        assert (second.returncode, second.stderr.replace("gunicorn", "python")) == (1, told)
+        assert answers(path)
+
+
+def test_what_is_no_socket_stays(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert not free_socket(str(path))
+    path.write_text("precious")
+    assert free_socket(str(path)) == "what is no socket"
+    assert path.read_text() == "precious"
+
+
+@pytest.mark.parametrize("rest", ["", "/relative/../" + "x" * 100])
+def test_a_path_that_cannot_be_is_one_line(rest: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-m", "restbench_service"],
+        cwd=SERVICE,
+        env={**os.environ, "RESTBENCH_HOST": f"unix:{rest}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") == 1
+    assert ("at most 107 bytes" if rest else "or unix:/PATH") in ended.stderr
