@@ -8,14 +8,15 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+import two_way
 from fixture_run import cell
 from shown_run import page_of, part_of
 from stated_claims import claim, decided
 from synthetic_rows import around, row
 from test_experiment import MINIMAL, loaded
 from trial_run import EXPERIMENT, build
+from two_way import FTest
 
-from restbench.analyse import two_way
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Grid, grids
 from restbench.experiment import claim_file, experiment
@@ -72,12 +73,20 @@ def test_published_times_read_as_1_over_throughput_are_flat_from_the_cores_on() 
 
 
 def test_what_the_published_table_shows_is_said_with_its_faults() -> None:
-    said = " ".join(workers.of_published(PUBLISHED))
-    assert "workers F(6, 24) = 5.29, p = 0.0013, residual sd 0.0334" in said
-    assert "without 20 workers F(5, 20) = 1.50, p = 0.23" in said
-    assert "17 over 16 workers takes 0.992 [0.969, 1.015]" in said
-    assert "20 over 17 workers takes 1.110 [1.011, 1.218]" in said
-    assert "One run a cell, no interval." in said
+    whole, less = two_way.analyse(times()), two_way.analyse(times(14, 15, 16, 17, 18, 19))
+
+    def told(test: FTest) -> str:
+        one, two = test.degrees_of_freedom
+        return f"F({one}, {two}) = {test.f:.2f}, p = {test.p_value:.2g}"
+
+    said = " ".join(PUBLISHED.shows)
+    assert f"workers {told(whole.rows)}, residual sd {whole.residual_sd:.4f}; " in said
+    assert f"without 20 workers {told(less.rows)}." in said
+    for one, two in ((17, 16), (20, 17)):
+        ratio = paired_ratio(*times(one, two))
+        shown = f"{ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
+        assert f"{one} over {two} workers takes {shown}" in said
+    assert "One run a cell, no interval." in PUBLISHED.faults
 
 
 @pytest.mark.parametrize(
@@ -208,6 +217,7 @@ TABLE = f"""
 source = "a study"
 cores = 8
 clients = {PUBLISHED.clients}
+shows = {PUBLISHED.shows}
 [workers.mean_ms]
 """
 TABLE += "\n".join(f"{count} = {values}" for count, values in PUBLISHED.mean_ms.items())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from restbench.analyse.best import best_of
 from restbench.analyse.comparison import Comparison, paired, series
-from restbench.analyse.measures import Row
+from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 
 
@@ -51,10 +51,7 @@ class Load:
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those with one unbound instance that was measured, and with several."""
-    groups: dict[Cell, list[Row]] = {}
-    for row in rows:
-        usual = {"strategy": "", "instances": 1, "placement": "unbound"}
-        groups.setdefault(row.cell.model_copy(update=usual), []).append(row)
+    groups = alike(rows, strategy="", instances=1, placement="unbound")
     found = [Load(cell, _arrangements(of)) for cell, of in groups.items()]
     return [each for each in found if any(it.row.cell.instances > 1 for it in each.arrangements)]
 

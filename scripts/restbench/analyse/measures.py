@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from statistics import fmean
+from typing import Any
 
 from restbench.analyse import estimates, limits, warnings
 from restbench.analyse.flags import explain
@@ -18,7 +20,7 @@ from restbench.experiment.level import Logs
 from restbench.experiment.statistics import Interval, t_interval
 from restbench.store.store import Run
 
-__all__ = ["COUNTS", "Measurement", "Row", "row", "rows"]
+__all__ = ["COUNTS", "Measurement", "Row", "alike", "row", "rows"]
 
 #: Metrics that are summed over blocks; all others are means over blocks.
 COUNTS = ("samples", "errors", "wrong_answers")
@@ -117,6 +119,15 @@ class Row:
         blocks = self.measured if metric in COUNTS else self.right
         values = [number(each, metric) for each in blocks]
         return [] if None in values else [each for each in values if each is not None]
+
+
+def alike(rows: Iterable[Row], **usual: Any) -> dict[Cell, list[Row]]:
+    """The offered rows whose cells differ in these factors alone, by the cell that has them so."""
+    groups: dict[Cell, list[Row]] = {}
+    for each in rows:
+        if "not-offered" not in each.flags:
+            groups.setdefault(each.cell.model_copy(update=usual), []).append(each)
+    return groups
 
 
 def rows(run: Run) -> list[Row]:

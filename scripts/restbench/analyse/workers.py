@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from restbench.analyse import scalability
 from restbench.analyse.best import indistinguishable
 from restbench.analyse.comparison import series
-from restbench.analyse.measures import FEWEST_BLOCKS, Row
+from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import Interval
 
@@ -68,13 +68,8 @@ def _blocks(rows: Sequence[Row]) -> list[list[float]]:
 
 def grids(rows: Sequence[Row], cores: int) -> list[Grid]:
     """Those of several numbers of workers, in the order of the rows."""
-    found: dict[Cell, list[Row]] = {}
-    for row in rows:
-        if "not-offered" not in row.flags:
-            rest = row.cell.model_copy(update={"workers": 1, "users": 1})
-            found.setdefault(rest, []).append(row)
     return [
         Grid(cell, cores, tuple(of))
-        for cell, of in found.items()
+        for cell, of in alike(rows, workers=1, users=1).items()
         if len({row.cell.workers for row in of}) > 1
     ]

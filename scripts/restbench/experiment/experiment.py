@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
@@ -32,11 +32,10 @@ from restbench.experiment.cell import (
 )
 from restbench.experiment.design import Design, Level
 from restbench.experiment.engines import EngineLoad
-from restbench.experiment.level import LOGS, TAGS, Logs, ShapeEntry, Size, Workload
+from restbench.experiment.level import LOGS, TAGS, Logs, Size, Workload
 from restbench.experiment.mix import Shares, require_known
-from restbench.experiment.npb import Npb, Published, Runs
-from restbench.experiment.objective import Objective
-from restbench.experiment.open_load import OpenLoad, Pilot, Rates, Steps
+from restbench.experiment.npb import Npb
+from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Instances, Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
@@ -425,31 +424,16 @@ def _first_problem(error: PydanticError) -> str:
 
 
 def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
-    parts: dict[str, type[BaseModel]] = {
-        "profiles": Profile,
-        "cells": CellGroup,
-        "complexities": ShapeEntry,
-        "groups": Group,
-        "tests": TestId,
-        "figures": Figure,
-        "open": OpenLoad,
-        "thresholds": Thresholds,
-        "npb": Npb,
-        "workers": PublishedWorkers,
-    }
-    parts_of_part: dict[str, type[BaseModel]] = {
-        "pilot": Pilot,
-        "steps": Steps,
-        "rates": Rates,
-        "objective": Objective,
-        "runs": Runs,
-        "published": Published,
-    }
-    if LOGS in location:
-        return list(Logs.model_fields)
-    nested = (
-        Where if {"where", "only"} & set(location[:-1]) else parts.get(str(location[0]), Experiment)
-    )
-    if nested in (OpenLoad, Npb) and len(location) > 2:
-        nested = parts_of_part[str(location[1])]
-    return list((Experiment if len(location) == 1 else nested).model_fields)
+    model: type[BaseModel] = Experiment
+    for part in location[:-1]:
+        field = model.model_fields.get(str(part))
+        model = next(_models(field.annotation), model) if field else model
+    return list((Logs if LOGS in location else model).model_fields)
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    """Those that a field is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)

@@ -18,6 +18,8 @@ class PublishedWorkers(Strict):
     clients: list[Positive]
     mean_ms: dict[Positive, list[Annotated[float, Field(gt=0)]]]
     """By number of workers: a value a number of clients."""
+    shows: list[str] = Field(default_factory=list)
+    """What follows from it alone, a sentence each."""
     faults: list[str] = Field(default_factory=list)
     """What is open or wrong in it, a sentence each."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison, paired, series
-from restbench.analyse.measures import Row
+from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.claim import Expectation
 from restbench.judge import verdicts
@@ -151,12 +151,9 @@ def _judged(shares: Sequence[Share]) -> tuple[Share, ...]:
 
 def _groups(rows: Sequence[Row]) -> list[tuple[Row, list[Row]]]:
     """Each row that chooses, with those that differ in nothing but their strategy."""
-    groups: dict[Cell, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.cell.model_copy(update={"strategy": CHOOSING}), []).append(row)
     found = []
-    for cell, group in groups.items():
-        fixed = [row for row in group if row.cell != cell and "not-offered" not in row.flags]
+    for cell, group in alike(rows, strategy=CHOOSING).items():
+        fixed = [row for row in group if row.cell != cell]
         found += [(row, fixed) for row in group if row.cell == cell and len(group) > 1]
     return found
 

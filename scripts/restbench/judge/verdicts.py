@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison
@@ -184,6 +184,13 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     whole = max(1, round(minutes or 0.0))
     time = f", {whole} minute{'s' * (whole > 1)} more" if minutes is not None else ""
     return f"{words} (± {width:.1f} %{at_margin or time})"
+
+
+def sure(of: str, found: Iterable[Comparison]) -> str:
+    """How sure ratios of something are, for who asks why to believe them."""
+    blocks = min((each.blocks for each in found), default=0)
+    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
+    return f"Ratios of {of} over {blocks} block{'s' * (blocks != 1)}: {few}."
 
 
 def ratio_text(found: Comparison) -> str:

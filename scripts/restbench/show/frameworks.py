@@ -8,7 +8,7 @@ from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study
+from restbench.judge import study, verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show.document import DOUBT, Field, Link, Table, table
 
@@ -48,11 +48,11 @@ def outcome(load: Load) -> str:
     found = load.from_size
     if found is not None:
         return (
-            f"{name(load)}: from {found.complexity} on ({_work(found)}) the framework no longer "
+            f"{name(load)}: from {found.complexity} on ({work(found)}) the framework no longer "
             f"matters: {_over(found)}, within {MARGIN:.0%}."
         )
     last = load.sizes[-1]
-    start = f"{name(load)}: not reached. At {last.complexity}, the largest size ({_work(last)})"
+    start = f"{name(load)}: not reached. At {last.complexity}, the largest size ({work(last)})"
     if last.lacking:
         absent = ", ".join(row.cell.framework_text for row in last.lacking)
         return f"{start}, there is no number of {absent}."
@@ -60,7 +60,8 @@ def outcome(load: Load) -> str:
     return f"{start}, {_over(last)}{few}."
 
 
-def _work(size: Size) -> str:
+def work(size: Size) -> str:
+    """Of a request, in the cheapest framework."""
     return f"{readable(size.work_ms)} ms of CPU time in {size.costs[0].row.cell.framework_text}"
 
 
@@ -100,10 +101,8 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    costs = [cost for load in loads for size in load.sizes for cost in size.costs]
-    blocks = min((cost.to_best.blocks for cost in costs), default=0)
-    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of CPU time over {blocks} block{'s' * (blocks != 1)}: {few}."
+    sizes = [size for load in loads for size in load.sizes]
+    return verdicts.sure("CPU time", (cost.to_best for size in sizes for cost in size.costs))
 
 
 def by_users(loads: Sequence[Load]) -> list[Load]:

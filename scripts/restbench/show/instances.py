@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study
+from restbench.judge import study, verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show.document import DOUBT, Field, Link, Table, table
 
@@ -55,9 +55,7 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    blocks = min((each.bound.to_best.blocks for each in loads if each.bound), default=0)
-    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of throughput over {blocks} block{'s' * (blocks != 1)}: {few}."
+    return verdicts.sure("throughput", (each.bound.to_best for each in loads if each.bound))
 
 
 def name(load: Load) -> str:
@@ -65,11 +63,15 @@ def name(load: Load) -> str:
     return f"{load.cell.complexity}, {users_text(load.cell.users)}"
 
 
-def table_of(service: str, loads: Sequence[Load]) -> Table:
-    """A line a strategy, size and arrangement of one service."""
-    of = [each for load in loads if load.cell.service == service for each in load.arrangements]
-    rows = [_line(each) for each in of]
-    return table(f"{service.capitalize()}: instances", _HEAD, rows, "  nn n  n ")
+def tables(loads: Sequence[Load]) -> list[Table]:
+    """One a service, in it a line a strategy, size and arrangement."""
+    rows: dict[str, list[tuple[Field | str, ...]]] = {}
+    for load in loads:
+        rows.setdefault(load.cell.service, []).extend(map(_line, load.arrangements))
+    return [
+        table(f"{service.capitalize()}: instances", _HEAD, of, "  nn n  n ")
+        for service, of in rows.items()
+    ]
 
 
 def _line(found: Arrangement) -> tuple[Field | str, ...]:

@@ -13,7 +13,6 @@ from rich.text import Text
 
 from restbench.analyse import frameworks as costs
 from restbench.analyse import instances as arranged
-from restbench.analyse.frameworks import Load
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
@@ -66,12 +65,8 @@ def _table(found: Findings) -> RenderableType:
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
-    if "frameworks" in found.definition.views:
-        return _frameworks(costs.loads(found.rows))
-    if known := arranged.loads(found.rows):
-        services = dict.fromkeys(each.cell.service for each in known)
-        shown = [_of(instances.table_of(each, known), instances.NARROW) for each in services]
-        return Group(*shown)
+    if servers := _servers(found):
+        return Group(*servers)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
         return builds.terminal(two)
     leading = answer.answer(found.rows)
@@ -81,13 +76,20 @@ def _table(found: Findings) -> RenderableType:
     return _cells(found.rows, leading.by_throughput)
 
 
-def _frameworks(loads: Sequence[Load]) -> RenderableType:
-    """A table a service with its most users, then what each load comes to."""
-    tables = [
-        _of(frameworks.table_of(load.cell.service, [load]), range(7))
-        for load in frameworks.with_most_users(loads)
+def _servers(found: Findings) -> list[RenderableType]:
+    """A table a service: of frameworks with its most users, then what each load comes to; or of
+    several instances."""
+    if "frameworks" not in found.definition.views:
+        tables = instances.tables(arranged.loads(found.rows))
+        return [_of(each, instances.NARROW) for each in tables]
+    loads = costs.loads(found.rows)
+    return [
+        *(
+            _of(frameworks.table_of(load.cell.service, [load]), range(7))
+            for load in frameworks.with_most_users(loads)
+        ),
+        *(Text(frameworks.outcome(each)) for each in frameworks.by_users(loads)),
     ]
-    return Group(*tables, *(Text(frameworks.outcome(each)) for each in frameworks.by_users(loads)))
 
 
 def _of(shown: document.Table, columns: Iterable[int]) -> Table:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from restbench.analyse import two_way
 from restbench.analyse.measures import Row
 from restbench.analyse.scalability import Scaling
-from restbench.analyse.two_way import FTest
 from restbench.analyse.workers import Grid, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
-from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.workers import PublishedWorkers
 from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
@@ -73,32 +70,6 @@ def _draws(grid: Grid) -> list[str]:
         f"{row.cell.workers} workers on average; by chance it would be "
         f"{expected_busy(row.cell.workers, row.cell.users):.2f}.{rare}"
     ]
-
-
-def of_published(known: PublishedWorkers) -> list[str]:
-    """What the published table shows, and what is open in it."""
-    rows = sorted(known.mean_ms)
-    advised, most = 2 * known.cores + 1, rows[-1]
-    whole, less = (
-        two_way.analyse([known.mean_ms[each] for each in of]) for of in (rows, rows[:-1])
-    )
-    ratios = [
-        f"{one} over {two} workers takes {ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]"
-        for one, two in ((advised, advised - 1), (most, advised))
-        for ratio in [paired_ratio(known.mean_ms[one], known.mean_ms[two])]
-    ]
-    return [
-        f"Published ({known.source}): two-way analysis of ln(time), workers {_f(whole.rows)}, "
-        f"residual sd {whole.residual_sd:.4f}; without {most} workers {_f(less.rows)}.",
-        f"There {' and '.join(ratios)} times as long: the table shows that {most} is worse, not "
-        f"that {advised} is best.",
-        *known.faults,
-    ]
-
-
-def _f(test: FTest) -> str:
-    one, two = test.degrees_of_freedom
-    return f"F({one}, {two}) = {test.f:.2f}, p = {test.p_value:.2g}"
 
 
 def next_to(known: PublishedWorkers, grids: Sequence[Grid]) -> Table:

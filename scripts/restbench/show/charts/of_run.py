@@ -15,12 +15,11 @@ from restbench.show import factorial_view, limits
 from restbench.show.charts import (
     course,
     factorial,
-    frameworks,
-    instances,
     judged,
     kernels,
     overview,
     rates,
+    servers,
     study,
     workers,
 )
@@ -44,8 +43,8 @@ def charts(run: Exported) -> dict[str, Chart]:
     if definition.npb is not None:
         found += kernels.charts(npb.ranked(rows))
     if "frameworks" in definition.views:
-        found = [*frameworks.charts(costs.loads(rows)), *found]
-    found = [*instances.charts(arranged.loads(rows)), *found]
+        found = [*servers.of_frameworks(costs.loads(rows)), *found]
+    found = [*servers.of_instances(arranged.loads(rows)), *found]
     if definition.workers is not None:
         found = [*map(workers.chart, grids_of(run, rows)), *found]
     if definition.open is not None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from restbench.judge import regret
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, factorial, frameworks, instances, limits, npb, workers
+from restbench.show.parts import builds, factorial, limits, npb, servers
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -23,7 +23,7 @@ def of(found: Findings) -> list[Section | None]:
     """What the run's experiment wants to be shown, and its course over time."""
     wanted = [make for view, make in VIEWS.items() if view in found.definition.views]
     course = section("course", "Long windows over time", *found.figures("series"), folded=True)
-    return [instances.of(found), *(each for make in wanted for each in make(found)), course]
+    return [servers.of_instances(found), *(each for make in wanted for each in make(found)), course]
 
 
 def _study(found: Findings) -> list[Section | None]:
@@ -93,8 +93,8 @@ VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
     "builds": lambda found: [builds.of(found)],
     "npb": lambda found: [npb.of(found)],
     "limits": lambda found: [limits.of(found)],
-    "frameworks": lambda found: [frameworks.of(found)],
-    "workers": lambda found: [workers.of(found)],
+    "frameworks": lambda found: [servers.of_frameworks(found)],
+    "workers": lambda found: [servers.of_workers(found)],
     "factorial": lambda found: [factorial.of(found)],
     "study": _study,
 }
