@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.calibrate import quiet, record
 from restbench.calibrate.generator_cost import Ceiling, Costs
-from restbench.calibrate.wrk_arm import Round, Turn
+from restbench.calibrate.wrk_arm import Round
 from restbench.cli import app
 from restbench.commands import calibrate as command
+from restbench.drive.wrk import Load
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.machine import machine
 from restbench.machine.placement import Cores
@@ -118,8 +119,8 @@ def rounds(jmeter: float, wrk: float, noise: float = 0.01, count: int = 25) -> l
         turns: Round = {}
         for generator, ratio, cost_ms in (("JMeter", jmeter, 0.05), ("wrk", wrk, 0.01)):
             speed = 10_000 * ratio * float(draw.lognormal(0, noise))
-            turns[generator, "serial"] = Turn(speed, 0.05, cost_ms)
-            turns[generator, "pinned"] = Turn(10_000, 0.1, cost_ms)
+            turns[generator, "serial"] = Load(1, speed, 0.05, cost_ms)
+            turns[generator, "pinned"] = Load(1, 10_000, 0.1, cost_ms)
         found.append(turns)
     return found
 

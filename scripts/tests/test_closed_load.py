@@ -13,6 +13,7 @@ from fixture_run import cell
 
 from restbench.drive.generator import CORRECT, RECORD
 from restbench.experiment.cell import Cell
+from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem
 from restbench.schedule import closed_load
 from restbench.schedule.block_run import LoadRun
@@ -41,6 +42,7 @@ class Block:
         self.order = SimpleNamespace(
             experiment=SimpleNamespace(
                 seed=1,
+                wrk=None,
                 test_ids=lambda which: ("T",) * (which == TABLE),
                 mix=lambda level: ("low", "high") if level == "mix" else (),
             ),
@@ -100,6 +102,16 @@ def test_a_long_response_time_follows_from_fewer_users_and_needs_no_pilot(tmp_pa
     assert here.loads == [FAST, MIDDLE], "0.3 s is predicted for 30 users, 3 s for 60"
     assert driver.paces[SLOW].response_s == pytest.approx(3.0)
     assert driver.paces[SLOW].once and not driver.paces[MIDDLE].once
+
+
+def test_one_round_of_a_block_is_of_loads_by_wrk(tmp_path: Path) -> None:
+    here, driver = piloted(tmp_path, claimed=[FAST, MIDDLE])
+    here.order.experiment.wrk = Where(users=[10])
+    plan = list(driver.rounds(60))
+    (round_,) = [each for each in plan if each[0].arm == closed_load.WRK]
+    assert [each.cell for each in round_] == [FAST]
+    here.order.experiment.wrk = None
+    assert len(list(driver.rounds(60 - closed_load.WRK_WHOLE_S))) == len(plan) - 1
 
 
 def test_a_mix_is_kept_for_a_second_as_its_large_requests_take_longer_than_the_mean(

@@ -112,6 +112,25 @@ def test_an_engine_that_ended_early_voids_the_trial(tmp_path: Path) -> None:
         engines.sent(merged(tmp_path / "samples.jtl", rows), LOOKED, 2, 1.0, 5.0)
 
 
+def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> None:
+    """The engine is 80 ms ahead; half of its requests were 30 ms late on their way."""
+    late = [30 * (number % 2) for number in range(10)]
+    rows = [
+        sample("198.18.0.4", 1, 80 + 100 * at, elapsed=str(2 + each))
+        for at, each in enumerate(late)
+    ]
+    heard = [BEGUN_MS + 100 * at + 1 + each for at, each in enumerate(late)]
+    assert engines.offset_ms(rows[::-1], heard) == 80
+    with pytest.raises(EnvironmentProblem, match="does not reach the controller's port 4102"):
+        engines.offset_ms([], [])
+
+
+def test_windows_are_refused_where_a_clock_is_off() -> None:
+    engines.require_together({"10.0.0.2:1099": 50.0, "10.0.0.3:1099": -49.0})
+    with pytest.raises(EnvironmentProblem, match=r"clock of 10\.0\.0\.3:1099 .* by -51 ms"):
+        engines.require_together({"10.0.0.2:1099": 0.0, "10.0.0.3:1099": -51.0})
+
+
 def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
     assert engines.share_of(30, 3) == 10
     text = FILE.read_text().replace("count = 2", "count = 4")
@@ -191,6 +210,21 @@ def test_hosts_of_a_harness_that_is_gone_are_removed(by: signal.Signals) -> None
     while ours() != before and time.monotonic() < deadline:
         time.sleep(0.1)
     assert ours() == before
+
+
+@AS_ROOT
+@pytest.mark.live
+def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
+    for name, member in (("body-rest.json", '"a":1}'), ("answer-rest.json", "}")):
+        (tmp_path / name).write_text(member)
+    with (
+        namespaces.made(["control", "gen-1"]) as hosts,
+        engines.started([hosts["gen-1"]], hosts["control"], tmp_path / "load", 1) as running,
+    ):
+        assert running.offsets_ms() == {}, "no cell has been announced"
+        running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
+        ((_, offset),) = running.offsets_ms().items()
+    assert abs(offset) < engines.MOST_OFF_MS
 
 
 @AS_ROOT

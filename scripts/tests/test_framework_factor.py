@@ -203,9 +203,7 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
     in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
     assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
     assert service_group(in_loop).name == "python-unbound-none-fastapi-loop"
-    settings = [
-        deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)
-    ]
+    settings = [deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)]
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
         loaded(tmp_path, VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"'))
@@ -230,6 +228,7 @@ def test_a_run_measures_each_framework_on_a_service_of_its_own(tmp_path: Path) -
     extra += 'complexity = "tiny"\nusers = 2\nframework = ["servlet", "vertx"]\n'
     path = Path(bench.experiment({"java": ["serial"], "python": ["serial"]}, extra=extra))
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\napart = "service"'))
+    path.write_text(path.read_text() + '\n[wrk]\nframework = ["vertx", "flask"]\n')
     path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 0.3"))
     done = bench.restbench("run", str(path), "--profile", "p")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -250,4 +249,8 @@ def test_a_run_measures_each_framework_on_a_service_of_its_own(tmp_path: Path) -
     assert ",flask," in rows
     facts = bench.latest.trials.blocks()[0].facts
     assert len(facts["response_s"]) == 4, "of both languages"
-    assert len(json.loads(bench.latest.exported_file.read_text())["cells"]) == 4
+    assert {name.rpartition("-")[2] for name in facts["extras"]} == {"vertx", "2u"}
+    assert facts["count_gap"] == {}, "the service counted what wrk sent"
+    cells = json.loads(bench.latest.exported_file.read_text())["cells"]
+    assert len(cells) == 4
+    assert sum("wrk_per_s" in each.get("extras", {}) for each in cells) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from shown_run import page_of, part_of, printed
-from synthetic_rows import row
+from synthetic_rows import row, with_facts
 from trial_run import EXPERIMENT, build
 
 from restbench.analyse.frameworks import Load, loads
@@ -15,6 +15,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Framework
 from restbench.show import frameworks as shown
 from restbench.show.charts import servers
+from restbench.show.document import words
 from restbench.store.store import Run
 
 #: Relative, of five blocks: about 0.2 %.
@@ -103,6 +104,21 @@ def test_without_an_interval_or_a_number_nothing_is_said_to_be_reached() -> None
     lacking = load_of({"low": (1.0, None, 1.0)})
     assert lacking.from_size is None
     assert "there is no number of fastapi" in shown.outcome(lacking)
+
+
+def test_throughput_under_wrk_stands_next_to_that_under_the_load_generator() -> None:
+    rows = [
+        with_facts(framework_row(name, "low", cpu_ms), extras={"wrk_per_s": per_s})
+        for name, cpu_ms, per_s in (("flask", 0.2, 500.0), ("rsgi", 0.1, 1500.0))
+    ]
+    table = shown.table_of("python", loads([*rows, framework_row("fastapi", "low", 0.3)]))
+    heads = [each.heading for each in table.columns]
+    at = heads.index("wrk /s")
+    assert heads[at - 2 : at + 2] == ["Requests/s", "/ default [95 %]", "wrk /s", heads[at - 1]]
+    lines = {words(line[0]): [words(each) for each in line[at : at + 2]] for line in table.rows}
+    assert lines["rsgi"][0] == "1500"
+    assert lines["rsgi"][1].startswith("3.00")
+    assert lines["fastapi"] == ["", ""]
 
 
 def test_one_framework_alone_is_no_comparison() -> None:

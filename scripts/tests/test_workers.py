@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import subprocess
+import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 import two_way
 from fixture_run import cell
+from ports import free_port
 from shown_run import page_of, part_of
 from stated_claims import claim, decided
 from synthetic_rows import around, row
@@ -19,11 +23,12 @@ from two_way import FTest
 
 from restbench.analyse.measures import Row
 from restbench.analyse.workers import Grid, grids
+from restbench.deploy.service import Service, await_workers
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.plan import service_group
 from restbench.experiment.statistics import paired_ratio
 from restbench.experiment.workers import PublishedWorkers
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.observe import connections
 from restbench.schedule import deployments
 from restbench.show import workers
@@ -124,6 +129,34 @@ def test_ports_that_wait_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(connections, "_waiting", lambda: next(waiting))
     connections.await_ports(pause_s=0)
     assert next(waiting, None) is None
+
+
+#: Two workers that accept at the same port, the second only after a second.
+WORKERS = """
+import os, socket, sys, time
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=1024)
+late = not os.fork()
+time.sleep(late)
+kept = []
+while True:
+    kept.append(listener.accept()[0])
+    kept[-1].sendall(b"HTTP/1.1 200 OK\\r\\n\\r\\n")
+    time.sleep(0.005)
+"""
+
+
+def test_a_service_is_ready_when_each_of_its_workers_has_answered() -> None:
+    port = free_port()
+    server = subprocess.Popen([sys.executable, "-c", WORKERS, str(port)], start_new_session=True)
+    two = Service("python", f"http://127.0.0.1:{port}", [server])
+    try:
+        await_workers(two, 1)
+        await_workers(two, 2)
+        with pytest.raises(EnvironmentProblem, match="2 of 3 workers answer after 1 s"):
+            await_workers(two, 3, timeout_s=1.0)
+    finally:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
 
 
 def test_a_cells_workers_and_connections_stand_in_its_id_and_its_service() -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from restbench import cli
 from restbench.commands.options import console
+from restbench.drive import wrk
 from restbench.drive.payload import payload_of
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, EnvironmentProblem, LimitMissed
@@ -39,7 +40,7 @@ def bench_limit(
     if unknown := [each for each in chosen if each not in BARS]:
         raise BadConfiguration(f"--framework {unknown[0]}: must be one of {', '.join(BARS)}")
     machine_lock.take()
-    limit_bench.require_client()
+    wrk.require()
     cores = placement.allowed_cores()
     if len(cores) < 2:
         raise EnvironmentProblem("the limit needs a core for the server and one for the client")

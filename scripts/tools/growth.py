@@ -13,10 +13,11 @@ from typing import TypeVar
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
+from restbench.drive import wrk
 from restbench.experiment.cell import ServiceName
 from restbench.failures import CellsFailed
 from restbench.machine import machine_cpu, machine_lock, placement, watch
-from tools import growth_stages, growth_users, limit_bench
+from tools import growth_stages, growth_users
 from tools.growth_fit import Fit, Series, fit
 from tools.growth_plan import Plan
 from tools.limit_bench import Client
@@ -68,7 +69,7 @@ def measure(plan: Plan, tell: Tell) -> Growth:
     No process is left. WrongAnswers, EnvironmentProblem.
     """
     machine_lock.take()
-    limit_bench.require_client()
+    wrk.require()
     watch.end_leftovers()
     with tempfile.TemporaryDirectory(prefix="growth-", dir=watch.begin()) as name:
         work = _Work(plan, Path(name), tell)

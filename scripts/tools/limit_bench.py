@@ -3,7 +3,6 @@ work, side by side: one core for whichever is asked, another for the client, tur
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from restbench.drive import wrk
 from restbench.drive.payload import Payload
 from restbench.drive.wrk import answered
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
-from restbench.failures import EnvironmentProblem
 from tools import limit_servers
 from tools.limit_servers import REQUEST_ID, Server, require_right
 
@@ -73,12 +71,6 @@ class Plan:
     client_core: int
     folder: Path
     """For logs, bodies and the client's script."""
-
-
-def require_client() -> None:
-    """EnvironmentProblem without wrk."""
-    if shutil.which("wrk") is None:
-        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
 
 
 def measure(

@@ -146,8 +146,11 @@ class ExecutorPool:
 
     def warm(self) -> None:
         """It starts a process when a task comes while none is idle."""
-        for _ in range(self._size):
-            self._executor.submit(time.sleep, PAUSE_SECONDS)
+        try:
+            for _ in range(self._size):
+                self._executor.submit(time.sleep, PAUSE_SECONDS)
+        except BrokenProcessPool as error:
+            raise WorkerDiedError("a process of the executor died") from error
 
     def discard(self) -> None:
         """Killed first: to a signal that asks them to end the processes do not listen."""

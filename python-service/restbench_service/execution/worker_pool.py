@@ -144,6 +144,8 @@ class WorkerPool:
                     self._watch(watched)
                 del watched
                 gc.collect()  # a pool is a cycle; until then its semaphores have names
+            except WorkerDiedError:  # as it began: no faster than WARM_SECONDS again and again
+                _LOG.error("a process of %s died as it began: it is made anew", self.name)
             except Exception:  # out of processes, memory or descriptors, maybe not for long
                 _LOG.exception("%s cannot be started", self.name)
                 self._give_up(PoolFailedError(f"{self.name} cannot be started"))

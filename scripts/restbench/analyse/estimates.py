@@ -64,7 +64,8 @@ def measurements(
     extras: Extras = mean_extras,
 ) -> dict[str, list[Measurement]]:
     """By the cell's id: a measurement for each block that has trials of it, or says why it has
-    none. `cores` are the machine's. A block in flight has no `extras` yet."""
+    none. `cores` are the machine's. A block in flight has no `extras` yet; what the driver measured
+    of a cell outside of its trials is among them (the block's fact `extras`)."""
     facts = {each.block: each.facts for each in blocks}
     finished = {each.block for each in blocks if each.finished}
     found: dict[tuple[str, int], list[Trial]] = {}
@@ -83,6 +84,7 @@ def measurements(
             known = facts.get(block, {})
             cell_facts = {name: known[name].get(cell) for name in CELL_FACTS if name in known}
             more = extras(found.get(key, [])) if block in finished else {}
+            more = {**more, **known.get("extras", {}).get(cell, {})}
             by_cell.setdefault(cell, []).append(replace(measured, **cell_facts, extras=more))
     return by_cell
 

@@ -34,6 +34,8 @@ class Cost:
     """Whether it is the cheapest, or cannot be told from it (Holm)."""
     throughput: Comparison
     """Over that of the default."""
+    by_wrk: Comparison
+    """Throughput under wrk, likewise."""
 
     @property
     def is_within(self) -> bool:
@@ -64,7 +66,8 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the rest."""
+    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the
+    rest."""
 
     cell: Cell
     sizes: tuple[Size, ...]
@@ -125,6 +128,7 @@ def _size(complexity: str, rows: Sequence[Row]) -> Size | None:
             paired(costs[row.cell], costs[best]),
             row.cell in tied,
             over_default(row, "throughput_per_s"),
+            over_default(row, "wrk_per_s"),
         )
         for row in known
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +11,7 @@ from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
 from restbench.calibrate import generator_cost, latency, overhead, same_cell, stall, wrk_arm
 from restbench.calibrate.bench import USERS, Bench, Tell
 from restbench.deploy import programs
-from restbench.drive import load, monitor
+from restbench.drive import load, monitor, wrk
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine, machine_lock, watch
@@ -29,8 +28,7 @@ def require_tools() -> None:
     programs.COMMANDS["java"](programs.NO_SETTINGS)
     if missing := monitor.missing_tools():
         raise EnvironmentProblem(f"{', '.join(missing)} missing: apt-get install sysstat")
-    if shutil.which("wrk") is None:
-        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
+    wrk.require()
 
 
 def calibrate(tell: Tell) -> Calibration:

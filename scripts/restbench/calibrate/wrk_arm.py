@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 import random
-import resource
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from restbench.calibrate.bench import PAYLOAD, USERS, Bench, url_of
 from restbench.deploy.service import Service
 from restbench.drive import wrk
 from restbench.drive.generator import CORRECT, Generator
+from restbench.drive.wrk import Load
 from restbench.experiment.records import CalibrationCheck
 from restbench.experiment.statistics import geometric_interval
-from restbench.machine import process
 from restbench.machine.placement import core_list
 
 #: wrk counts its time in whole seconds.
@@ -32,17 +30,8 @@ GENERATORS = ("JMeter", "wrk")
 MARGIN = 1.05
 
 
-@dataclass(frozen=True)
-class Turn:
-    """What one strategy did under one generator; CPU times for a response, milliseconds."""
-
-    per_s: float
-    service_ms: float
-    generator_ms: float
-
-
-#: By generator and strategy.
-Round = dict[tuple[str, str], Turn]
+#: What one strategy did under one generator, by generator and strategy.
+Round = dict[tuple[str, str], Load]
 
 
 def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUNDS) -> list[Round]:
@@ -66,33 +55,27 @@ def measure(bench: Bench, load: Generator, service: Service, rounds: int = ROUND
     return found
 
 
-def _by_jmeter(bench: Bench, load: Generator, service: Service, strategy: str) -> Turn:
+def _by_jmeter(bench: Bench, load: Generator, service: Service, strategy: str) -> Load:
     sent = bench.trial(load, strategy, USERS, TIMES_S, service.pids())
     correct = int((sent.measured["outcome"] == CORRECT).sum())
-    return Turn(
+    return Load(
+        correct,
         per_s=correct / sent.seconds,
         service_ms=(sent.closed.service_ms - sent.opened.service_ms) / correct,
         generator_ms=(sent.closed.generator_ms - sent.opened.generator_ms) / correct,
     )
 
 
-def _by_wrk(bench: Bench, service: Service, strategy: str) -> Turn:
-    pids = service.pids()
-    before = process.cpu_ms(pids), _children_ms()
-    cores = core_list(bench.cores.load)
-    url, body = url_of(service, strategy), bench.folder / "body.json"
-    output = wrk.output(url, body, connections=USERS, seconds=TIMES_S[1], cores=cores)
-    requests, seconds = wrk.answered(strategy, output), wrk.seconds(strategy, output)
-    after = process.cpu_ms(pids), _children_ms()
-    return Turn(
-        requests / seconds, *((b - a) / requests for a, b in zip(before, after, strict=True))
+def _by_wrk(bench: Bench, service: Service, strategy: str) -> Load:
+    return wrk.load(
+        strategy,
+        url_of(service, strategy),
+        bench.folder / "body.json",
+        connections=USERS,
+        seconds=TIMES_S[1],
+        cores=core_list(bench.cores.load),
+        pids=service.pids,
     )
-
-
-def _children_ms() -> float:
-    """CPU time of the processes that have ended: wrk is the only one that does meanwhile."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return 1000 * (used.ru_utime + used.ru_stime)
 
 
 def explained(rounds: Sequence[Round], *, shared: bool) -> float:

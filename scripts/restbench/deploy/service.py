@@ -6,6 +6,7 @@ import contextlib
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -21,6 +22,7 @@ from restbench.experiment.cell import Framework, Front, Link, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports, process, watch
 from restbench.machine.namespaces import Host
+from restbench.observe import connections
 
 READY_TIMEOUT_S = 60.0
 #: A service to attach to is there already; this long is for one that is just starting.
@@ -47,6 +49,8 @@ _HOW_ENDED = {
 }
 #: One that no longer answers may take so long to be gone.
 ENDING_S = 2.0
+#: Connections at once for each worker, of which each of them is to have one.
+CONNECTIONS_A_WORKER = 8
 
 
 def _exit_code(ended: subprocess.Popen[bytes]) -> int | None:
@@ -231,6 +235,8 @@ def start(  # noqa: PLR0913 - the last nine are given by name
             started.append(Service(name, url, [running], shown, log, new_client(path)))
         for each in started:
             await_ready(each)
+            if host is None:
+                await_workers(each, int(own.get("RESTBENCH_WORKERS", 1)))
         service = _balanced(started) if instances else started[0]
         whole.append(service)
         if front != "none":
@@ -315,3 +321,26 @@ def await_ready(service: Service, timeout_s: float | None = None) -> None:
     shown = f"; its log ends:\n{process.tail(service.log)}" if service.log else ""
     how = f"did not come up within {timeout_s:.0f} s" if service.alive() else "ended at once"
     raise EnvironmentProblem(f"the {service.name} service at {service.base_url} {how}{shown}")
+
+
+def await_workers(service: Service, count: int, timeout_s: float = READY_TIMEOUT_S) -> None:
+    """Return when each of several workers has answered: the first to come up would have all the
+    load. Who accepts a connection keeps it, so each is to have one of many."""
+    deadline, busy = time.monotonic() + timeout_s, 1.0
+    while busy < count:
+        if time.monotonic() > deadline or not service.alive():
+            raise EnvironmentProblem(
+                f"the {service.name} service at {service.base_url}: {busy:.0f} of {count} workers "
+                f"answer after {timeout_s:.0f} s"
+            )
+        time.sleep(0.1)
+        with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
+            clients = [
+                stack.enter_context(socket.create_connection(service.address, REQUEST_TIMEOUT_S))
+                for _ in range(CONNECTIONS_A_WORKER * count)
+            ]
+            for each in clients:
+                each.sendall(b"GET /health HTTP/1.1\r\nHost: restbench\r\n\r\n")
+            if b"" not in {each.recv(1) for each in clients}:
+                spread = connections.spread(service.address[1], service.pids())
+                busy = spread.get("busy_workers", 0.0)

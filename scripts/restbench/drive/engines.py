@@ -15,8 +15,10 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from statistics import median
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -34,6 +36,10 @@ PORT = 1099
 #: Where an engine's exported objects listen; by default it would be any port.
 OBJECTS_PORT = 4000
 CONTROLLER_PORT = 4100
+#: Where the controller hears what an engine sends to have its clock compared.
+CLOCK_PORT = 4102
+#: A merged file is of all engines' clocks, and a window's ends are of the controller's.
+MOST_OFF_MS = 50.0
 START_TIMEOUT_S = 60.0
 #: Of a controller, beyond its load: to reach the engines, and to gather what they sent.
 CONTROL_TIMEOUT_S = 90.0
@@ -94,23 +100,42 @@ class Engines:
         request."""
         if arrivals is not None:
             raise BadConfiguration("driver 'engines': a load that arrives at a rate is not for it")
-        samples = self.folder / "samples.jtl"
-        samples.unlink(missing_ok=True)
-        line = self._controller(name, users, drop_s + keep_s + STAGGER_S, samples)
         with _looking(pids, [each.pid for each in self.processes]) as looked:
-            log = self.folder / "controller.out"
-            running = process.start(process.bound_to_us(line), log)
-            try:
-                code = running.wait(drop_s + keep_s + CONTROL_TIMEOUT_S)
-            except subprocess.TimeoutExpired as error:
-                raise EnvironmentProblem("JMeter's controller does not end") from error
-            finally:
-                process.stop(running)
+            samples = self._samples(name, users, drop_s + keep_s + STAGGER_S)
+        return sent(samples, looked, len(self.addresses), drop_s, keep_s)
+
+    def offsets_ms(self) -> dict[str, float]:
+        """By how much each engine's clock is ahead of the controller's, from what it sends to the
+        controller for a second; none where no cell is known yet."""
+        found = {}
+        for address in self.addresses if self._cells else ():
+            _, payload = next(iter(self._cells.values()))
+            host, _, port = address.partition(":")
+            with socket.create_connection((host, int(port or PORT))) as way:
+                own = way.getsockname()[0]
+            with _clock(own) as heard_ms:
+                one = replace(self, addresses=[address], _cells={})
+                one.cell("clock", f"http://{own}:{CLOCK_PORT}/clock/clock", payload)
+                found[address] = offset_ms(_rows(one._samples("clock", 1, 1.0)), heard_ms)
+        return found
+
+    def _samples(self, name: str, users: int, seconds: float) -> Path:
+        """The merged JTL of a load. EnvironmentProblem where an engine or the controller fails."""
+        samples, log = self.folder / "samples.jtl", self.folder / "controller.out"
+        samples.unlink(missing_ok=True)
+        line = process.bound_to_us(self._controller(name, users, seconds, samples))
+        running = process.start(line, log)
+        try:
+            code = running.wait(seconds + CONTROL_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            raise EnvironmentProblem("JMeter's controller does not end") from error
+        finally:
+            process.stop(running)
         if not self.alive():
             raise EnvironmentProblem("a JMeter engine has ended")
         if code or not samples.exists():
             raise EnvironmentProblem(f"JMeter's controller failed:\n{process.tail(log)}")
-        return sent(samples, looked, len(self.addresses), drop_s, keep_s)
+        return samples
 
     def _controller(self, name: str, users: int, seconds: float, samples: Path) -> list[str]:
         url, payload = self._cells[name]
@@ -231,8 +256,7 @@ def sent(
 
     EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
     """
-    with samples.open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.DictReader(lines))
+    rows = _rows(samples)
     by_engine: dict[str, list[int]] = {}
     for row in rows:
         by_engine.setdefault(_engine_of(row), []).append(int(row["timeStamp"]))
@@ -246,6 +270,60 @@ def sent(
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
     return Sent(marks[0], marks[1], marks[2], ("",), first_error, _records(rows, begun_ms))
+
+
+def offset_ms(rows: Sequence[Mapping[str, str]], heard_ms: Sequence[float]) -> float:
+    """By how much the clock of an engine's one user is ahead of the one that heard its requests: at
+    the middle between a request and its answer, in the quickest exchanges. EnvironmentProblem where
+    nothing was heard."""
+    times = sorted((int(row["timeStamp"]), int(row["elapsed"])) for row in rows)
+    found = [
+        (elapsed, begun + elapsed / 2 - heard)
+        for (begun, elapsed), heard in zip(times, heard_ms, strict=False)
+    ]
+    if not found:
+        raise EnvironmentProblem(f"an engine does not reach the controller's port {CLOCK_PORT}")
+    return median(offset for elapsed, offset in found if elapsed == min(found)[0])
+
+
+def require_together(offsets_ms: Mapping[str, float]) -> None:
+    """EnvironmentProblem where a clock is too far from the controller's."""
+    for address, offset in offsets_ms.items():
+        if abs(offset) > MOST_OFF_MS:
+            raise EnvironmentProblem(
+                f"the clock of {address} differs from the controller's by {offset:+.0f} ms, more "
+                f"than {MOST_OFF_MS:.0f}: synchronise them (chrony)"
+            )
+
+
+@contextmanager
+def _clock(host: str) -> Iterator[list[float]]:
+    """Answers requests, and notes when they came, by this machine's clock."""
+    heard_ms: list[float] = []
+
+    class Heard(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def do_POST(self) -> None:
+            heard_ms.append(1000 * time.time())
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response_only(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with ThreadingHTTPServer((host, CLOCK_PORT), Heard) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,), daemon=True)
+        thread.start()
+        try:
+            yield heard_ms
+        finally:
+            server.shutdown()
+
+
+def _rows(samples: Path) -> list[dict[str, str]]:
+    with samples.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
 
 
 def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[Any]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import os
 import re
+import resource
+import shutil
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from restbench.failures import CellsFailed
+from restbench.failures import CellsFailed, EnvironmentProblem
 from restbench.machine import process
 
 #: A response that takes longer is an error; of wrk's own two seconds a busy machine makes many.
@@ -24,7 +28,49 @@ file:close()
 _IN_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
-def output(url: str, body: Path, *, connections: int, seconds: float, cores: str) -> str:
+@dataclass(frozen=True)
+class Load:
+    """What came of one load; CPU times for a response, milliseconds."""
+
+    requests: int
+    per_s: float
+    service_ms: float
+    generator_ms: float
+
+
+def require() -> None:
+    """EnvironmentProblem where it is not installed."""
+    if shutil.which("wrk") is None:
+        raise EnvironmentProblem("wrk is missing: apt-get install wrk")
+
+
+def load(  # noqa: PLR0913 - the last five are given by name
+    server: str,
+    url: str,
+    body: Path,
+    *,
+    connections: int,
+    seconds: float,
+    cores: str | None,
+    pids: Callable[[], tuple[int, ...]],
+) -> Load:
+    """Send for so many whole seconds; `pids` are the service's processes. CellsFailed where an
+    answer was not a good one."""
+    before = process.cpu_ms(pids()), _children_ms()
+    words = output(url, body, connections=connections, seconds=seconds, cores=cores)
+    after = process.cpu_ms(pids()), _children_ms()
+    requests = answered(server, words)
+    costs_ms = ((b - a) / requests for a, b in zip(before, after, strict=True))
+    return Load(requests, requests / _seconds(server, words), *costs_ms)
+
+
+def _children_ms() -> float:
+    """CPU time of the processes that have ended: wrk is the only one that does meanwhile."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (used.ru_utime + used.ru_stime)
+
+
+def output(url: str, body: Path, *, connections: int, seconds: float, cores: str | None) -> str:
     """What wrk prints of a load for so many whole seconds, of one at least; its script lies next to
     the body."""
     script = body.with_name("post.lua")
@@ -50,7 +96,7 @@ def answered(server: str, words: str) -> int:
     return int(found[1])
 
 
-def seconds(server: str, words: str) -> float:
+def _seconds(server: str, words: str) -> float:
     """How long it took, in wrk's own words. CellsFailed where it does not tell."""
     found = re.search(r"requests in ([\d.]+)(us|ms|s|m)\b", words)
     if not found:

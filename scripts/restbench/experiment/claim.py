@@ -30,6 +30,7 @@ Metric = Literal[
     "mean_ms",
     "p95_ms",
     "cpu_ms_per_request",
+    "wrk_per_s",
     # Of NAS kernels (schedule.npb):
     "fresh_s",
     "warm_s",

@@ -170,6 +170,9 @@ class Experiment(Strict):
     """A factor of which the services of one level at a time are up: a block measures them one after
     the other."""
     complexities: dict[str, Size] = Field(default_factory=dict)
+    wrk: Where | None = None
+    """Cells that wrk loads too, once a block: it costs less than the load generator, and looks at
+    nothing of an answer but its status."""
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -224,6 +227,16 @@ class Experiment(Strict):
                 )
             if cell.front != "none" or cell.complexity in self.mixes:
                 raise ValueError("cells: driver 'engines' has no front and no mix")
+        return self
+
+    @model_validator(mode="after")
+    def _wrk_sends_one_body(self) -> Self:
+        """On connections that it keeps, next to a closed load."""
+        selected = [cell for cell in self.all_cells() if self.wrk and self.wrk.matches(cell)]
+        if any(each.complexity in self.mixes or each.connection == "each" for each in selected):
+            raise ValueError("wrk: sends one body on kept connections: no mix, no connection each")
+        if self.wrk and (self.driver != "closed-load" or not selected):
+            raise ValueError("wrk: selects cells of driver 'closed-load'")
         return self
 
     @model_validator(mode="after")

@@ -123,9 +123,13 @@ class LoadRun(BlockRun):
 
     def announce(self, cell: Cell) -> None:
         """Tell the load generator what a cell's trials send where."""
-        path = self.requests(cell).path(cell.strategy, cell.kernel)
-        url = self.running(cell).service.base_url + path + _connections(cell)
+        url = self.url(cell) + _connections(cell)
         self.load.cell(cell.id, url, self.run.payload(cell.complexity))
+
+    def url(self, cell: Cell) -> str:
+        """Where a cell's requests go."""
+        path = self.requests(cell).path(cell.strategy, cell.kernel)
+        return self.running(cell).service.base_url + path
 
     def count(self, cell: Cell, requests: int) -> None:
         """So many requests were sent to a cell's strategy."""

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from restbench.analyse.measures import FEWEST_BLOCKS
+from restbench.drive import monitor, wrk
 from restbench.drive.generator import CORRECT, Sent
 from restbench.experiment.cell import Cell
-from restbench.failures import EnvironmentProblem
+from restbench.failures import CellsFailed, EnvironmentProblem
+from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.observe import connections
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.pace import (
@@ -43,6 +45,8 @@ QUICK_BLOCKS = 5
 #: microseconds, in which a second answer would be thousands a second.
 LEAST_PART = 0.25
 NOT_MEASURED = "not-measured"
+#: The arm of a load by wrk, which counts its time in whole seconds, and what it takes.
+WRK, WRK_S, WRK_WHOLE_S = "wrk", 1.0, 1.2
 
 
 @dataclass
@@ -84,8 +88,11 @@ class ClosedDriver:
         here.file.fact(here.block, "response_s", found_s)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """All of a block's rounds are known before the first."""
+        """All of a block's rounds are known before the first; one is of loads by wrk."""
         here, paces = self.here, self.paces
+        where = here.order.experiment.wrk
+        by_wrk = [cell for cell in paces if where and where.matches(cell)]
+        seconds -= len(by_wrk) * WRK_WHOLE_S
         alone = self._alone(SINGLES_PART * seconds)
         compared = [
             band
@@ -103,11 +110,18 @@ class ClosedDriver:
             rounds | {cell.id: count for cell, count in alone.items()},
             shuffler,
         )
+        if by_wrk:
+            loads = [Planned(WRK, 1, cell, WRK) for cell in by_wrk]
+            plan.insert(shuffler.randrange(len(plan) + 1), shuffler.sample(loads, len(loads)))
         here.progress.planned = sum(map(len, plan))
         yield from plan
 
-    def trial(self, planned: Planned) -> Trial:
-        """Let a cell's users send for as long as its pace says."""
+    def trial(self, planned: Planned) -> Trial | None:
+        """Let a cell's users send for as long as its pace says. None of a load by wrk: it is no
+        trial of the cell, and a fact of the block."""
+        if planned.arm == WRK:
+            self._by_wrk(planned.cell)
+            return None
         here, cell, pace = self.here, planned.cell, self.paces[planned.cell]
         service = here.running(cell).service
         pids = service.pids()
@@ -131,6 +145,31 @@ class ClosedDriver:
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""
         return self.here.renew_if_dead(cell)
+
+    def _by_wrk(self, cell: Cell) -> None:
+        here = self.here
+        service, (payload,) = here.running(cell).service, here.requests(cell).payloads.values()
+        body = here.load.folder / "body.json"
+        body.write_bytes(payload.body(WRK))
+        cores = place("unbound", allowed_cores(), here.run.load_cores())
+        before = monitor.answered_requests(service, cell.strategy)
+        try:
+            found = wrk.load(
+                cell.id,
+                here.url(cell),
+                body,
+                connections=cell.users,
+                seconds=WRK_S,
+                cores=None if cores.shared else core_list(cores.load),
+                pids=service.pids,
+            )
+        except CellsFailed as error:
+            raise EnvironmentProblem(f"under wrk: {error}") from error
+        after = monitor.answered_requests(service, cell.strategy)
+        # What wrk cut off at its end is in the service's count alone.
+        here.count(cell, round(sum(after) - sum(before)) if before and after else found.requests)
+        extras = {"wrk_per_s": found.per_s, "wrk_cpu_ms_per_request": found.service_ms}
+        here.file.fact(here.block, "extras", {cell.id: extras})
 
     def _response_s(self, cell: Cell) -> float | None:
         """Of a short load; None, and the cell is lost, where no answer was right."""

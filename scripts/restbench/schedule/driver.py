@@ -25,8 +25,9 @@ class Driver(Protocol):
         """
 
     def trial(self, planned: Planned) -> Trial | None:
-        """Take one. None where its cell is lost of it, and why is noted (`BlockRun.lose`);
-        EnvironmentProblem where it says nothing about the service."""
+        """Take one. None where it is kept as a fact of the block, or where its cell is lost of it
+        and why is noted (`BlockRun.lose`); EnvironmentProblem where it says nothing about the
+        service."""
 
     def again(self, cell: Cell, why: str) -> str | None:
         """None where a trial that said nothing can be taken once more, and what that needs is done;

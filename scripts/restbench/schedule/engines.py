@@ -93,6 +93,9 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
         with spent_on("proofs"):
             preparation.look(here)
             preparation.prove(here)
+            if load.hosts == "addresses":
+                here.file.fact(wanted.block, "engine_clocks_ms", found := generator.offsets_ms())
+                engines.require_together(found)
         before = under_load.counted(here)
         yield EnginesDriver(here, load)
         under_load.check(here, before)

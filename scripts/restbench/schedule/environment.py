@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from restbench.deploy import fronts, programs, service
-from restbench.drive import load, monitor
+from restbench.drive import load, monitor, wrk
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -26,6 +26,8 @@ def check(order: Order) -> list[str]:
                 f"{', '.join(missing)} missing: apt-get install sysstat (make setup does it as "
                 "root)"
             )
+    if order.experiment.wrk:
+        wrk.require()
     store.require_room()
     notes = [f"left by an earlier run and ended: {each}" for each in watch.end_leftovers()]
     _check_attached(order)

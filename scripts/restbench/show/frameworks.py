@@ -21,12 +21,16 @@ _HEAD = (
     "/ cheapest [95 %]",
     "Requests/s",
     "/ default [95 %]",
+    "wrk /s",
+    "/ default [95 %]",
     "p99 ms",
     "Warnings and notes",
 )
 HOW_TO_READ = (
     "CPU time a request is the service's own: the load generator changes nothing about it, while "
-    "small requests have throughputs that it makes alike. The cheapest, and what cannot be told "
+    "small requests have throughputs that it makes alike: there frameworks are ranked by CPU time. "
+    "wrk costs less than JMeter, keeps its connections, sends one body again and again, and looks "
+    "at an answer's status alone. The cheapest, and what cannot be told "
     "from it (paired t, Holm), is marked ≈. A p99 needs 10 000 responses. A size's work is its CPU "
     f"time a request in the cheapest framework; a framework does not matter where all lie within "
     f"{MARGIN:.0%} of the cheapest, by the upper ends of their 95 % intervals."
@@ -127,7 +131,7 @@ def table_of(service: str, loads: Sequence[Load]) -> Table:
     rows: list[tuple[Field | str, ...]] = [_line(cost) for cost in costs]
     if service == "python":
         rows.append(("japronto", *[""] * (len(_HEAD) - 2), JAPRONTO))
-    return table(f"{service.capitalize()}: frameworks", _HEAD, rows, "  nn  n n")
+    return table(f"{service.capitalize()}: frameworks", _HEAD, rows, "  nn  n n n")
 
 
 def _line(cost: Cost) -> tuple[Field | str, ...]:
@@ -142,6 +146,8 @@ def _line(cost: Cost) -> tuple[Field | str, ...]:
         f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}",
         readable(row.value("throughput_per_s")),
         ratio_text(cost.throughput),
+        readable(row.value("wrk_per_s")),
+        ratio_text(cost.by_wrk) if cost.by_wrk.estimate else "",
         readable(row.value("p99_ms")),
         Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
     )
