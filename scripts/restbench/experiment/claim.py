@@ -6,23 +6,10 @@ import itertools
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from restbench.experiment.cell import (
-    FACTORS,
-    STRATEGIES,
-    Cell,
-    Connection,
-    Framework,
-    Front,
-    Handoff,
-    Kernel,
-    Link,
-    ServiceName,
-    require_framework,
-)
-from restbench.experiment.selection import Instances, Positive, Strict, Where
-from restbench.machine.placement import Placement
+from restbench.experiment.cell import FACTORS, STRATEGIES, Cell, ServiceName, require_framework
+from restbench.experiment.selection import Strict, Where
 
 Expectation = Literal["greater", "less", "same", "not greater", "not less"]
 Metric = Literal[
@@ -42,22 +29,14 @@ Metric = Literal[
 Margin = Annotated[float, Field(gt=0, le=1)]
 
 
-class Levels(Strict):
-    """One level for some of the factors; those left out are given elsewhere."""
+def _one_each(where: Where) -> Where:
+    if any(len(levels) > 1 for levels in where.model_dump(exclude_none=True).values()):
+        raise ValueError("names one level of a factor; several belong to each, or to a best")
+    return where
 
-    service: ServiceName | None = None
-    strategy: str | None = None
-    placement: Placement | None = None
-    front: Front | None = None
-    complexity: str | None = None
-    users: Positive | None = None
-    kernel: Kernel | None = None
-    framework: Framework | None = None
-    handoff: Handoff | None = None
-    workers: Positive | None = None
-    connection: Connection | None = None
-    instances: Instances | None = None
-    link: Link | None = None
+
+#: One level for some of the factors; those left out are given elsewhere.
+Levels = Annotated[Where, AfterValidator(_one_each)]
 
 
 @dataclass(frozen=True)
@@ -100,10 +79,10 @@ class Part(Strict):
     no other. Empty: all requests."""
     expect: Expectation
     """`same`, `not greater` and `not less` hold only where the interval shows it, by the margin."""
-    cells: Levels = Levels()
+    cells: Levels = Where()
     """What both sides have in common."""
-    numerator: Levels = Levels()
-    denominator: Levels = Levels()
+    numerator: Levels = Where()
+    denominator: Levels = Where()
     each: Where = Where()
     steps: Where = Where()
     """One factor with its levels in order: the numerator is a level, the denominator the one
@@ -147,15 +126,15 @@ class Part(Strict):
             for earlier, later in _steps(self.steps)
         ]
 
-    def _term(self, side: Levels, best: Where, levels: dict[str, Any]) -> Term:
-        known = _given(self.cells) | _given(side) | levels
+    def _term(self, side: Where, best: Where, levels: dict[str, Any]) -> Term:
+        known = _one(self.cells) | _one(side) | levels
         candidates = tuple(_cell(known | each) for each in _combinations(best))
         if len(candidates) > 1 and (self.minus or self.per):
             raise ValueError("the best of several cannot go with minus or per")
         return Term(
             candidates,
-            minus=_cell(known | _given(self.minus)) if self.minus else None,
-            per=_cell(known | _given(self.per)) if self.per else None,
+            minus=_cell(known | _one(self.minus)) if self.minus else None,
+            per=_cell(known | _one(self.per)) if self.per else None,
             left_out=self.left_out,
         )
 
@@ -205,8 +184,8 @@ class Claim(Statement):
         return self
 
 
-def _given(levels: Levels | None) -> dict[str, Any]:
-    return levels.model_dump(exclude_none=True) if levels else {}
+def _one(levels: Where) -> dict[str, Any]:
+    return _combinations(levels)[0]
 
 
 def _combinations(where: Where) -> list[dict[str, Any]]:
