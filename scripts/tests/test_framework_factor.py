@@ -203,9 +203,7 @@ def test_where_an_event_loop_runs_requests_stands_in_the_cell_and_its_service(
     in_loop = FASTAPI.model_copy(update={"handoff": "loop"})
     assert in_loop.id == "python-serial-unbound-low-1u-fastapi-loop"
     assert service_group(in_loop).name == "python-unbound-none-fastapi-loop"
-    settings = [
-        deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)
-    ]
+    settings = [deployments._of_handoff(service_group(each)) for each in (in_loop, FASTAPI, FLASK)]
     assert settings == [{"RESTBENCH_HANDOFF": "loop"}, {"RESTBENCH_HANDOFF": "thread"}, {}]
     with pytest.raises(BadConfiguration, match="handoff: 'loop' needs framework to be of aiohttp"):
         loaded(tmp_path, VERTX.replace("users = [1, 2]", 'users = 1\nhandoff = "loop"'))

@@ -71,5 +71,7 @@ def test_page_and_terminal_begin_with_what_bound_instances_bring(run: Run) -> No
     part = part_of(page, "instances")
     assert "2 per-core" in part
     assert "shared-pool" in part
-    (line,) = [each for each in text.splitlines() if each.startswith("serial") and "per-core" in each]
+    (line,) = [
+        each for each in text.splitlines() if each.startswith("serial") and "per-core" in each
+    ]
     assert "2.1" in line

@@ -64,7 +64,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Load:
-    """Cells that differ in framework, handoff and size (complexity, kernel) alone; `cell` has the rest."""
+    """Cells that differ in framework, handoff and size (complexity, kernel) alone.
+
+    `cell` has the rest.
+    """
 
     cell: Cell
     sizes: tuple[Size, ...]

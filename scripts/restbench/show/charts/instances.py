@@ -37,7 +37,7 @@ def _chart(service: str, loads: Sequence[Load]) -> Chart:
 def _entry(found: Arrangement) -> Entry:
     cell, ratio = found.row.cell, found.to_best.ratio
     return Entry(
-        label=f"{cell.instances} × {cell.strategy}",  # noqa: RUF001 - times
+        label=f"{cell.instances} × {cell.strategy}",
         value=found.to_best.estimate,
         interval=(ratio.low, ratio.high) if ratio else None,
         series=cell.placement,
