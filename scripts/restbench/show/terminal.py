@@ -69,9 +69,12 @@ def _table(found: Findings) -> RenderableType:
     if "frameworks" in found.definition.views:
         return _frameworks(costs.loads(found.rows))
     if known := arranged.loads(found.rows):
-        services = dict.fromkeys(each.cell.service for each in known)
-        shown = [_of(instances.table_of(each, known), instances.NARROW) for each in services]
-        return Group(*shown)
+        return _instances(known)
+    return _rows(found)
+
+
+def _rows(found: Findings) -> RenderableType:
+    """What has no table of its own."""
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
         return builds.terminal(two)
     leading = answer.answer(found.rows)
@@ -79,6 +82,12 @@ def _table(found: Findings) -> RenderableType:
         compared = [each for each in leading.by_throughput if each.others and each.scope != "both"]
         return _leaders(found.rows, compared)
     return _cells(found.rows, leading.by_throughput)
+
+
+def _instances(loads: Sequence[arranged.Load]) -> RenderableType:
+    """A table a service."""
+    services = dict.fromkeys(each.cell.service for each in loads)
+    return Group(*[_of(instances.table_of(each, loads), instances.NARROW) for each in services])
 
 
 def _frameworks(loads: Sequence[Load]) -> RenderableType:
