@@ -157,6 +157,12 @@ def test_an_ordinary_user_is_told_what_namespaces_need(monkeypatch: pytest.Monke
         namespaces.require()
 
 
+def test_without_ip_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(namespaces.shutil, "which", lambda _name: None)
+    with pytest.raises(EnvironmentProblem, match="ip is missing: apt-get install iproute2"):
+        namespaces.require()
+
+
 def ours() -> set[str]:
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
     return {line.split()[0] for line in listed.stdout.splitlines() if line.startswith("rb-")}

@@ -107,12 +107,20 @@ def test_a_front_whose_service_is_gone_answers_in_the_contracts_form(
         assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.parametrize(
+    ("front", "told"),
+    [
+        ("apache", "apache2 is missing: apt-get install apache2-bin"),
+        ("nginx", "nginx is missing: apt-get install nginx"),
+        ("haproxy", "haproxy is missing: apt-get install haproxy"),
+    ],
+)
 def test_a_front_that_is_not_installed_is_named_with_its_package(
-    monkeypatch: pytest.MonkeyPatch,
+    front: Front, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fronts.shutil, "which", lambda _name, **_where: None)
-    with pytest.raises(EnvironmentProblem, match="apache2 is missing: apt-get install apache2-bin"):
-        fronts.program("apache")
+    with pytest.raises(EnvironmentProblem, match=told):
+        fronts.program(front)
 
 
 def test_the_environments_framework_and_no_choice_of_openblas_reach_a_service(
