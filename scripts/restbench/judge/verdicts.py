@@ -186,6 +186,13 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     return f"{words} (± {width:.1f} %{at_margin or time})"
 
 
+def sure(metric: str, found: Sequence[Comparison]) -> str:
+    """How sure ratios of a metric are."""
+    blocks = min((each.blocks for each in found), default=0)
+    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
+    return f"Ratios of {metric} over {blocks} block{'s' * (blocks != 1)}: {few}."
+
+
 def ratio_text(found: Comparison) -> str:
     """The ratio for people: `0.312 [0.250, 0.389]`, or without an interval where there is none."""
     if found.estimate is None:

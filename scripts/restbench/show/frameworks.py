@@ -8,7 +8,7 @@ from restbench.analyse.comparison import MARGIN
 from restbench.analyse.frameworks import Cost, Load, Size
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study
+from restbench.judge import study, verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show.document import DOUBT, Field, Link, Table, table
 
@@ -104,10 +104,8 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    costs = [cost for load in loads for size in load.sizes for cost in size.costs]
-    blocks = min((cost.to_best.blocks for cost in costs), default=0)
-    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of CPU time over {blocks} block{'s' * (blocks != 1)}: {few}."
+    costs = [cost.to_best for load in loads for size in load.sizes for cost in size.costs]
+    return verdicts.sure("CPU time", costs)
 
 
 def by_users(loads: Sequence[Load]) -> list[Load]:

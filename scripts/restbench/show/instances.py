@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from restbench.analyse.instances import Arrangement, Load
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
-from restbench.judge import study
+from restbench.judge import study, verdicts
 from restbench.judge.verdicts import ratio_text
 from restbench.show.document import DOUBT, Field, Link, Table, table
 
@@ -55,9 +55,7 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    blocks = min((each.bound.to_best.blocks for each in loads if each.bound), default=0)
-    few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of throughput over {blocks} block{'s' * (blocks != 1)}: {few}."
+    return verdicts.sure("throughput", [it.bound.to_best for it in loads if it.bound])
 
 
 def name(load: Load) -> str:

@@ -43,11 +43,10 @@ def _place(cost: Cost) -> tuple[int, str]:
 
 
 def _entry(cost: Cost) -> Entry:
-    ratio = cost.to_best.ratio
     return Entry(
         label=cost.row.cell.framework_text,
         value=cost.to_best.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
+        interval=cost.to_best.ends,
         series="framework",
         is_sure=cost.is_within,
         cell=cost.row.cell.id,

@@ -35,11 +35,11 @@ def _chart(service: str, loads: Sequence[Load]) -> Chart:
 
 
 def _entry(found: Arrangement) -> Entry:
-    cell, ratio = found.row.cell, found.to_best.ratio
+    cell = found.row.cell
     return Entry(
         label=f"{cell.instances} × {cell.strategy}",
         value=found.to_best.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
+        interval=found.to_best.ends,
         series=cell.placement,
         cell=cell.id,
         note=", ".join(map(str, found.row.warnings)),
