@@ -53,6 +53,11 @@ class Comparison:
     """The same without the last block: the look before (method, rule 6)."""
 
     @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of the 95 % interval."""
+        return (self.ratio.low, self.ratio.high) if self.ratio else None
+
+    @property
     def half_width_pct(self) -> float | None:
         """From the estimate to the upper end of the 95 % interval, percent of the estimate."""
         return 100 * (self.ratio.high / self.ratio.estimate - 1) if self.ratio else None

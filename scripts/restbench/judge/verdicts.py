@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from restbench.analyse.comparison import Comparison
@@ -186,11 +186,11 @@ def said(of: Verdict, found: Comparison | None = None, minutes: float | None = N
     return f"{words} (± {width:.1f} %{at_margin or time})"
 
 
-def sure(of: str, found: Iterable[Comparison]) -> str:
-    """How sure ratios of something are, for who asks why to believe them."""
+def sure(metric: str, found: Sequence[Comparison]) -> str:
+    """How sure ratios of a metric are."""
     blocks = min((each.blocks for each in found), default=0)
     few = "no interval, so no verdict" if blocks < 2 else "each ratio has its 95 % interval"
-    return f"Ratios of {of} over {blocks} block{'s' * (blocks != 1)}: {few}."
+    return f"Ratios of {metric} over {blocks} block{'s' * (blocks != 1)}: {few}."
 
 
 def ratio_text(found: Comparison) -> str:

@@ -105,8 +105,8 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    sizes = [size for load in loads for size in load.sizes]
-    return verdicts.sure("CPU time", (cost.to_best for size in sizes for cost in size.costs))
+    costs = [cost.to_best for load in loads for size in load.sizes for cost in size.costs]
+    return verdicts.sure("CPU time", costs)
 
 
 def by_users(loads: Sequence[Load]) -> list[Load]:

@@ -55,7 +55,7 @@ def sentence(loads: Sequence[Load]) -> str:
 
 def sure(loads: Sequence[Load]) -> str:
     """How sure the ratios are."""
-    return verdicts.sure("throughput", (each.bound.to_best for each in loads if each.bound))
+    return verdicts.sure("throughput", [it.bound.to_best for it in loads if it.bound])
 
 
 def name(load: Load) -> str:

@@ -63,11 +63,10 @@ def builds(pairs: Sequence[Pair]) -> Chart:
 
 
 def _held(pair: Pair, held: Held) -> Entry:
-    ratio = held.comparison.ratio
     return Entry(
         label=pair.name,
         value=held.comparison.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
+        interval=held.comparison.ends,
         series=held.state,
         is_sure=not (pair.first.warnings or pair.second.warnings),
         cell=pair.second.cell.id,
@@ -144,11 +143,10 @@ def _regret(metric: str, shares: Sequence[Share]) -> Chart:
 
 
 def _share(share: Share) -> Entry:
-    ratio = share.comparison.ratio
     return Entry(
         label=f"{share.complexity}, {users_text(share.cell.users)}",
         value=share.comparison.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
+        interval=share.comparison.ends,
         series=verdicts.said(share.verdict),
         is_sure=not share.warned,
         cell=share.cell.id,

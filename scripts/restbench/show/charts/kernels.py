@@ -31,15 +31,14 @@ def cost(rows: Sequence[Row]) -> Chart | None:
         if found.estimate is not None:
             name = f"{row.cell.service.capitalize()} {row.cell.strategy}"
             styles[name] = theme.STYLES[row.cell.strategy]
-            interval = (found.ratio.low, found.ratio.high) if found.ratio else None
             margin = (1 / (1 + found.margin), 1 + found.margin)
             panels.setdefault(name, []).append(
                 Entry(
                     label=row.cell.complexity,
                     value=found.estimate,
-                    interval=interval,
+                    interval=found.ends,
                     series=name,
-                    is_sure=interval is not None,
+                    is_sure=found.ratio is not None,
                     cell=row.cell.id,
                     margin=margin,
                 )

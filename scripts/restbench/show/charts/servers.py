@@ -76,12 +76,11 @@ def of_instances(loads: Sequence[arranged.Load]) -> list[Chart]:
 
 
 def _entry(row: Row, found: Comparison, label: str, **others: Any) -> Entry:
-    ratio = found.ratio
     usual = {"series": "framework", "margin": (1.0, 1 + MARGIN)}
     return Entry(
         label=label,
         value=found.estimate,
-        interval=(ratio.low, ratio.high) if ratio else None,
+        interval=found.ends,
         cell=row.cell.id,
         note=", ".join(map(str, row.warnings)),
         **(usual | others),
