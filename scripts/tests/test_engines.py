@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from restbench import ROOT
-from restbench.drive import engines
+from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Clocks
 from restbench.drive.generator import CORRECT, ERROR, WRONG
 from restbench.drive.jtl_file import COLUMNS
@@ -120,15 +120,15 @@ def test_a_clock_is_compared_where_a_request_and_its_answer_were_quickest() -> N
         for at, each in enumerate(late)
     ]
     heard = [BEGUN_MS + 100 * at + 1 + each for at, each in enumerate(late)]
-    assert engines.offset_ms(rows[::-1], heard) == 80
+    assert engine_clocks.offset_ms(rows[::-1], heard) == 80
     with pytest.raises(EnvironmentProblem, match="does not reach the controller's port 4102"):
-        engines.offset_ms([], [])
+        engine_clocks.offset_ms([], [])
 
 
 def test_windows_are_refused_where_a_clock_is_off() -> None:
-    engines.require_together({"10.0.0.2:1099": 50.0, "10.0.0.3:1099": -49.0})
+    engine_clocks.require_together({"10.0.0.2:1099": 50.0, "10.0.0.3:1099": -49.0})
     with pytest.raises(EnvironmentProblem, match=r"clock of 10\.0\.0\.3:1099 .* by -51 ms"):
-        engines.require_together({"10.0.0.2:1099": 0.0, "10.0.0.3:1099": -51.0})
+        engine_clocks.require_together({"10.0.0.2:1099": 0.0, "10.0.0.3:1099": -51.0})
 
 
 def test_engines_share_users_evenly_or_the_plan_is_refused(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_engines_of_one_machine_have_its_clock(tmp_path: Path) -> None:
         assert running.offsets_ms() == {}, "no cell has been announced"
         running.cell("low", "http://127.0.0.1:9/matrix/serial", tmp_path)
         ((_, offset),) = running.offsets_ms().items()
-    assert abs(offset) < engines.MOST_OFF_MS
+    assert abs(offset) < engine_clocks.MOST_OFF_MS
 
 
 @AS_ROOT

@@ -8,7 +8,6 @@ engines belong into a network of their own.
 
 from __future__ import annotations
 
-import csv
 import socket
 import subprocess
 import threading
@@ -16,15 +15,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from statistics import median
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import numpy.typing as npt
 
+from restbench.drive import engine_clocks, jtl_file
 from restbench.drive.generator import CORRECT, ERROR, RECORD, STAGES, WRONG, Mark, Sent
 from restbench.drive.load import LAUNCHER, PLANS
 from restbench.failures import BadConfiguration, EnvironmentProblem
@@ -36,10 +34,6 @@ PORT = 1099
 #: Where an engine's exported objects listen; by default it would be any port.
 OBJECTS_PORT = 4000
 CONTROLLER_PORT = 4100
-#: Where the controller hears what an engine sends to have its clock compared.
-CLOCK_PORT = 4102
-#: A merged file is of all engines' clocks, and a window's ends are of the controller's.
-MOST_OFF_MS = 50.0
 START_TIMEOUT_S = 60.0
 #: Of a controller, beyond its load: to reach the engines, and to gather what they sent.
 CONTROL_TIMEOUT_S = 90.0
@@ -113,10 +107,12 @@ class Engines:
             host, _, port = address.partition(":")
             with socket.create_connection((host, int(port or PORT))) as way:
                 own = way.getsockname()[0]
-            with _clock(own) as heard_ms:
+            with engine_clocks.listening(own) as heard_ms:
                 one = replace(self, addresses=[address], _cells={})
-                one.cell("clock", f"http://{own}:{CLOCK_PORT}/clock/clock", payload)
-                found[address] = offset_ms(_rows(one._samples("clock", 1, 1.0)), heard_ms)
+                one.cell("clock", f"http://{own}:{engine_clocks.PORT}/clock/clock", payload)
+                found[address] = engine_clocks.offset_ms(
+                    jtl_file.read(one._samples("clock", 1, 1.0)), heard_ms
+                )
         return found
 
     def _samples(self, name: str, users: int, seconds: float) -> Path:
@@ -256,7 +252,7 @@ def sent(
 
     EnvironmentProblem where an engine sent nothing, or what is to be kept was not measured whole.
     """
-    rows = _rows(samples)
+    rows = jtl_file.read(samples)
     by_engine: dict[str, list[int]] = {}
     for row in rows:
         by_engine.setdefault(_engine_of(row), []).append(int(row["timeStamp"]))
@@ -270,60 +266,6 @@ def sent(
     marks = [_mark(looked, begun_ms, at_ms) for at_ms in (begun_ms, opened_ms, closed_ms)]
     first_error = next((_error(row) for row in rows if row["success"] != "true"), "")
     return Sent(marks[0], marks[1], marks[2], ("",), first_error, _records(rows, begun_ms))
-
-
-def offset_ms(rows: Sequence[Mapping[str, str]], heard_ms: Sequence[float]) -> float:
-    """By how much the clock of an engine's one user is ahead of the one that heard its requests: at
-    the middle between a request and its answer, in the quickest exchanges. EnvironmentProblem where
-    nothing was heard."""
-    times = sorted((int(row["timeStamp"]), int(row["elapsed"])) for row in rows)
-    found = [
-        (elapsed, begun + elapsed / 2 - heard)
-        for (begun, elapsed), heard in zip(times, heard_ms, strict=False)
-    ]
-    if not found:
-        raise EnvironmentProblem(f"an engine does not reach the controller's port {CLOCK_PORT}")
-    return median(offset for elapsed, offset in found if elapsed == min(found)[0])
-
-
-def require_together(offsets_ms: Mapping[str, float]) -> None:
-    """EnvironmentProblem where a clock is too far from the controller's."""
-    for address, offset in offsets_ms.items():
-        if abs(offset) > MOST_OFF_MS:
-            raise EnvironmentProblem(
-                f"the clock of {address} differs from the controller's by {offset:+.0f} ms, more "
-                f"than {MOST_OFF_MS:.0f}: synchronise them (chrony)"
-            )
-
-
-@contextmanager
-def _clock(host: str) -> Iterator[list[float]]:
-    """Answers requests, and notes when they came, by this machine's clock."""
-    heard_ms: list[float] = []
-
-    class Heard(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_POST(self) -> None:
-            heard_ms.append(1000 * time.time())
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response_only(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    with ThreadingHTTPServer((host, CLOCK_PORT), Heard) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(LOOK_S,), daemon=True)
-        thread.start()
-        try:
-            yield heard_ms
-        finally:
-            server.shutdown()
-
-
-def _rows(samples: Path) -> list[dict[str, str]]:
-    with samples.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
 
 
 def _records(rows: Sequence[Mapping[str, str]], begun_ms: int) -> npt.NDArray[Any]:

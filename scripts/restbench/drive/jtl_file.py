@@ -1,4 +1,4 @@
-"""A load's requests as JMeter writes them, so that its dashboards can be made of them."""
+"""A load's requests as JMeter writes them: its dashboards are made of such a file."""
 
 from __future__ import annotations
 
@@ -59,3 +59,9 @@ def write(path: Path, cell: Cell, url: str, sent: Sent) -> None:
                     ]
                 )
         unnamed.replace(path)
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    """Every sample by the names of its columns, in the order of the file."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))

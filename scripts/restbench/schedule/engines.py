@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from restbench.drive import engines
+from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Engines
 from restbench.experiment.cell import Cell
 from restbench.experiment.engines import EngineLoad
@@ -95,7 +95,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
             preparation.prove(here)
             if load.hosts == "addresses":
                 here.file.fact(wanted.block, "engine_clocks_ms", found := generator.offsets_ms())
-                engines.require_together(found)
+                engine_clocks.require_together(found)
         before = under_load.counted(here)
         yield EnginesDriver(here, load)
         under_load.check(here, before)
