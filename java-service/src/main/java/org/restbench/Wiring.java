@@ -14,6 +14,7 @@ import org.restbench.core.Admission;
 import org.restbench.core.Build;
 import org.restbench.core.Catalogue;
 import org.restbench.core.Core;
+import org.restbench.core.Delays;
 import org.restbench.core.Health;
 import org.restbench.core.Metrics;
 import org.restbench.core.Pages;
@@ -33,8 +34,10 @@ import org.restbench.workload.npb.cg.ConjugateGradient;
 import org.restbench.workload.npb.ft.FourierTransform;
 import org.restbench.workload.npb.is.IntegerSort;
 import org.restbench.workload.npb.mg.Multigrid;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
 
 /**
  * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and
@@ -77,8 +80,19 @@ public class Wiring {
     }
 
     @Bean
-    Metrics metrics(Admission admission, MemoryBudget memory, Strategies strategies) {
-        return new Metrics(admission, memory, strategies.adaptive());
+    Delays delays(Settings settings) {
+        return new Delays(settings.maxDelayMillis(), settings.maxInFlight());
+    }
+
+    /** Before the server stops, which waits for the requests in flight. */
+    @Bean
+    ApplicationListener<ContextClosedEvent> endDelays(Delays delays) {
+        return closed -> delays.end();
+    }
+
+    @Bean
+    Metrics metrics(Admission admission, Delays delays, MemoryBudget memory, Strategies strategies) {
+        return new Metrics(admission, delays, memory, strategies.adaptive());
     }
 
     @Bean
@@ -90,6 +104,7 @@ public class Wiring {
             Workloads workloads,
             Strategies strategies,
             Admission admission,
+            Delays delays,
             MemoryBudget memory,
             Metrics metrics)
             throws IOException {
@@ -105,7 +120,7 @@ public class Wiring {
         Catalogue catalogue = new Catalogue(workloads, strategies.all(), metrics);
         Map<String, Supplier<Reply>> pages = Pages.of(catalogue, metrics, health, build);
         WorkLimits work = workLimits(settings);
-        return new Core(catalogue, pages, admission, memory, work, settings.maxBodyBytes());
+        return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }
 
     private static WorkLimits workLimits(Settings settings) {

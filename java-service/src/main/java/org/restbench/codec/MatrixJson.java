@@ -64,6 +64,7 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
         Kernel kernel = kernel(query.values("kernel"));
         Members members = Json.read(body, memory, json -> new Members(json, memory));
         members.refuse("003", kernel == null ? "kernel: must be given at most once, as loops or native" : null);
+        members.refuse("003", query.delayFault());
         members.refuse("003", members.id == null ? RequestIds.RULE : null);
         members.refuse("003", members.one.shapeFault());
         members.refuse("003", members.two.shapeFault());

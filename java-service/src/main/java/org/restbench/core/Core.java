@@ -10,7 +10,7 @@ import org.restbench.memory.MemoryBudget;
  * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
  *
  * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the
- * body piece by piece and lets it run. It sends the {@link Reply} it gets from any of these, and says that it is sent.
+ * body piece by piece, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these, and says that it is sent.
  */
 public final class Core {
     private final Catalogue catalogue;
@@ -18,12 +18,14 @@ public final class Core {
     private final Admission admission;
     private final MemoryBudget memory;
     private final WorkLimits limits;
+    private final Delays delays;
     private final int maxBodyBytes;
 
     /**
      * @param pages by their path, what is there to GET
      * @param memory of all requests together
      * @param limits of the work of one request
+     * @param delays that requests ask for
      * @param maxBodyBytes above it a body is refused
      */
     public Core(
@@ -32,12 +34,14 @@ public final class Core {
             Admission admission,
             MemoryBudget memory,
             WorkLimits limits,
+            Delays delays,
             int maxBodyBytes) {
         this.catalogue = catalogue;
         this.pages = pages;
         this.admission = admission;
         this.memory = memory;
         this.limits = limits;
+        this.delays = delays;
         this.maxBodyBytes = maxBodyBytes;
     }
 
@@ -94,6 +98,10 @@ public final class Core {
 
     WorkLimits limits() {
         return limits;
+    }
+
+    Delays delays() {
+        return delays;
     }
 
     int maxBodyBytes() {

@@ -1,17 +1,20 @@
 package org.restbench.core;
 
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.execution.Job;
+import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * A request on its way: takes its body piece by piece and runs it. Used by one thread at a time; {@link #run} or
- * {@link #cutOff} is called exactly once, unless {@link #take} has given a reply.
+ * A request on its way: takes its body piece by piece, waits where it asks for a delay, and runs. Used by one thread at
+ * a time; {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless {@link #take}
+ * has given a reply.
  */
 public final class Exchange implements Opened {
     /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
@@ -32,10 +35,13 @@ public final class Exchange implements Opened {
     private final Core core;
     private final Route route;
     private final Head head;
+    private final Query query;
     private MemoryBudget.Hold memory;
     private boolean admitted;
     private byte[] body;
     private int received;
+    private Throwable refusal;
+    private long wholeNanos;
 
     /**
      * A body of declared length is admitted before it is read; one of unknown length when it is there, as it may turn
@@ -45,6 +51,7 @@ public final class Exchange implements Opened {
         this.core = core;
         this.route = route;
         this.head = head;
+        this.query = new Query(head.rawQuery(), core.delays().maxMillis());
     }
 
     /**
@@ -65,6 +72,9 @@ public final class Exchange implements Opened {
     }
 
     private void admit() {
+        if (admitted) {
+            return;
+        }
         core.admission().enter();
         admitted = true;
     }
@@ -112,6 +122,26 @@ public final class Exchange implements Opened {
     }
 
     /**
+     * Begins the wait that the request asks for. To be called once the body is whole, before {@link #run}.
+     *
+     * @return done when the request is to be run, at once where it asks for no delay or is refused; it never fails, and
+     *     the thread that it is done on must not be kept
+     */
+    public CompletableFuture<Void> delayed() {
+        wholeNanos = System.nanoTime();
+        OptionalInt millis = query.delayMillis();
+        if (millis.isPresent() && received >= head.declaredBytes()) {
+            try {
+                admit();
+                return core.delays().begin(millis.getAsInt());
+            } catch (Throwable refused) {
+                refusal = refused;
+            }
+        }
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /**
      * Gives the request to its strategy.
      *
      * @return the answer, done already where the strategy works on the calling thread; it never fails
@@ -120,10 +150,11 @@ public final class Exchange implements Opened {
         if (received < head.declaredBytes()) {
             return CompletableFuture.completedFuture(cutOff());
         }
+        if (refusal != null) {
+            return CompletableFuture.completedFuture(refused(refusal));
+        }
         try {
-            if (!admitted) {
-                admit();
-            }
+            admit();
             byte[] whole = received == body.length ? body : Arrays.copyOf(body, received);
             return start(route.workload(), whole);
         } catch (Throwable refused) {
@@ -132,13 +163,15 @@ public final class Exchange implements Opened {
     }
 
     private <I, O> CompletionStage<Reply> start(CodedWorkload<I, O> workload, byte[] whole) {
-        Query query = new Query(head.rawQuery());
+        String delay = query.delayMillis().isPresent()
+                ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", "
+                : "";
         Job<I, O> job = new Job<>(workload, whole, query, memory, core.limits(), head.isWanted());
         return route.technique().strategy().execute(job).handle((product, thrown) -> {
             try {
                 return end(
                         thrown == null
-                                ? Reply.answer(product, job.clock().serverTiming())
+                                ? Reply.answer(product, delay + job.clock().serverTiming())
                                 : Errors.reply(thrown, () -> workload.codec().identify(whole)));
             } catch (Throwable failed) { // nothing else would answer
                 return end(Errors.reply(failed, () -> null));
