@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
@@ -16,7 +17,7 @@ HELLO = {
 
 
 def main() -> None:
-    """A batch's log gets the answers in `inputs`, which a test has put there."""
+    """Each line of a batch's log is a call that is done, of a kernel with its result."""
     for line in sys.stdin:
         asked = json.loads(line)
         print(json.dumps(HELLO if asked["do"] == "hello" else _batch(asked)), flush=True)
@@ -33,7 +34,7 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
     if "log" in asked:
         with open(asked["log"], "a", encoding="utf-8") as log:  # noqa: PTH123
             for index in range(calls):
-                log.write(json.dumps({"index": index, "outcome": "done", "other": 1}) + "\n")
+                log.write(json.dumps(_call(asked, index)) + "\n")
             log.write('{"index": ')
     stage = {"wall_s": 0.1, "cpu_s": 0.1}
     return {
@@ -53,6 +54,26 @@ def _batch(asked: dict[str, Any]) -> dict[str, Any]:
         "gc_s": 0.0,
         "asked": asked,
     }
+
+
+def _call(asked: dict[str, Any], index: int) -> dict[str, Any]:
+    call: dict[str, Any] = {"index": index, "outcome": "done", "other": 1}
+    call |= {"s_ms": 1.0, "c_ms": 20.0, "d_ms": 4.0, "p_ms": 100.0}
+    if asked["workload"] == "npb":
+        with open(asked["inputs"], encoding="utf-8") as inputs:  # noqa: PTH123
+            (given,) = json.load(inputs)
+        is_other = os.environ.get("STUB_OTHER_VALUE") == asked["transport"]
+        call["result"] = {
+            "kernel": given["kernel"],
+            "class": given["class"],
+            "verified": os.environ.get("STUB_UNVERIFIED") != asked["transport"],
+            "value": [8.5 + 1e-15 * is_other, 0.25] if given["kernel"] == "FT" else [8.5],
+            "iterations": 15,
+            "kernelSeconds": 0.01,
+            "totalSeconds": 0.015,
+            "mops": 6665.4,
+        }
+    return call
 
 
 if __name__ == "__main__":
