@@ -50,6 +50,8 @@ def serving(handler: Handler) -> Iterator[str]:
     try:
         yield f"http://{host}:{port}/matrix/serial"
     finally:
+        with suppress(OSError):
+            listening.shutdown(socket.SHUT_RDWR)  # else it is open as long as accept() waits
         listening.close()
 
 
