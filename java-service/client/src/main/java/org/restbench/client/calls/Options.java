@@ -34,7 +34,7 @@ record Options(
         Integer queue,
         Double perCallS,
         Double wholeS,
-        boolean retries,
+        Boolean retries,
         Path inputs,
         Path expected,
         List<Integer> only,
@@ -88,7 +88,7 @@ record Options(
                 perCallS == null ? USUAL.perCall() : seconds(perCallS),
                 wholeS == null ? null : seconds(wholeS),
                 USUAL.maxAnswerBytes(),
-                retries ? Retries.IDEMPOTENT : Retries.NONE,
+                Boolean.TRUE.equals(retries) ? Retries.IDEMPOTENT : Retries.NONE,
                 false);
     }
 
