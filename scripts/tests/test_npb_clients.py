@@ -1,5 +1,5 @@
-"""Kernels called by clients in two languages over REST and SOAP: what is taken of them, what decides
-the claims, and how it is shown."""
+"""Kernels called by clients in two languages, over REST and SOAP: what is taken of them, what
+decides the claims, and how it is shown."""
 
 from __future__ import annotations
 

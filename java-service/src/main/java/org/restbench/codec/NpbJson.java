@@ -64,7 +64,9 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
         }
     }
 
-    /** @throws InvalidRequest 002, 003 at the first wrong member in the order delay, requestId, class, generate, or 010 */
+    /**
+     * @throws InvalidRequest 002, 003 at the first wrong member in the order delay, requestId, class, generate, or 010
+     */
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, Members::new);

@@ -163,9 +163,8 @@ public final class Exchange implements Opened {
     }
 
     private <I, O> CompletionStage<Reply> start(CodedWorkload<I, O> workload, byte[] whole) {
-        String delay = query.delayMillis().isPresent()
-                ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", "
-                : "";
+        String delay =
+                query.delayMillis().isPresent() ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", " : "";
         Job<I, O> job = new Job<>(workload, whole, query, memory, core.limits(), head.isWanted());
         return route.technique().strategy().execute(job).handle((product, thrown) -> {
             try {

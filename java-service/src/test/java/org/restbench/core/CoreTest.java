@@ -113,9 +113,7 @@ class CoreTest {
         return sent(
                 refused != null
                         ? refused
-                        : exchange.delayed()
-                                .thenCompose(over -> exchange.run())
-                                .join());
+                        : exchange.delayed().thenCompose(over -> exchange.run()).join());
     }
 
     private Exchange running() {
