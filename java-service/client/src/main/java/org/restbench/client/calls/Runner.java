@@ -36,8 +36,11 @@ final class Runner implements AutoCloseable {
             "rest", Map.of("Content-Type", "application/json"),
             "soap", Map.of("Content-Type", "text/xml; charset=utf-8", "SOAPAction", "\"\""));
 
+    /** What a proxy of CXF's, which holds its thread, can be called by. */
+    private static final List<String> HOLDING = List.of("sequential", "task-pool");
+
     private final JsonMapper json;
-    private final Map<String, Exchange> exchanges = new HashMap<>();
+    private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
     private final Map<Path, List<?>> read = new HashMap<>();
     private final Map<Path, Object> readWhen = new HashMap<>();
     /** CPU seconds by stage of the batch before, which say how a pipeline's threads are shared. */
@@ -72,10 +75,8 @@ final class Runner implements AutoCloseable {
                 .mapToObj(index -> workload.withId().apply(inputs.get(index % inputs.size()), "call-" + index))
                 .iterator();
         Loop loop = Loop.team(options.loopThreads());
-        Job<I, Kept<O>, Checked> job = new Job<>(
-                keeping(options.transport().equals("soap") ? workload.soap() : workload.json()),
-                exchange(options),
-                (call, input, kept) -> {
+        Job<I, Kept<O>, Checked> job =
+                new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
                     E right = expected.isEmpty() ? null : expected.get(index % expected.size());
                     boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
@@ -123,16 +124,33 @@ final class Runner implements AutoCloseable {
         };
     }
 
-    private Exchange exchange(Options options) {
-        Map<String, String> headers = HEADERS.get(options.transport());
-        if (headers == null) {
+    @SuppressWarnings("unchecked") // an exchange's key names its workload
+    private <I, O> Codec<I, O> codec(Options options, Workload<I, O, ?> workload) {
+        return switch (options.transport()) {
+            case "cxf" -> (Codec<I, O>) exchange(options, workload);
+            case "soap" -> workload.soap();
+            default -> workload.json();
+        };
+    }
+
+    private Exchange exchange(Options options, Workload<?, ?, ?> workload) {
+        String transport = options.transport();
+        boolean isCxf = transport.equals("cxf");
+        if (!Main.TRANSPORTS.contains(transport)) {
+            throw new IllegalArgumentException("transport: must be one of " + Main.TRANSPORTS + ", is " + transport);
+        } else if (isCxf && !HOLDING.contains(options.strategy())) {
             throw new IllegalArgumentException(
-                    "transport: must be one of " + Main.TRANSPORTS + ", is " + options.transport());
+                    "strategy: must be one of " + HOLDING + " for cxf, is " + options.strategy());
         }
+        var perCall = options.limits().perCall();
         return exchanges.computeIfAbsent(
-                options.transport() + " " + options.url(),
-                any -> new HttpExchange(
-                        options.target(), headers, options.limits().maxAnswerBytes()));
+                List.of(transport, options.workload(), options.target(), isCxf ? perCall : ""),
+                any -> isCxf
+                        ? workload.cxf().of(options.url(), perCall.toMillis())
+                        : new HttpExchange(
+                                options.target(),
+                                HEADERS.get(transport),
+                                options.limits().maxAnswerBytes()));
     }
 
     /** A JSON file's elements; read again where it has changed. */
