@@ -49,7 +49,8 @@ SECURITY_HEADERS = (
     "X-Content-Type-Options", "Cache-Control", "Content-Security-Policy", "Referrer-Policy",
 )  # fmt: skip
 SERVER_TIMING = re.compile(
-    ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in ("queue", "parse", "compute", "serialize"))
+    r"(delay;dur=\d+\.\d{3}, )?queue;dur=\d+\.\d{3}"
+    + "".join(rf", {stage};dur=\d+\.\d{{3}}" for stage in ("parse", "compute", "serialize"))
 )
 
 

@@ -32,8 +32,9 @@ STATUSES = {
     "099": {500},
 }  # fmt: skip
 GIVEN = {
-    None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "compute-fault",
-    "memory-held", "memory-limit-100-mib", "operations-limit-1000", "loop-operations-limit-1000",
+    None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "delay-limit-reached",
+    "compute-fault", "memory-held", "memory-limit-100-mib", "operations-limit-1000",
+    "loop-operations-limit-1000",
 }  # fmt: skip
 PLACES = re.compile(r"matrixOne|[0-9]+|[A-Z]{5,}|POST")
 """What varies in a message of the README's table."""
@@ -94,7 +95,7 @@ def schema_cannot_see(example: dict[str, Any]) -> bool:
     """A parameter, a string's element beyond 64 bits: outside a JSON Schema."""
     message = example["response"]["errorMessage"]
     beyond_64_bits = re.search(r'"value": ?"-?\d{19,}"', body_bytes(example["request"]).decode())
-    return message.startswith("kernel:") or beyond_64_bits is not None
+    return message.startswith(("kernel:", "delay:")) or beyond_64_bits is not None
 
 
 def test_the_schemas_are_valid_json_schema() -> None:

@@ -20,11 +20,16 @@ class CodedWorkload(NamedTuple):
     codec: Codec[Any, Any]
 
 
-def coded_workloads(most_product_elements: int, cached_bytes: int) -> dict[str, CodedWorkload]:
+def coded_workloads(
+    most_product_elements: int, cached_bytes: int, max_delay_ms: int = 0
+) -> dict[str, CodedWorkload]:
     """By the workload's name. `cached_bytes` are for the inputs that each process keeps."""
     offered = [
-        CodedWorkload(MatrixWorkload(), MatrixJson(most_product_elements)),
-        CodedWorkload(LogsWorkload(), LogsJson()),
-        *(CodedWorkload(NpbWorkload(name, cached_bytes), NpbJson(name)) for name in KERNELS),
+        CodedWorkload(MatrixWorkload(), MatrixJson(most_product_elements, max_delay_ms)),
+        CodedWorkload(LogsWorkload(), LogsJson(max_delay_ms)),
+        *(
+            CodedWorkload(NpbWorkload(name, cached_bytes), NpbJson(name, max_delay_ms))
+            for name in KERNELS
+        ),
     ]
     return {each.workload.name: each for each in offered}

@@ -9,9 +9,12 @@ import stat
 import struct
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
+from types import FrameType
+from typing import Any
 
 BLAS_THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 DROPPED_VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
@@ -47,6 +50,25 @@ def die_with_parent(parent: int) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:
         sys.exit("the service ended before this process began")
+
+
+def on_ending(action: Callable[[], object]) -> None:
+    """Have `action` done first when a signal asks this process to end, then what its server does.
+
+    To be called in the main thread, where the server has its handlers already; where it has none
+    nothing is done.
+    """
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        theirs = signal.getsignal(ending)
+        if callable(theirs):
+
+            def end(number: int, frame: FrameType | None, then: Any = theirs) -> None:
+                # In a thread of its own: this one may hold any lock in the midst of its work.
+                Thread(target=action, name="ending", daemon=True).start()
+                then(number, frame)
+
+            signal.signal(ending, end)
+            signal.siginterrupt(ending, False)
 
 
 def worker_pids() -> list[int]:

@@ -5,6 +5,7 @@ import logging
 from .coded_workloads import coded_workloads
 from .core.service import Core, Server
 from .execution.strategies import TECHNIQUES, Start, close_strategies, start_strategies
+from .process import on_ending
 from .settings import Settings
 
 PRELOADED = ("restbench_service.coded_workloads",)
@@ -17,13 +18,18 @@ class Serving:
     def __init__(self, settings: Settings, server: Server) -> None:
         """`server` is what serves the core."""
         logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        offered = coded_workloads(settings.most_product_elements, settings.cached_bytes_a_process)
+        offered = coded_workloads(
+            settings.most_product_elements,
+            settings.cached_bytes_a_process,
+            settings.max_delay_millis,
+        )
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()
         start = Start(settings.processes, settings.running, PRELOADED)
         self._strategies = start_strategies(start, settings.strategies or TECHNIQUES)
         self.core = Core(settings, offered, self._strategies, server)
+        on_ending(self.core.delays.stop)
 
     def await_ready(self) -> None:
         """Return when every strategy can run. Raises PoolFailedError."""

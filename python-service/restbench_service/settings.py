@@ -25,6 +25,7 @@ ALLOWED = {
     "port": (1, 65535),
     "max_body_bytes": (1, LARGEST_BODY_LIMIT),
     "max_in_flight": (1, 10_000),
+    "max_delay_millis": (0, 60_000),
     "max_loop_operations": (1, 10**12 - 1),
     "max_operations": (1, 10**12 - 1),
     "workers": (1, 64),
@@ -63,6 +64,9 @@ class Settings:
     """A larger request body is error 007, so is a product of more than half as many elements."""
     max_in_flight: int = 256
     """With so many requests in flight the next is error 008; more than the study's 60 users."""
+    max_delay_millis: int = 10_000
+    """A request may ask for a longer delay of its work: error 003; the longest of the study of
+    calls. At most half of the requests in flight wait so, more are error 008."""
     workers: int = 1
     """Processes that serve, each with its own pools and an equal share of the limits on requests in
     flight and memory, rounded up."""

@@ -13,7 +13,8 @@ from live_service import KERNELS, STRATEGIES, Answer, request
 FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {p.stem: json.loads(p.read_text()) for p in FOLDER.glob("*")}
 SERVER_TIMING = re.compile(
-    ", ".join(rf"{stage};dur=\d+\.\d{{3}}" for stage in ("queue", "parse", "compute", "serialize"))
+    r"(delay;dur=\d+\.\d{3}, )?queue;dur=\d+\.\d{3}"
+    + "".join(rf", {stage};dur=\d+\.\d{{3}}" for stage in ("parse", "compute", "serialize"))
 )
 
 

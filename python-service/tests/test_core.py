@@ -44,7 +44,9 @@ class Scripted(Serial):
 
 def core_of(settings: Settings | None = None, **strategies: Serial) -> Core:
     settings = settings or Settings()
-    offered = coded_workloads(settings.most_product_elements, settings.cached_bytes_a_process)
+    offered = coded_workloads(
+        settings.most_product_elements, settings.cached_bytes_a_process, settings.max_delay_millis
+    )
     table = strategies or {"serial": Serial(None)}
     return Core(settings, offered, dict(table), Server("test", "none 1.0"))
 
@@ -64,6 +66,9 @@ def send(exchange: Exchange, body: bytes, pieces: int = 1) -> Reply:
         refused = exchange.take(body[start : start + step])
         if refused is not None:
             return refused
+    delay = exchange.delayed()
+    if delay is not None:
+        delay.wait()
     return exchange.run().result()
 
 
@@ -302,7 +307,13 @@ def test_the_log_has_the_text_of_our_own_errors_only() -> None:
 
 
 def test_every_situation_of_the_examples_is_tested_above() -> None:
-    others = {"in-flight-limit-reached", "memory-held", "compute-fault", None}
+    others = {
+        "in-flight-limit-reached",
+        "delay-limit-reached",
+        "memory-held",
+        "compute-fault",
+        None,
+    }
     assert {example.get("given") for example in EXAMPLES.values()} == {*SITUATIONS, *others}
 
 

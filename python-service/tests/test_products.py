@@ -113,7 +113,7 @@ def fast(text: str) -> MatrixRequest | None:
 
 def slow(text: str) -> tuple[str | int, Rows, Rows] | str:
     try:
-        request_id, left, right = slow_reader.read(text.encode(), has_kernel=True)
+        request_id, left, right = slow_reader.read(text.encode())
     except InvalidRequestError as error:
         return error.code
     return request_id, left.tolist(), right.tolist()

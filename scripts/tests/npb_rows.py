@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from restbench.analyse import estimates
@@ -12,7 +13,7 @@ from restbench.experiment import claim_file, experiment
 from restbench.experiment.cell import Cell
 from restbench.experiment.claim import Part
 from restbench.experiment.claim_file import Claims
-from restbench.experiment.npb import Published, work_of
+from restbench.experiment.npb import ClientName, Published, work_of
 from restbench.schedule.npb import Served, reduced
 from restbench.schedule.pace import Planned
 from restbench.store import store
@@ -60,12 +61,21 @@ def kernel_run(level: str, seconds: float) -> KernelRun:
     )
 
 
-def trial(cell: Cell, block: int, direct: list[float], served: list[float], kept: int = 1) -> Trial:
+def trial(  # noqa: PLR0917 - what a trial has
+    cell: Cell,
+    block: int,
+    direct: list[float],
+    served: list[float],
+    kept: int = 1,
+    by_client: Mapping[ClientName, Sequence[ServedRun]] | None = None,
+) -> Trial:
     """With these times of the kernel, run by run."""
     answers = [kernel_run(cell.complexity, each) for each in served]
     calls = tuple(ServedRun(each, each.total_seconds + CALL_S) for each in answers)
     runs = [kernel_run(cell.complexity, each) for each in direct]
-    return reduced(Planned("kernels", 1, cell, ""), block, runs, Served(calls), kept)
+    return reduced(
+        Planned("kernels", 1, cell, ""), block, runs, Served(calls, by_client=by_client or {}), kept
+    )
 
 
 def cell(level: str = "CG-A", service: str = "java", strategy: str = "serial") -> Cell:

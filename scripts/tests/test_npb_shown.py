@@ -160,7 +160,14 @@ def test_the_claims_are_decided_from_the_runs_file_alone() -> None:
     rows = [row(cell("CG-A"), BLOCKS)]
     expected = claims.decide(claims_on("CG-A"), rows, ())
     found = study.decisions_of(exported_of(rows))
-    assert [each.id for each in found] == ["N1", "N1-fair", "N1-client"]
+    assert [each.id for each in found] == [
+        "N1",
+        "N1-fair",
+        "N1-client",
+        "N1-soap",
+        "N1-soap-fair",
+        "N2",
+    ]
     ours = next(part for part in found[0].parts if part.cells == expected[0].parts[0].cells)
     assert ours.verdict == expected[0].parts[0].verdict == "reproduced"
 

@@ -14,11 +14,13 @@ import orjson
 from ..workloads.logs.rules import RULE_SETS
 from ..workloads.logs.workload import LogsRequest, LogsResult
 from ..workloads.workload import InvalidRequestError
+from . import delay
 from .request_object import (
     INT64_MAX,
     INT64_MIN,
     MAX_ID_CHARACTERS,
     MISSING,
+    id_of,
     read_members,
     readable_id,
     required_id,
@@ -53,14 +55,17 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 @dataclass(frozen=True)
 class LogsJson:
-    """POST /logs/{strategy}, whatever the query."""
+    """POST /logs/{strategy}?delay=..."""
 
-    def decode(self, body: bytes, query: str) -> LogsRequest:  # noqa: ARG002
+    max_delay_ms: int = 0
+
+    def decode(self, body: bytes, query: str) -> LogsRequest:
         """Raises InvalidRequestError 002, 003, 005, 004: the first that applies."""
-        request = _read_usual(body)
+        wrong_delay = delay.fault(query, self.max_delay_ms)
+        request = None if wrong_delay else _read_usual(body)
         if request is None:
             with _SLOWLY:
-                request = _read_slowly(body)
+                request = _read_slowly(body, wrong_delay)
         return request
 
     def encode(self, output: LogsResult) -> bytes:
@@ -104,8 +109,10 @@ def _is_right_id(request_id: str | int) -> bool:
     return INT64_MIN <= request_id <= INT64_MAX
 
 
-def _read_slowly(body: bytes) -> LogsRequest:
+def _read_slowly(body: bytes, wrong_delay: str | None = None) -> LogsRequest:
     members = read_members(body, _MEMBERS)
+    if wrong_delay:
+        raise InvalidRequestError("003", wrong_delay, id_of(members.requestId))
     request_id = required_id(members.requestId)
     try:
         rule_set = _rule_set(bytes(members.ruleSet))

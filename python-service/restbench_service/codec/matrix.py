@@ -17,7 +17,7 @@ import orjson
 
 from ..workloads.matrix.request import Matrix, MatrixProduct, MatrixRequest
 from ..workloads.workload import InvalidRequestError
-from . import digits, slow_reader
+from . import delay, digits, slow_reader
 from .request_object import INT64_MAX, INT64_MIN, MAX_ID_CHARACTERS, readable_id
 
 MOST_BYTES_PER_BODY_BYTE = 16
@@ -25,6 +25,7 @@ MOST_BYTES_PER_BODY_BYTE = 16
 arrays of numbers of three digits, 8 for five million rows of one element with a space."""
 DEFAULT_KERNEL = "loops"
 KERNELS = ("loops", "native")
+KERNEL_RULE = "kernel: must be given at most once, as loops or native"
 _MEMBER_NAMES = 7
 """requestId, two matrices, columnCount and rows of each."""
 _QUOTE = ord('"')
@@ -61,20 +62,22 @@ _DECODER = msgspec.json.Decoder(_Request)
 
 @dataclass(frozen=True)
 class MatrixJson:
-    """POST /matrix/{strategy}?kernel=...
+    """POST /matrix/{strategy}?kernel=...&delay=...
 
     A product of more than `most_elements` is refused before it is computed.
     """
 
     most_elements: int
+    max_delay_ms: int = 0
 
     def decode(self, body: bytes, query: str) -> MatrixRequest:
         """Raises InvalidRequestError 002, 003, 005, 004, 001, 007: the first that applies."""
         kernel = kernel_of(query) if query else DEFAULT_KERNEL
-        operands = _read_usual(body, kernel) if kernel else None
+        wrong = KERNEL_RULE if kernel is None else delay.fault(query, self.max_delay_ms)
+        operands = _read_usual(body, kernel) if kernel and not wrong else None
         if operands is None:
             with _SLOWLY:
-                request_id, left, right = slow_reader.read(body, has_kernel=kernel is not None)
+                request_id, left, right = slow_reader.read(body, wrong)
                 operands = MatrixRequest(request_id, kernel or DEFAULT_KERNEL, left, right)
         elements = operands.left.shape[0] * operands.right.shape[1]
         if elements > self.most_elements:

@@ -8,7 +8,8 @@ import orjson
 from ..workloads.npb.kernels import KERNELS
 from ..workloads.npb.workload import NpbRequest, NpbResult
 from ..workloads.workload import InvalidRequestError
-from .request_object import MISSING, read_members, readable_id, required_id
+from . import delay
+from .request_object import MISSING, id_of, read_members, readable_id, required_id
 
 
 class _Members(msgspec.Struct, gc=False):
@@ -22,13 +23,16 @@ _MEMBERS = msgspec.json.Decoder(_Members)
 
 @dataclass(frozen=True)
 class NpbJson:
-    """POST /npb-…/{strategy}, whatever the query: the kernels have no parameters."""
+    """POST /npb-…/{strategy}?delay=...: the kernels have no parameters of their own."""
 
     kernel_name: str
+    max_delay_ms: int = 0
 
-    def decode(self, body: bytes, query: str) -> NpbRequest:  # noqa: ARG002
+    def decode(self, body: bytes, query: str) -> NpbRequest:
         """In the contract's order: 002, then 003 member by member."""
         members = read_members(body, _MEMBERS)
+        if wrong := delay.fault(query, self.max_delay_ms):
+            raise InvalidRequestError("003", wrong, id_of(members.requestId))
         request_id = required_id(members.requestId)
         class_names = KERNELS[self.kernel_name].classes
         name, generate = bytes(members.class_), bytes(members.generate)

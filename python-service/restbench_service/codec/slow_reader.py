@@ -62,12 +62,14 @@ _FITTING = re.compile(rb"(?>(?: *+-?[0-9]{1,18}+ *+(?:,|\Z)){0,1000})")
 """Elements that surely fit 64 bits, each with its comma."""
 
 
-def read(body: bytes, has_kernel: bool) -> tuple[str | int, Matrix, Matrix]:
-    """The id and both matrices, or InvalidRequestError with the first code that applies."""
+def read(body: bytes, wrong_query: str | None = None) -> tuple[str | int, Matrix, Matrix]:
+    """The id and both matrices, or InvalidRequestError with the first code that applies.
+
+    `wrong_query` is the message for a parameter that is wrong: 003, of a well-formed body.
+    """
     members = read_members(body, _MEMBERS)
-    if not has_kernel:
-        message = "kernel: must be given at most once, as loops or native"
-        raise InvalidRequestError("003", message, id_of(members.requestId))
+    if wrong_query:
+        raise InvalidRequestError("003", wrong_query, id_of(members.requestId))
     request_id = required_id(members.requestId)
     try:
         one = _structure("matrixOne", members.matrixOne)

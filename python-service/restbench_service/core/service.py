@@ -3,7 +3,8 @@
     opened = core.open(head)                # a Reply: refused, or a page; else an Exchange
     reply = opened.take(piece)              # for each piece of the body; a Reply: refused
     reply = opened.cut_off()                # the body did not come whole, or
-    reply = opened.run().result()           # it did; exactly one of the two
+    delay = opened.delayed()                # it did: wait until this is over, unless it is None,
+    reply = opened.run().result()           # and then; exactly one of cut_off() and run()
     reply.sent()                            # its memory is given back
 
 Nothing is raised for what a client did. The order of the codes is the contract's: 404, 405, 415,
@@ -23,6 +24,7 @@ from typing import Any
 
 from .. import VERSION
 from ..affinity import allowed_cores
+from ..codec.delay import asked_ms
 from ..coded_workloads import CodedWorkload
 from ..execution.faults import AbandonedError, PoolFailedError
 from ..execution.job import Job, WorkLimits
@@ -33,6 +35,7 @@ from ..workloads.native_library import native_library
 from ..workloads.workload import InvalidRequestError
 from . import reply
 from .admission import Admission, Hold, MemoryBudget
+from .delays import Delay, Delays
 from .documentation import document, openapi
 from .errors import FAULT, Refused, log_fault
 from .metrics import Metrics, OwnMetrics
@@ -92,6 +95,7 @@ class Core:
         self.settings = settings
         self._server, self._workloads, self._strategies = server, workloads, strategies
         self.admission = Admission(settings.in_flight_a_worker)
+        self.delays = Delays(settings.in_flight_a_worker)
         self.budget = MemoryBudget(settings.request_memory_bytes)
         self.limits = WorkLimits(
             settings.request_memory_bytes,
@@ -106,6 +110,11 @@ class Core:
             "restbench_requests_in_flight",
             "Requests admitted and not yet answered.",
             lambda: self.admission.in_flight,
+        )
+        self.delays.changed = self.metrics.show(
+            "restbench_requests_delayed",
+            "Of those in flight, requests that wait for the delay they have asked for.",
+            lambda: self.delays.waiting,
         )
         self.budget.changed = self.metrics.show(
             "restbench_memory_held_bytes",
@@ -181,6 +190,8 @@ class Exchange:
         self._is_admitted = False
         self._pieces: list[bytes] = []
         self._received = 0
+        self._delay: Delay | None = None
+        self._refusal: Refused | None = None
 
     @classmethod
     def opened(cls, core: Core, route: Route, head: Head) -> "Reply | Exchange":
@@ -211,12 +222,27 @@ class Exchange:
         """The body ended before its length or its last chunk, or its sender was too slow."""
         return self._end(reply.error("002", "the body was cut off"))
 
+    def delayed(self) -> Delay | None:
+        """The wait that the request asks for, which begins now: the framework holds the request
+        until it is over. None where it asks for none, or wrongly, or is refused: run() says why.
+        """
+        asked = asked_ms(self._head.raw_query, self._core.settings.max_delay_millis)
+        if asked is not None:
+            try:
+                self._admit()
+                self._delay = self._core.delays.begin(asked)
+            except Refused as error:
+                self._refusal = error
+        return self._delay
+
     def run(self) -> "Future[Reply]":
         """Start the strategy on the calling thread; done already where that did all the work."""
         answered: Future[Reply] = Future()
+        timing = f"delay;dur={self._delay.end():.3f}, " if self._delay else ""
         try:
-            if not self._is_admitted:
-                self._admit()
+            if self._refusal:
+                raise self._refusal
+            self._admit()
             body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
         except Refused as error:
             answered.set_result(self._end(reply.refusal(error)))
@@ -238,14 +264,16 @@ class Exchange:
         except Exception as error:  # no thread or process could be started, say
             working = Future()
             working.set_exception(error)
-        working.add_done_callback(lambda done: self._finish(job, done, answered))
+        working.add_done_callback(lambda done: self._finish(job, done, answered, timing))
         return answered
 
-    def _finish(self, job: Job, done: "Future[bytes]", answered: "Future[Reply]") -> None:
+    def _finish(
+        self, job: Job, done: "Future[bytes]", answered: "Future[Reply]", timing: str
+    ) -> None:
         """On the thread that has done the work, whose next work must not wait for long."""
 
         def finish() -> None:
-            answered.set_result(self._answered(job, done))
+            answered.set_result(self._answered(job, done, timing))
 
         has_failed = done.cancelled() or done.exception() is not None
         if has_failed and len(job.body) > MOST_READ_AT_ONCE_BYTES:
@@ -253,15 +281,15 @@ class Exchange:
                 return Thread(target=finish, name="failed request").start()
         return finish()
 
-    def _answered(self, job: Job, done: "Future[bytes]") -> Reply:
+    def _answered(self, job: Job, done: "Future[bytes]", timing: str) -> Reply:
         try:
-            return self._end(self._outcome(job, done))
+            return self._end(self._outcome(job, done, timing))
         except BaseException as error:  # out of memory, say: the client is answered all the same
             ended = self._end(reply.error("099", FAULT))
             log_fault(None, error)
             return ended
 
-    def _outcome(self, job: Job, done: "Future[bytes]") -> Reply:
+    def _outcome(self, job: Job, done: "Future[bytes]", timing: str) -> Reply:
         """Raises nothing that a client or the stages can cause."""
         try:
             body = done.result()
@@ -278,7 +306,7 @@ class Exchange:
             request_id = job.codec.identify(job.body)
             log_fault(request_id, error)
             return reply.error("099", FAULT, request_id)
-        return reply.answer(body, job.clock.server_timing(), self._hold.let_go)
+        return reply.answer(body, timing + job.clock.server_timing(), self._hold.let_go)
 
     def _check_size(self, size_bytes: int) -> None:
         limit_bytes = self._core.settings.max_body_bytes
@@ -286,8 +314,9 @@ class Exchange:
             raise Refused("007", f"the body is larger than the limit of {limit_bytes} bytes")
 
     def _admit(self) -> None:
-        self._core.admission.enter()
-        self._is_admitted = True
+        if not self._is_admitted:
+            self._core.admission.enter()
+            self._is_admitted = True
 
     def _end(self, ended: Reply) -> Reply:
         """Count it and give its place back: who has the answer is free to send the next request.
@@ -295,6 +324,8 @@ class Exchange:
         An answer's memory is held until it has been sent.
         """
         self._pieces = []
+        if self._delay:
+            self._delay.end()
         if ended.status != 200:
             self._hold.let_go()
         if self._is_admitted:

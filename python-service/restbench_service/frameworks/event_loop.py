@@ -48,6 +48,10 @@ class Requests:
         self._core, self._threads = core, threads
         self._broken: tuple[type[Exception], ...] = (TimeoutError, *broken)
 
+    def stop_waiting(self) -> None:
+        """End the delays that requests wait for; from any thread."""
+        self._core.delays.stop()
+
     async def answer(
         self, head: Head, pieces: AsyncIterable[bytes], client: Client | None = None
     ) -> Reply:
@@ -62,10 +66,10 @@ class Requests:
         if refused is not None:
             return refused
         if self._threads is None or client is None:
-            return await self._ran(opened)
+            return await self._waited_and_ran(opened)
         watching = asyncio.ensure_future(client.watch())
         try:
-            return await self._ran(opened)
+            return await self._waited_and_ran(opened)
         finally:
             watching.cancel()
 
@@ -87,6 +91,18 @@ class Requests:
             exchange.cut_off()
             raise
         return exchange.cut_off() if received < declared_bytes else None
+
+    async def _waited_and_ran(self, exchange: Exchange) -> Reply:
+        delay = exchange.delayed()
+        if delay is not None:
+            try:
+                over = asyncio.wrap_future(delay.over)
+                while left_s := delay.left_s:  # the loop's clock may be a millisecond behind
+                    await asyncio.wait((over,), timeout=left_s)
+            except BaseException:
+                exchange.cut_off()
+                raise
+        return await self._ran(exchange)
 
     async def _ran(self, exchange: Exchange) -> Reply:
         """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,

@@ -78,6 +78,9 @@ def _reply(core: Core) -> Reply:
         raise
     if refused is not None:
         return refused
+    delay = opened.delayed()
+    if delay is not None:
+        delay.wait()  # in its thread: WSGI knows no other way
     return opened.run().result()
 
 

@@ -15,7 +15,7 @@ from ..serving import Serving
 from ..settings import Settings
 from . import NAMELESS, server_of
 from .flask import create_app
-from .granian_server import begin_worker, serve
+from .granian_server import begin_worker, on_ending, serve
 
 _FIRST = 100
 """Before the pools' own finalizers, which know nothing of the thread that keeps the pools whole."""
@@ -26,6 +26,7 @@ def application() -> Flask:
     begin_worker()
     settings = Settings.from_environment(os.environ)
     serving = Serving(settings, Server(settings.framework, server_of(settings.framework)))
+    on_ending(serving.core.delays.stop)
     Finalize(None, serving.close, exitpriority=_FIRST)  # Granian has no hook for a worker's end
     serving.await_ready()
     return create_app(serving.core, NAMELESS)

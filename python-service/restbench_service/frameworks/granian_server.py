@@ -1,11 +1,13 @@
 """Granian around an application: workers with one event loop each, HTTP/1.1 alone."""
 
+import os
 import signal
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from multiprocessing import parent_process
+from multiprocessing import active_children, parent_process
 from pathlib import Path
 from threading import Thread
 
@@ -19,6 +21,8 @@ from ..process import SOCKET_MODE, die_with_parent
 from ..settings import Settings
 
 _ENDINGS = (signal.SIGTERM, signal.SIGINT)
+_ABOUT_TO_END = signal.SIGUSR1
+"""To the workers, before Granian tells them: it has no hook that comes before the last answer."""
 
 
 def serve(application: str, interface: Interfaces, settings: Settings) -> None:
@@ -66,6 +70,9 @@ def _hear(stop: Callable[[], object]) -> None:
 
     def hear() -> None:
         signal.sigwait(_ENDINGS)
+        for pid in (each.pid for each in active_children() if each.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, _ABOUT_TO_END)
         stop()
 
     Thread(target=hear, name="signals", daemon=True).start()
@@ -79,9 +86,20 @@ def begin_worker() -> None:
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {_ABOUT_TO_END})
     parent = parent_process()
     assert parent is not None and parent.pid is not None  # noqa: S101 - this is a worker
     die_with_parent(parent.pid)
+
+
+def on_ending(action: Callable[[], object]) -> None:
+    """Have `action` done when the service is about to end, before requests in flight have to."""
+
+    def hear() -> None:
+        signal.sigwait({_ABOUT_TO_END})
+        action()
+
+    Thread(target=hear, name="signals", daemon=True).start()
 
 
 def _free_address(settings: Settings) -> str:

@@ -12,7 +12,7 @@ from ..core.service import UNKNOWN, Head
 from ..settings import Settings
 from . import NAMELESS
 from .event_loop import Client, serving
-from .granian_server import begin_worker, serve
+from .granian_server import begin_worker, on_ending, serve
 
 
 class Handler:
@@ -23,6 +23,7 @@ class Handler:
         self._running = ExitStack()
         broken = (ProtocolError, ProtocolClosed)
         self._requests = self._running.enter_context(serving(settings, *broken))
+        on_ending(self._requests.stop_waiting)
 
     def __rsgi_del__(self, _: AbstractEventLoop) -> None:
         """After the last answer."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from statistics import median as median_of
+from typing import get_args
 
-from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.comparison import Comparison, Series, combine, paired, series
 from restbench.analyse.measures import Row
-from restbench.experiment.npb import Work, work_of
+from restbench.experiment.npb import ClientName, Work, work_of
 
 #: The extras of a block by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
@@ -32,6 +33,17 @@ COLUMNS: dict[str, tuple[str, str]] = {
     ),
     "mops": ("Mop/s", "millions of operations per second in the service, as NPB counts them"),
     "fresh_mops": ("Fresh Mop/s", "the same in the fresh process"),
+}
+CLIENTS: tuple[ClientName, ...] = get_args(ClientName)
+for _client in CLIENTS:
+    _name, _words = _client.replace("-", "_"), _client.replace("-", " ")
+    COLUMNS |= {
+        f"{_name}_s": (f"By {_words} s", f"as In service, called by the client {_client}"),
+        f"{_name}_call_ms": (f"{_words} call ms", f"as Call ms, of the client {_client}"),
+    }
+COLUMNS |= {
+    "clients_asked": ("Clients", "clients that have called the service for the kernel"),
+    "clients_same": ("Same value", "of them, those with its value to the last bit, each time"),
 }
 #: What is shown of each cell, as numerator and denominator.
 RATIOS: dict[str, tuple[str, str]] = {
@@ -62,6 +74,13 @@ def ratio(row: Row, name: str) -> Comparison:
     """One of RATIOS, paired over the blocks."""
     numerator, denominator = RATIOS[name]
     return paired(series(row, numerator), series(row, denominator))
+
+
+def soap_ms(row: Row, language: str) -> float | None:
+    """What SOAP adds to a client's call, next to REST: the median over the blocks."""
+    rest, soap = (series(row, f"{language}_{each}_call_ms") for each in ("rest", "soap"))
+    added: Series = combine(soap, rest, lambda one, other: one - other)
+    return median_of(added.values.values()) if added.values else None
 
 
 def verified(row: Row) -> str:

@@ -43,7 +43,7 @@ def calls(
 
     Refused, NotOffered, EnvironmentProblem or WrongAnswers where one has none that counts.
     """
-    url = f"{service.base_url}/npb-{work.kernel.lower()}/{cell.strategy}"
+    url = f"{service.base_url}{path_of(work, cell.strategy)}"
     request = service.client.build_request(
         "POST",
         url,
@@ -57,6 +57,11 @@ def calls(
         seconds = time.perf_counter() - began
         _require_success(answer, cell)
         yield ServedRun(answer=npb_direct.read_answer(answer.content, work), client_seconds=seconds)
+
+
+def path_of(work: Work, strategy: str, *, is_soap: bool = False) -> str:
+    """Where calls go, on a service; of SOAP the message says which kernel."""
+    return f"/soap/npb/{strategy}" if is_soap else f"/npb-{work.kernel.lower()}/{strategy}"
 
 
 def _require_success(answer: httpx.Response, cell: Cell) -> None:

@@ -25,6 +25,12 @@ Metric = Literal[
     "service_s",
     "service_total_s",
     "client_s",
+    "java_rest_s",
+    "java_soap_s",
+    "python_rest_s",
+    "python_soap_s",
+    "clients_same",
+    "clients_asked",
 ]
 Margin = Annotated[float, Field(gt=0, le=1)]
 

@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Positive, Strict, Where
 from restbench.machine.placement import allowed_cores, place
 
 #: The classes of each kernel, from small to large. W30, of MG only, is class W of NPB 3.0 (64
@@ -27,6 +27,9 @@ CLASSES: dict[str, tuple[str, ...]] = {
 #: Every number of cores up to here is looked at; from here on the powers of two, and all.
 EVERY_CORE_UP_TO = 8
 Above0 = Annotated[float, Field(gt=0)]
+#: What is printed is a count of operations divided by seconds that were rounded to three decimals.
+_ROUNDED_S, _ROUNDED_PART = 0.0005, 1e-4
+ClientName = Literal["java-rest", "java-soap", "python-rest", "python-soap"]
 _LEVEL = re.compile(r"([A-Z]+)-([A-Z0-9]+?)(?:-on-(\d+))?")
 
 
@@ -60,10 +63,14 @@ def work_of(level: str) -> Work:
     return Work(found[1], found[2], int(found[3]) if found[3] else None)
 
 
+def request(level: str) -> dict[str, Any]:
+    """The input is built for each, as a client gets it who says nothing of it."""
+    return {"requestId": 1, "class": work_of(level).npb_class, "generate": True}
+
+
 def body(level: str) -> bytes:
-    """The request: the input is built for each, as a client gets it who says nothing of it."""
-    asked = {"requestId": 1, "class": work_of(level).npb_class, "generate": True}
-    return json.dumps(asked, separators=(",", ":")).encode()
+    """The request as it is sent."""
+    return json.dumps(request(level), separators=(",", ":")).encode()
 
 
 def levels() -> tuple[str, ...]:
@@ -116,8 +123,12 @@ class Published(Strict):
     source: str
     machine: str
     rows: dict[str, tuple[Above0, Above0, Above0, Above0]]
+    mega_operations: dict[str, Above0] = Field(default_factory=dict)
+    """Millions in a kernel's timed region, as the study's NPB counts them."""
+    screens_s: dict[str, Above0] = Field(default_factory=dict)
+    """The kernel's own time in the service, in the study's screenshots."""
 
-    @field_validator("rows")
+    @field_validator("rows", "mega_operations", "screens_s")
     @classmethod
     def _are_kernels(cls, rows: dict[str, object]) -> dict[str, object]:
         for level in rows:
@@ -128,6 +139,21 @@ class Published(Strict):
         """What was published of a kernel's class; None where nothing was."""
         return PublishedRow(*self.rows[level]) if level in self.rows else None
 
+    def is_result(self, level: str, seconds: float, mops: float) -> bool:
+        """Whether both can be of one run: their product is the kernel's count of operations, but
+        for rounding. True where the count is not known."""
+        counted = self.mega_operations.get(level, seconds * mops)
+        least, most = counted / (seconds + _ROUNDED_S), counted / (seconds - _ROUNDED_S)
+        return least * (1 - _ROUNDED_PART) <= mops <= most * (1 + _ROUNDED_PART)
+
+
+class Clients(Strict):
+    """Programs that call a cell's service one after the other, next to the harness' own calls."""
+
+    names: Annotated[tuple[ClientName, ...], Field(min_length=1)]
+    where: Where
+    """The cells whose service they call."""
+
 
 class Npb(Strict):
     """The table [npb]."""
@@ -137,6 +163,7 @@ class Npb(Strict):
     runs: dict[str, dict[str, Runs]]
     """By profile and class."""
     published: Published
+    clients: Clients | None = None
 
     def require_runs(self, profile: str, levels_measured: Iterable[str]) -> None:
         """ValueError where a profile measures a class that it has no number of runs for."""

@@ -6,12 +6,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from restbench.analyse import warnings
 from restbench.analyse.comparison import Comparison, paired, pooled
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
-from restbench.experiment.claim import Claim, Expectation, Part, Question, Statement
+from restbench.experiment.claim import Claim, Expectation, Metric, Part, Question, Statement
 from restbench.experiment.claim_file import Claims
 from restbench.experiment.records import Proof, proof_key
 from restbench.judge import verdicts
@@ -20,13 +21,12 @@ from restbench.judge.sides import side
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 
 WORDS: dict[str, str] = {
+    **dict.fromkeys((name for name in get_args(Metric) if name.endswith("_s")), "time"),
     "throughput_per_s": "throughput",
     "mean_ms": "mean latency",
     "p95_ms": "p95",
     "cpu_ms_per_request": "CPU time per request",
-    **dict.fromkeys(
-        ("fresh_s", "warm_s", "warm_total_s", "service_s", "service_total_s", "client_s"), "time"
-    ),
+    "clients_same": "clients with the same value",
 }
 #: How many parts a sentence names.
 NAMED = 3

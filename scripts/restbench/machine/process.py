@@ -18,15 +18,17 @@ STOP_TIMEOUT_S = 15.0
 CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def start(
+def start(  # noqa: PLR0913 - each is said by its name
     command: list[str],
     log: Path,
     environment: dict[str, str] | None = None,
     *,
     outlives_us: bool = False,
+    is_asked: bool = False,
     user: int | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a command in a process group of its own, its output appended to `log`.
+    """Start a command in a process group of its own, its output appended to `log`. One that
+    `is_asked` has pipes to ask it and to hear its answers; only its errors go to `log`.
 
     It ends with the harness at the latest, and all that it starts, unless it `outlives_us`. Root
     may give it to another user, by number.
@@ -35,9 +37,9 @@ def start(
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+            stdin=subprocess.PIPE if is_asked else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if is_asked else output,
+            stderr=output,
             start_new_session=True,
             user=user,
             group=user,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -19,11 +19,13 @@ from statistics import median
 import httpx
 import numpy as np
 
-from restbench.drive import npb_call, npb_direct
+from restbench.deploy.service import Service
+from restbench.drive import npb_call, npb_clients, npb_direct
 from restbench.drive.npb_call import Refused, ServedRun
+from restbench.drive.npb_clients import NpbClients
 from restbench.drive.npb_direct import KernelRun, Program
 from restbench.experiment.cell import OPTIONAL, Cell
-from restbench.experiment.npb import Npb, Runs, Work, work_of
+from restbench.experiment.npb import ClientName, Npb, Runs, Work, work_of
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
 from restbench.failures import (
@@ -53,6 +55,8 @@ class Served:
     calls: tuple[ServedRun, ...] = ()
     cpu_ms: float | None = None
     memory_mib: float | None = None
+    by_client: Mapping[ClientName, Sequence[ServedRun]] = field(default_factory=dict)
+    """Calls after these, in two languages over REST and SOAP."""
 
 
 @contextmanager
@@ -62,11 +66,15 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[NpbDr
     if table is None:
         raise TypeError("kernels without their table")  # the experiment's file has one
     deployments = Deployments(run, wanted.block, order.experiment.settings)
-    try:
-        here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
-        yield NpbDriver(here, table)
-    finally:
-        deployments.stop()
+    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    with ExitStack() as started:
+        started.callback(deployments.stop)
+        clients = None
+        if table.clients and any(map(table.clients.where.matches, here.cells)):
+            log = run.program_log(wanted.block, "clients")
+            cores = core_list(place("unbound", allowed_cores(), run.load_cores()).load)
+            clients = started.enter_context(npb_clients.running(table.clients.names, log, cores))
+        yield NpbDriver(here, table, clients)
 
 
 @dataclass
@@ -75,6 +83,7 @@ class NpbDriver:
 
     here: BlockRun
     table: Npb
+    clients: NpbClients | None = None
     retried: set[Cell] = field(default_factory=set)
     foreign_pct: dict[str, float] = field(default_factory=dict)
     """By a cell's id: while its service started and was called, of the machine's CPU time what went
@@ -148,7 +157,9 @@ class NpbDriver:
             busy = machine_cpu.used(pids).since(used)
             self.foreign_pct[cell.id], self.steal_pct[cell.id] = busy.foreign_pct, busy.steal_pct
             memory_mib = sum(map(process.resident_mib, pids))
-            return Served((*first, *kept), process.cpu_ms(pids) - cold_ms, memory_mib)
+            cpu_ms = process.cpu_ms(pids) - cold_ms
+            by_client = self._by_client(service, cell, work, wanted.kept)
+            return Served((*first, *kept), cpu_ms, memory_mib, by_client)
         except httpx.HTTPError as error:
             failure = f"{cell.id}: no answer: {error or type(error).__name__}"
             running = deployments.of(cell)
@@ -158,6 +169,18 @@ class NpbDriver:
             ) from error
         finally:
             deployments.stop()
+
+    def _by_client(
+        self, service: Service, cell: Cell, work: Work, kept: int
+    ) -> dict[ClientName, Sequence[ServedRun]]:
+        if not (self.clients and self.table.clients and self.table.clients.where.matches(cell)):
+            return {}
+        order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
+        names = order.sample(self.table.clients.names, len(self.table.clients.names))
+        return {
+            name: self.clients.calls(name, service, cell, [work] * kept, self.table.run_max_s)
+            for name in names
+        }
 
     def _program(self, cell: Cell, work: Work, runs: int) -> Program:
         """On the service's cores; where their number is looked at, on the first few of them."""
@@ -193,7 +216,7 @@ def reduced(
         elapsed_us=np.sort(np.rint(1e6 * np.asarray(kept_s)).astype(np.int64)),
         service_cpu_ms=served.cpu_ms,
         memory_mib=served.memory_mib,
-        extras=extras_of(direct, calls, kept),
+        extras=extras_of(direct, calls, kept) | extras_of_clients(calls, served.by_client),
     )
 
 
@@ -216,6 +239,23 @@ def extras_of(
             "overhead_ms": median(1000 * each.overhead_seconds for each in calls),
             "mops": median(each.answer.mops for each in calls),
         }
+    return found
+
+
+def extras_of_clients(
+    calls: Sequence[ServedRun], by_client: Mapping[ClientName, Sequence[ServedRun]]
+) -> dict[str, float]:
+    """The same of each client; and how many always had the value that the harness' own calls had,
+    to the last bit."""
+    found: dict[str, float] = {}
+    for client, made in by_client.items():
+        name = client.replace("-", "_")
+        found[f"{name}_s"] = median(each.answer.kernel_seconds for each in made)
+        found[f"{name}_call_ms"] = median(1000 * each.overhead_seconds for each in made)
+    if by_client:
+        values = {each.answer.value for each in calls}
+        same = [values == {each.answer.value for each in made} for made in by_client.values()]
+        found |= {"clients_asked": len(same), "clients_same": sum(same)}
     return found
 
 

@@ -118,6 +118,19 @@ def _sentence(cell: Cell, rows: Sequence[Row]) -> str:
     )
 
 
+def soap(rows: Sequence[Row]) -> list[str]:
+    """What SOAP adds to a call, a sentence a language; shown, and no claim."""
+    found = []
+    for language in ("java", "python"):
+        known = [each for row in rows if (each := npb.soap_ms(row, language)) is not None]
+        if known:
+            found.append(
+                f"SOAP adds {median(known):.2f} ms to a call of the {language.capitalize()} client "
+                f"(median over {len(known)} kernels and classes; at most {max(known):.2f} ms)."
+            )
+    return found
+
+
 def number(value: float | None) -> str:
     """For people, three digits, wherever they stand: the smallest classes take milliseconds."""
     return "" if value is None else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

@@ -13,7 +13,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.npb import Published
-from restbench.show.npb import Kernels, by_technique, explanation, number
+from restbench.show.npb import Kernels, by_technique, explanation, number, soap
 
 _RATIOS = ("service/fresh", "service/warm")
 
@@ -23,7 +23,7 @@ def show(found: Kernels) -> RenderableType:
     parts: list[RenderableType] = []
     for cell, rows in by_technique(found.served).items():
         parts += [_table(cell, rows, found.published), ""]
-    return Group(*parts, *map(Text, explanation(found.served)))
+    return Group(*parts, *map(Text, (*explanation(found.served), *soap(found.served))))
 
 
 def _table(cell: Cell, rows: Sequence[Row], published: Published) -> Table:

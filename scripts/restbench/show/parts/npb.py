@@ -24,13 +24,23 @@ from restbench.show.document import (
     table,
 )
 from restbench.show.findings import Findings
-from restbench.show.npb import HOW_TO_READ, by_technique, explanation, number
+from restbench.show.npb import HOW_TO_READ, Kernels, by_technique, explanation, number, soap
 from restbench.show.npb import findings as kernels_of
 
 #: The times and rates that are shown of each cell.
 _SHOWN = ("fresh_s", "warm_s", "service_s", "client_s", "overhead_ms", "mops")
 _RATIOS = ("service/fresh", "service/warm", "client/warm")
 _PUBLISHED = ("Study: normal s", "Study: web service s", "Study: Mop/s", "Study: ratio")
+_LANGUAGES = ("java", "python")
+#: Next to the study's own numbers.
+_OURS = ("fresh_s", "warm_s", "java_rest_s", "java_soap_s", "python_soap_s")
+_OF_STUDY = ("Normal s", "Normal Mop/s", "Web service s", "Web service Mop/s", "Screen s")
+_WRONG = " (no result)"
+_NO_RESULT = (
+    "Seconds times Mop/s are the kernel's count of operations. Where they are not, but for "
+    "rounding, the study's pair is of no run. Its screenshots have the kernel's time in the web "
+    "service, too. Its own machine and clients: only ratios compare."
+)
 _SCALED = ("Technique", "Kernel", "Class", "Cores", "Fresh s", "Warm s", "Verified", "Blocks")
 
 
@@ -48,9 +58,12 @@ def of(found: Findings) -> Section | None:
     return section(
         "npb",
         "NAS kernels in a process of their own and in the service",
-        Bullets(tuple(explanation(kernels.served))),
+        Bullets((*explanation(kernels.served), *soap(kernels.served))),
         *found.figures("npb"),
         *times,
+        _clients(kernels.served),
+        _of_study(kernels),
+        Text(_NO_RESULT),
         Text(f"{HOW_TO_READ} The study: {published.source}, on {published.machine}."),
         scaled if kernels.scaled else None,
         section(
@@ -79,6 +92,50 @@ def _times(caption: str, rows: Sequence[Row], published: Published) -> Table:
     ]
     head += [*_PUBLISHED, "Blocks", "Warnings and notes"]
     return table(caption, head, body, "  nnnnnn nnnnnnnn")
+
+
+def _clients(rows: Sequence[Row]) -> Table | None:
+    """What each client got of the same warm service, and what SOAP adds to a call."""
+    known = [row for row in rows if npb.median(row, "clients_asked")]
+    names = [name for name in COLUMNS if name.startswith(("java_", "python_"))]
+    head = ["Kernel", "Class", *(COLUMNS[name][0] for name in names)]
+    head += [f"SOAP adds, {each.capitalize()} ms" for each in _LANGUAGES] + ["Same value"]
+    body = [
+        [
+            work(row).kernel,
+            work(row).npb_class,
+            *(number(npb.median(row, name)) for name in names),
+            *(number(npb.soap_ms(row, each)) for each in _LANGUAGES),
+            " of ".join(number(npb.median(row, f"clients_{each}")) for each in ("same", "asked")),
+        ]
+        for row in known
+    ]
+    caption = "Called by clients in two languages, over REST and SOAP"
+    return table(caption, head, body, f"  {'n' * (len(head) - 3)} ") if body else None
+
+
+def _of_study(found: Kernels) -> Table:
+    """The study's two columns and its screens, with what is no result of a run, and ours."""
+    published = found.published
+    ours = {row.cell.complexity: row for row in found.served if npb.median(row, "java_soap_s")}
+    body = [
+        [
+            level,
+            *_pair(published, level, known.normal_s, known.normal_mops),
+            *_pair(published, level, known.service_s, known.service_mops),
+            number(published.screens_s.get(level)),
+            *(number(npb.median(ours[level], each)) if level in ours else "" for each in _OURS),
+        ]
+        for level in published.rows
+        if (known := published.row(level))
+    ]
+    head = ["Class", *_OF_STUDY, *(f"Ours: {COLUMNS[each][0]}" for each in _OURS)]
+    return table("The study's numbers, recomputed, and ours", head, body, f" {'n' * 10}")
+
+
+def _pair(published: Published, level: str, seconds: float, mops: float) -> tuple[str, str]:
+    mark = "" if published.is_result(level, seconds, mops) else _WRONG
+    return number(seconds), f"{readable(mops)}{mark}"
 
 
 def _published(row: Row, published: Published) -> list[str]:

@@ -1,6 +1,8 @@
 package org.restbench;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -14,16 +16,20 @@ import org.restbench.core.Admission;
 import org.restbench.core.Build;
 import org.restbench.core.Catalogue;
 import org.restbench.core.Core;
+import org.restbench.core.Delays;
 import org.restbench.core.Health;
+import org.restbench.core.JsonProtocol;
 import org.restbench.core.Metrics;
+import org.restbench.core.Page;
 import org.restbench.core.Pages;
-import org.restbench.core.Reply;
+import org.restbench.core.Protocol;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.WorkLimits;
 import org.restbench.framework.Framework;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
+import org.restbench.soap.SoapProtocol;
 import org.restbench.workload.logs.LogsWorkload;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.restbench.workload.npb.InputCache;
@@ -33,8 +39,11 @@ import org.restbench.workload.npb.cg.ConjugateGradient;
 import org.restbench.workload.npb.ft.FourierTransform;
 import org.restbench.workload.npb.is.IntegerSort;
 import org.restbench.workload.npb.mg.Multigrid;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.ContextClosedEvent;
 
 /**
  * Puts the service together; nothing is found by scanning. {@link Settings}, {@link Cores}, {@link CoreAffinity} and
@@ -42,6 +51,9 @@ import org.springframework.context.annotation.Configuration;
  */
 @Configuration(proxyBeanMethods = false)
 public class Wiring {
+    private static final List<Kernel> KERNELS =
+            List.of(IntegerSort.kernel(), ConjugateGradient.kernel(), Multigrid.kernel(), FourierTransform.kernel());
+
     /** Of all requests together; whatever is kept between requests takes its own from here as well. */
     @Bean
     MemoryBudget memoryBudget(Settings settings) {
@@ -52,13 +64,11 @@ public class Wiring {
     @Bean
     public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
-        return Workloads.of(List.of(
-                new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())),
-                new CodedWorkload<>(new LogsWorkload(), new LogsJson()),
-                npb(IntegerSort.kernel(), inputs, memory),
-                npb(ConjugateGradient.kernel(), inputs, memory),
-                npb(Multigrid.kernel(), inputs, memory),
-                npb(FourierTransform.kernel(), inputs, memory)));
+        List<CodedWorkload<?, ?>> all = new ArrayList<>();
+        all.add(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())));
+        all.add(new CodedWorkload<>(new LogsWorkload(), new LogsJson()));
+        KERNELS.forEach(kernel -> all.add(npb(kernel, inputs, memory)));
+        return Workloads.of(all);
     }
 
     private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs, MemoryBudget memory) {
@@ -77,8 +87,19 @@ public class Wiring {
     }
 
     @Bean
-    Metrics metrics(Admission admission, MemoryBudget memory, Strategies strategies) {
-        return new Metrics(admission, memory, strategies.adaptive());
+    Delays delays(Settings settings) {
+        return new Delays(settings.maxDelayMillis(), settings.maxInFlight());
+    }
+
+    /** Before the server stops, which waits for the requests in flight. */
+    @Bean
+    ApplicationListener<ContextClosedEvent> endDelays(Delays delays) {
+        return closed -> delays.end();
+    }
+
+    @Bean
+    Metrics metrics(Admission admission, Delays delays, MemoryBudget memory, Strategies strategies) {
+        return new Metrics(admission, delays, memory, strategies.adaptive());
     }
 
     @Bean
@@ -90,6 +111,7 @@ public class Wiring {
             Workloads workloads,
             Strategies strategies,
             Admission admission,
+            Delays delays,
             MemoryBudget memory,
             Metrics metrics)
             throws IOException {
@@ -102,10 +124,19 @@ public class Wiring {
                 affinity.coresOfProcess(),
                 shown,
                 strategies.adaptive().facts());
-        Catalogue catalogue = new Catalogue(workloads, strategies.all(), metrics);
-        Map<String, Supplier<Reply>> pages = Pages.of(catalogue, metrics, health, build);
+        List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
+        Map<String, Page> descriptions = new LinkedHashMap<>();
+        if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
+            for (SoapProtocol soap :
+                    SoapProtocol.of(workloads, KERNELS, settings.mostProductElements(), memory.totalBytes())) {
+                protocols.add(soap);
+                descriptions.put("/" + soap.name(), soap.description());
+            }
+        }
+        Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
+        Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
         WorkLimits work = workLimits(settings);
-        return new Core(catalogue, pages, admission, memory, work, settings.maxBodyBytes());
+        return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }
 
     private static WorkLimits workLimits(Settings settings) {

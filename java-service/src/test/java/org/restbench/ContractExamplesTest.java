@@ -88,6 +88,7 @@ class ContractExamplesTest {
                         "body-limit-100",
                         "body-limit-1000",
                         "in-flight-limit-reached",
+                        "delay-limit-reached",
                         "memory-limit-100-mib",
                         "memory-held",
                         "operations-limit-1000",
@@ -152,6 +153,18 @@ class ContractExamplesTest {
             }
             assertThat(holding.get().body()).isEqualTo(RunningService.PRODUCT);
         }
+    }
+
+    @Test
+    void examples_at_the_limit_of_requests_that_wait_for_their_delay_hold() throws Exception {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "3");
+        CompletableFuture<HttpResponse<String>> waiting;
+        try (RunningService service = new RunningService(limit, new OpenHftAffinity())) {
+            waiting = service.sendLater("/matrix/serial?delay=10000");
+            service.awaitDelayed(1);
+            checkAll("delay-limit-reached", service);
+        }
+        assertThat(waiting.get().body()).isEqualTo(RunningService.PRODUCT);
     }
 
     @Test

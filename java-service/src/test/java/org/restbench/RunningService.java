@@ -9,6 +9,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.affinity.OpenHftAffinity;
 import org.restbench.framework.Framework;
@@ -68,6 +69,24 @@ final class RunningService implements AutoCloseable {
             return client.send(request, BodyHandlers.ofString());
         } catch (IOException | InterruptedException failed) {
             throw new IllegalStateException(request.toString(), failed);
+        }
+    }
+
+    HttpResponse<String> multiply(String path) {
+        return send(to(path).header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(BODY))
+                .build());
+    }
+
+    /** The multiplication, from a thread of its own. */
+    CompletableFuture<HttpResponse<String>> sendLater(String path) {
+        return CompletableFuture.supplyAsync(() -> multiply(path), task -> new Thread(task).start());
+    }
+
+    /** Returns when so many requests wait for their delay. */
+    void awaitDelayed(int requests) throws InterruptedException {
+        while (!get("/metrics").body().contains("restbench_requests_delayed " + requests + ".0")) {
+            Thread.sleep(1);
         }
     }
 

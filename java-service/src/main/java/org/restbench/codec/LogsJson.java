@@ -76,6 +76,7 @@ public final class LogsJson implements Codec<LogsRequest, LogsResult> {
     @Override
     public LogsRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, json -> new Members(json, memory));
+        members.refuse("003", query.delayFault());
         members.refuse("003", members.id == null ? RequestIds.RULE : null);
         members.refuse("003", members.ruleSet == null ? Members.RULE_SET_FAULT : null);
         members.refuse("003", members.lines.shapeFault());

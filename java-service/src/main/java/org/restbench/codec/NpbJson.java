@@ -64,21 +64,37 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
         }
     }
 
-    /** @throws InvalidRequest 002, 003 at the first wrong member in the order requestId, class, generate, or 010 */
+    /**
+     * @throws InvalidRequest 002, 003 at the first wrong member in the order delay, requestId, class, generate, or 010
+     */
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, Members::new);
-        if (members.id == null) {
+        return request(members.id, members.npbClass, members.generate, query);
+    }
+
+    /**
+     * What was read, in whatever form.
+     *
+     * @param id null where it is none
+     * @param generate null where it is neither true nor false
+     * @throws InvalidRequest 003 or 010, in the contract's order
+     */
+    public NpbRequest request(RequestId id, String npbClass, Boolean generate, Query query) {
+        if (query.delayFault() != null) {
+            throw new InvalidRequest("003", query.delayFault(), id);
+        }
+        if (id == null) {
             throw new InvalidRequest("003", RequestIds.RULE, null);
         }
         Problem<?> problem = kernel.problems().stream()
-                .filter(each -> each.name().equals(members.npbClass))
+                .filter(each -> each.name().equals(npbClass))
                 .findFirst()
-                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), members.id));
-        if (members.generate == null) {
-            throw new InvalidRequest("003", "generate: must be true or false", members.id);
+                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), id));
+        if (generate == null) {
+            throw new InvalidRequest("003", "generate: must be true or false", id);
         }
-        NpbRequest request = new NpbRequest(members.id, problem, members.generate);
+        NpbRequest request = new NpbRequest(id, problem, generate);
         request.requireFits(limitBytes);
         return request;
     }

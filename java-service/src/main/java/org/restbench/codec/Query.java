@@ -4,15 +4,20 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * A query string's parameters. A broken escape stands for itself: a parameter nobody asks for does no harm.
  *
  * @param raw as it was sent, null where the request has none
+ * @param maxDelayMillis the longest delay that a request may ask for
  */
-public record Query(String raw) {
+public record Query(String raw, int maxDelayMillis) {
     /** No parameters. */
-    public static final Query NONE = new Query(null);
+    public static final Query NONE = new Query(null, 0);
+
+    private static final String DELAY = "delay";
+    private static final String MILLIS = "[0-9]{1,6}";
 
     /** All values of a parameter, in order. */
     public List<String> values(String name) {
@@ -27,6 +32,23 @@ public record Query(String raw) {
             }
         }
         return values;
+    }
+
+    /** Milliseconds that the request asks to wait before it is worked on; empty where it does not, or wrongly. */
+    public OptionalInt delayMillis() {
+        List<String> asked = values(DELAY);
+        if (asked.size() != 1 || !asked.get(0).matches(MILLIS)) {
+            return OptionalInt.empty();
+        }
+        int millis = Integer.parseInt(asked.get(0));
+        return millis <= maxDelayMillis ? OptionalInt.of(millis) : OptionalInt.empty();
+    }
+
+    /** The message of 003 where the delay is wrong, null where it is right or not asked for: right after the kernel. */
+    public String delayFault() {
+        return values(DELAY).isEmpty() || delayMillis().isPresent()
+                ? null
+                : "delay: must be a whole number of milliseconds from 0 to " + maxDelayMillis;
     }
 
     private static String decode(String escaped) {

@@ -1,7 +1,6 @@
 package org.restbench.core;
 
 import java.util.Map;
-import java.util.function.Supplier;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -10,34 +9,39 @@ import org.restbench.memory.MemoryBudget;
  * The service without HTTP: what a request is answered, whatever received it. Checks come in the contract's order.
  *
  * <p>A framework calls {@link #open} with a request's head. Where that gives an {@link Exchange}, it hands over the
- * body piece by piece and lets it run. It sends the {@link Reply} it gets from any of these, and says that it is sent.
+ * body piece by piece, lets it wait, and lets it run. It sends the {@link Reply} it gets from any of these, and says
+ * that it is sent.
  */
 public final class Core {
     private final Catalogue catalogue;
-    private final Map<String, Supplier<Reply>> pages;
+    private final Map<String, Page> pages;
     private final Admission admission;
     private final MemoryBudget memory;
     private final WorkLimits limits;
+    private final Delays delays;
     private final int maxBodyBytes;
 
     /**
      * @param pages by their path, what is there to GET
      * @param memory of all requests together
      * @param limits of the work of one request
+     * @param delays that requests ask for
      * @param maxBodyBytes above it a body is refused
      */
     public Core(
             Catalogue catalogue,
-            Map<String, Supplier<Reply>> pages,
+            Map<String, Page> pages,
             Admission admission,
             MemoryBudget memory,
             WorkLimits limits,
+            Delays delays,
             int maxBodyBytes) {
         this.catalogue = catalogue;
         this.pages = pages;
         this.admission = admission;
         this.memory = memory;
         this.limits = limits;
+        this.delays = delays;
         this.maxBodyBytes = maxBodyBytes;
     }
 
@@ -48,10 +52,11 @@ public final class Core {
             return page(head);
         }
         if (!head.method().equals("POST")) {
-            return route.counted(Reply.wrongMethod("POST"));
+            return route.refused(Refusal.wrongMethod("POST"));
         }
-        if (!isJson(head.contentType())) {
-            return route.counted(Reply.notJson());
+        String fault = route.protocol().mediaTypeFault(head.contentType());
+        if (fault != null) {
+            return route.refused(Refusal.wrongMediaType(fault));
         }
         Exchange exchange = new Exchange(this, route, head);
         try {
@@ -63,25 +68,22 @@ public final class Core {
     }
 
     private Reply page(Head head) {
-        Supplier<Reply> page = pages.get(head.rawPath());
+        Page page = pages.get(head.rawPath());
         if (page == null) {
-            return Reply.noSuchPath();
+            return catalogue.refusal(head.rawPath(), Refusal.noSuchPath());
         }
         try {
-            return head.method().equals("GET") ? page.get() : Reply.wrongMethod("GET");
+            return head.method().equals("GET")
+                    ? page.get(head)
+                    : catalogue.refusal(head.rawPath(), Refusal.wrongMethod("GET"));
         } catch (Throwable thrown) {
-            return Errors.reply(thrown, () -> null);
+            return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
         }
-    }
-
-    /** The media type without regard to case and parameters. */
-    private static boolean isJson(String contentType) {
-        return contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
     }
 
     /** What a server has refused by itself, in the contract's form. */
     public Reply refusedByServer(int status) {
-        return Reply.refusedByServer(status);
+        return Reply.error(Refusal.byServer(status));
     }
 
     Admission admission() {
@@ -94,6 +96,10 @@ public final class Core {
 
     WorkLimits limits() {
         return limits;
+    }
+
+    Delays delays() {
+        return delays;
     }
 
     int maxBodyBytes() {

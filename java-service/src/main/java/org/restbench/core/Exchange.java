@@ -1,17 +1,18 @@
 package org.restbench.core;
 
 import java.util.Arrays;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.core.Catalogue.Route;
-import org.restbench.execution.Job;
+import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 
 /**
- * A request on its way: takes its body piece by piece and runs it. Used by one thread at a time; {@link #run} or
- * {@link #cutOff} is called exactly once, unless {@link #take} has given a reply.
+ * A request on its way: takes its body piece by piece, waits where it asks for a delay, and runs. Used by one thread at
+ * a time; {@link #run}, once {@link #delayed} is done, or {@link #cutOff} is called exactly once, unless {@link #take}
+ * has given a reply.
  */
 public final class Exchange implements Opened {
     /** A declared length is believed up to here; beyond, memory grows with what really arrives. */
@@ -20,22 +21,19 @@ public final class Exchange implements Opened {
     /** Where no length is declared. */
     private static final int FIRST_BYTES = 1 << 16;
 
-    /**
-     * Bytes of memory for a byte of the body: itself, and twice that again while it is received (an array grows by a
-     * copy) or read as JSON (names of members, strings without their escapes).
-     */
-    private static final long BYTES_PER_BYTE = 3;
-
     /** For what does not follow from the body: the tasks of a loop, 100 bytes each, buffers, the request itself. */
     private static final long BYTES_PER_REQUEST = 384 << 10;
 
     private final Core core;
     private final Route route;
     private final Head head;
+    private final Query query;
     private MemoryBudget.Hold memory;
     private boolean admitted;
     private byte[] body;
     private int received;
+    private Throwable refusal;
+    private long wholeNanos;
 
     /**
      * A body of declared length is admitted before it is read; one of unknown length when it is there, as it may turn
@@ -45,6 +43,7 @@ public final class Exchange implements Opened {
         this.core = core;
         this.route = route;
         this.head = head;
+        this.query = new Query(head.rawQuery(), core.delays().maxMillis());
     }
 
     /**
@@ -60,18 +59,21 @@ public final class Exchange implements Opened {
             admit();
         }
         long expected = declared < 0 ? FIRST_BYTES : declared;
-        memory = core.memory().hold(BYTES_PER_REQUEST + BYTES_PER_BYTE * expected);
+        memory = core.memory().hold(BYTES_PER_REQUEST + route.protocol().bytesPerByte() * expected);
         body = new byte[(int) Math.min(expected, declared < 0 ? FIRST_BYTES : BELIEVED_BYTES)];
     }
 
     private void admit() {
+        if (admitted) {
+            return;
+        }
         core.admission().enter();
         admitted = true;
     }
 
     private Refused tooLarge() {
         String message = "the body is larger than the limit of " + core.maxBodyBytes() + " bytes";
-        return new Refused(Reply.error(ErrorCode.TOO_LARGE, message, null));
+        return new Refused(Refusal.of(ErrorCode.TOO_LARGE, message, null));
     }
 
     /**
@@ -89,7 +91,7 @@ public final class Exchange implements Opened {
             received += length;
             return null;
         } catch (Throwable refused) {
-            return end(Errors.reply(refused, () -> null));
+            return refused(refused);
         }
     }
 
@@ -101,14 +103,34 @@ public final class Exchange implements Opened {
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
         int capacity = (int) Math.max(needed, Math.min(most, 2L * body.length));
         if (!declared) {
-            memory.grow(BYTES_PER_BYTE * (capacity - body.length));
+            memory.grow(route.protocol().bytesPerByte() * (capacity - body.length));
         }
         body = Arrays.copyOf(body, capacity);
     }
 
     /** The body ended before its end: 002. */
     public Reply cutOff() {
-        return end(Reply.error(ErrorCode.MALFORMED, "the body was cut off", null));
+        return end(route.protocol().refusal(Refusal.of(ErrorCode.MALFORMED, "the body was cut off", null)));
+    }
+
+    /**
+     * Begins the wait that the request asks for. To be called once the body is whole, before {@link #run}.
+     *
+     * @return done when the request is to be run, at once where it asks for no delay or is refused; it never fails, and
+     *     the thread that it is done on must not be kept
+     */
+    public CompletableFuture<Void> delayed() {
+        wholeNanos = System.nanoTime();
+        OptionalInt millis = query.delayMillis();
+        if (millis.isPresent() && received >= head.declaredBytes()) {
+            try {
+                admit();
+                return core.delays().begin(millis.getAsInt());
+            } catch (Throwable refused) {
+                refusal = refused;
+            }
+        }
+        return CompletableFuture.completedFuture(null);
     }
 
     /**
@@ -120,30 +142,24 @@ public final class Exchange implements Opened {
         if (received < head.declaredBytes()) {
             return CompletableFuture.completedFuture(cutOff());
         }
+        if (refusal != null) {
+            return CompletableFuture.completedFuture(refused(refusal));
+        }
         try {
-            if (!admitted) {
-                admit();
-            }
+            admit();
             byte[] whole = received == body.length ? body : Arrays.copyOf(body, received);
-            return start(route.workload(), whole);
+            return start(whole);
         } catch (Throwable refused) {
-            return CompletableFuture.completedFuture(end(Errors.reply(refused, () -> null)));
+            return CompletableFuture.completedFuture(refused(refused));
         }
     }
 
-    private <I, O> CompletionStage<Reply> start(CodedWorkload<I, O> workload, byte[] whole) {
-        Query query = new Query(head.rawQuery());
-        Job<I, O> job = new Job<>(workload, whole, query, memory, core.limits(), head.isWanted());
-        return route.technique().strategy().execute(job).handle((product, thrown) -> {
-            try {
-                return end(
-                        thrown == null
-                                ? Reply.answer(product, job.clock().serverTiming())
-                                : Errors.reply(thrown, () -> workload.codec().identify(whole)));
-            } catch (Throwable failed) { // nothing else would answer
-                return end(Errors.reply(failed, () -> null));
-            }
-        });
+    private CompletionStage<Reply> start(byte[] whole) {
+        String delay =
+                query.delayMillis().isPresent() ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", " : "";
+        Call call = new Call(
+                head, whole, query, memory, core.limits(), route.technique().strategy(), delay);
+        return route.protocol().run(call).thenApply(this::end);
     }
 
     private Reply end(Reply reply) {
@@ -153,7 +169,7 @@ public final class Exchange implements Opened {
 
     /** Counts what was refused on the way in, and gives back what it had. */
     Reply refused(Throwable thrown) {
-        return end(Errors.reply(thrown, () -> null));
+        return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
     }
 
     private void release() {

@@ -23,9 +23,12 @@ public final class Metrics implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
 
-    public Metrics(Admission admission, MemoryBudget memory, AdaptiveStrategy adaptive) {
+    public Metrics(Admission admission, Delays delays, MemoryBudget memory, AdaptiveStrategy adaptive) {
         Gauge.builder("restbench.requests.in.flight", admission, Admission::inFlight)
                 .description("Requests being worked on now")
+                .register(registry);
+        Gauge.builder("restbench.requests.delayed", delays, Delays::waiting)
+                .description("Requests that wait for the delay they have asked for, of those in flight")
                 .register(registry);
         Gauge.builder("restbench.memory.held", memory, MemoryBudget::heldBytes)
                 .description("Heap that requests hold now")

@@ -58,6 +58,12 @@ public final class StageClock {
     }
 
     /** {@code name;dur=1.234}: milliseconds, rounded to three decimals. */
+    public static String entry(String name, long nanos) {
+        StringBuilder header = new StringBuilder(24);
+        append(header, name, nanos);
+        return header.toString();
+    }
+
     private static void append(StringBuilder header, String name, long nanos) {
         long micros = (nanos + 500) / 1000;
         header.append(name).append(";dur=").append(micros / 1000).append('.');

@@ -16,7 +16,7 @@ import org.restbench.core.Reply;
 /**
  * The body of one request, which an event loop hands over as it comes. The first of three ends decides: the core
  * refuses a piece, the body is whole, or it is cut off. All happens on the event loop but the run of the request, which
- * may take long or wait.
+ * may take long or wait. The delay that a request asks for comes before and holds no thread.
  */
 final class EventLoopExchange {
     /** An answer of so many bytes is handed to the kernel in one piece, which takes it at once. */
@@ -54,7 +54,7 @@ final class EventLoopExchange {
     void end() {
         if (!over) {
             over = true;
-            threads.execute(() -> exchange.run().thenAccept(answer));
+            exchange.delayed().thenRunAsync(() -> exchange.run().thenAccept(answer), threads);
         }
     }
 

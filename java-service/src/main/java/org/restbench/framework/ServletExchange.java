@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.restbench.core.Core;
 import org.restbench.core.Exchange;
 import org.restbench.core.Head;
@@ -19,7 +20,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One request of a servlet container. The body is read on the container's thread, and the answer sent on it where it is
- * there at once; else no thread of the container waits for it.
+ * there at once; else no thread of the container waits for it, nor for a delay that it asks for.
  *
  * <p>That a client has gone is noticed only when it is sent to: a servlet container does not look at a connection whose
  * request it has read. So every request is run.
@@ -58,7 +59,8 @@ final class ServletExchange {
                 request.getQueryString(),
                 request.getContentType(),
                 request.getContentLengthLong(),
-                Head.ALWAYS_WANTED));
+                Head.ALWAYS_WANTED,
+                request::getHeader));
         if (opened instanceof Reply reply) {
             send(reply);
             return;
@@ -69,11 +71,33 @@ final class ServletExchange {
             sendUnlessContainerDoes(refused);
             return;
         }
+        CompletableFuture<Void> delay = exchange.delayed();
+        if (!delay.isDone()) {
+            AsyncContext later = asynchronous();
+            delay.thenRun(() -> runLater(exchange, later));
+            return;
+        }
         CompletableFuture<Reply> answer = exchange.run().toCompletableFuture();
         if (answer.isDone()) {
             send(answer.join());
         } else {
-            sendLater(answer);
+            sendLater(answer, asynchronous());
+        }
+    }
+
+    private AsyncContext asynchronous() {
+        AsyncContext later = request.startAsync();
+        later.setTimeout(0);
+        return later;
+    }
+
+    /** On a thread of the container, as a request without a delay. */
+    private void runLater(Exchange exchange, AsyncContext later) {
+        try {
+            later.start(() -> sendLater(exchange.run().toCompletableFuture(), later));
+        } catch (IllegalStateException | RejectedExecutionException over) {
+            LOG.debug("the container has ended the request already: {}", over.getMessage()); // its client is gone
+            exchange.cutOff().sent();
         }
     }
 
@@ -119,9 +143,7 @@ final class ServletExchange {
         }
     }
 
-    private void sendLater(CompletableFuture<Reply> answer) {
-        AsyncContext later = request.startAsync();
-        later.setTimeout(0);
+    private void sendLater(CompletableFuture<Reply> answer, AsyncContext later) {
         answer.thenAccept(reply -> {
             if (reply.body().length <= SENT_AT_ONCE_BYTES) {
                 sendAndComplete(reply, later);

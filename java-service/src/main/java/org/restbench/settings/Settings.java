@@ -14,6 +14,7 @@ import java.util.Map;
  * @param maxBodyBytes largest request body
  * @param maxInFlight most requests worked on at once (four times the study's 60 users, and few enough that the last of
  *     them is not answered long after its client has given up)
+ * @param maxDelayMillis longest delay that a request may ask for, 0 for none (the longest of the study of calls)
  * @param memoryBudgetBytes heap that all requests together may hold (half of the heap less the 16 MiB that the service
  *     itself keeps: the rest is for its connections, and for what a garbage collector wastes at the ends of large
  *     arrays and needs to be quick)
@@ -38,6 +39,7 @@ public record Settings(
         String framework,
         int maxBodyBytes,
         int maxInFlight,
+        int maxDelayMillis,
         long memoryBudgetBytes,
         int maxThreads,
         int maxConnections,
@@ -75,6 +77,7 @@ public record Settings(
                 variables.getOrDefault("RESTBENCH_FRAMEWORK", "tomcat"),
                 read.integer("RESTBENCH_MAX_BODY_BYTES", 64 << 20, 1, LARGEST_BODY_LIMIT),
                 read.integer("RESTBENCH_MAX_IN_FLIGHT", 256, 1, 4096),
+                read.integer("RESTBENCH_MAX_DELAY_MILLIS", 10_000, 0, 60_000),
                 read.number("RESTBENCH_MEMORY_BUDGET_BYTES", budgetBytes, LEAST_BUDGET_BYTES, heapBytes),
                 read.integer("RESTBENCH_MAX_THREADS", 6400, 100, 100_000),
                 read.integer(
@@ -134,6 +137,7 @@ public record Settings(
         Map<String, Object> shown = new LinkedHashMap<>();
         shown.put("maxBodyBytes", maxBodyBytes);
         shown.put("maxInFlight", maxInFlight);
+        shown.put("maxDelayMillis", maxDelayMillis);
         shown.put("memoryBudgetBytes", memoryBudgetBytes);
         shown.put("maxThreads", maxThreads);
         shown.put("maxConnections", maxConnections);

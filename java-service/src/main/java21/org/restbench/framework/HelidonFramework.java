@@ -148,6 +148,7 @@ class HelidonFramework {
             } catch (IOException | RuntimeException cutOff) { // Helidon's own are unchecked
                 return exchange.cutOff();
             }
+            exchange.delayed().join(); // parks the virtual thread
             return exchange.run().toCompletableFuture().join();
         }
 

@@ -10,7 +10,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,7 +45,8 @@ class CoreTest {
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
     private final Admission admission = new Admission(2);
-    private final Metrics metrics = new Metrics(admission, memory, strategies.adaptive());
+    private final Delays delays = new Delays(1000, 2);
+    private final Metrics metrics = new Metrics(admission, delays, memory, strategies.adaptive());
     private final Core core = core();
 
     /** Completes a request when the test says so. */
@@ -75,10 +75,10 @@ class CoreTest {
                 Workloads.of(List.of(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(MAX_BODY_BYTES / 2))));
         List<Technique> techniques = new ArrayList<>(strategies.all());
         techniques.add(new Technique("held", null, "Waits for the test.", false, held));
-        Catalogue catalogue = new Catalogue(workloads, techniques, metrics);
-        Supplier<Reply> page = () -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
+        Catalogue catalogue = new Catalogue(JsonProtocol.of(workloads), techniques, metrics);
+        Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
         WorkLimits limits = new WorkLimits(1000, 1000, 1000);
-        return new Core(catalogue, Map.of("/page", page), admission, memory, limits, MAX_BODY_BYTES);
+        return new Core(catalogue, Map.of("/page", page), admission, memory, limits, delays, MAX_BODY_BYTES);
     }
 
     @AfterEach
@@ -87,6 +87,7 @@ class CoreTest {
         assertThat(memory.heldBytes()).isZero();
         strategies.close();
         metrics.close();
+        delays.close();
     }
 
     private static Head post(String path, long declaredBytes) {
@@ -109,7 +110,9 @@ class CoreTest {
         byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
         Reply refused = exchange.take(bytes, 0, bytes.length);
         return sent(
-                refused != null ? refused : exchange.run().toCompletableFuture().join());
+                refused != null
+                        ? refused
+                        : exchange.delayed().thenCompose(over -> exchange.run()).join());
     }
 
     private Exchange running() {

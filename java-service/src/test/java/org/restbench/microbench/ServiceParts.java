@@ -73,7 +73,7 @@ public class ServiceParts {
     }
 
     private static Query query(String kernel) {
-        return new Query("kernel=" + kernel);
+        return new Query("kernel=" + kernel, 0);
     }
 
     @TearDown

@@ -24,6 +24,7 @@ class SettingsTest {
                         "tomcat",
                         67_108_864,
                         256,
+                        10_000,
                         HEAP / 2 - (16 << 20),
                         6400,
                         (int) Math.min(2000, HEAP / 4 / (137 << 10)),
@@ -49,6 +50,7 @@ class SettingsTest {
                 "RESTBENCH_MAX_THREADS", "101",
                 "RESTBENCH_MAX_CONNECTIONS", "7"));
         environment.putAll(Map.of(
+                "RESTBENCH_MAX_DELAY_MILLIS", "6",
                 "RESTBENCH_MAX_LOOP_OPERATIONS", "12",
                 "RESTBENCH_MAX_OPERATIONS", "13",
                 "RESTBENCH_MAX_REQUEST_THREADS", "14",
@@ -59,7 +61,7 @@ class SettingsTest {
                 "RESTBENCH_PIPELINE_QUEUE", "3"));
         assertThat(Settings.from(environment))
                 .isEqualTo(new Settings(
-                        "0.0.0.0", 18_081, "vertx", 1000, 5, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3));
+                        "0.0.0.0", 18_081, "vertx", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3));
     }
 
     @ParameterizedTest
@@ -70,6 +72,8 @@ class SettingsTest {
         "RESTBENCH_MAX_BODY_BYTES,0,1 to 201326592",
         "RESTBENCH_MAX_BODY_BYTES,64MB,1 to 201326592",
         "RESTBENCH_MAX_IN_FLIGHT,-1,1 to 4096",
+        "RESTBENCH_MAX_DELAY_MILLIS,60001,0 to 60000",
+        "RESTBENCH_MAX_DELAY_MILLIS,-1,0 to 60000",
         "RESTBENCH_MEMORY_BUDGET_BYTES,1000,1048576 to ",
         "RESTBENCH_MEMORY_BUDGET_BYTES,9223372036854775807,1048576 to ",
         "RESTBENCH_MAX_THREADS,99,100 to 100000",

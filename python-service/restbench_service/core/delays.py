@@ -1,0 +1,94 @@
+"""The waits that requests ask for: a response time that is not work.
+
+Who waits holds its place and its body, and no gate, worker or process. All waits end when the
+service stops.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Lock
+from time import perf_counter_ns
+
+from .errors import Refused
+from .metrics import unseen
+
+TOO_MANY = "the service is at its limit of requests that wait for their delay"
+
+
+class Delays:
+    """Of one process: half of the requests in flight may wait, the others are served meanwhile."""
+
+    def __init__(self, max_in_flight: int) -> None:
+        """None waits."""
+        self._most = max(1, max_in_flight // 2)
+        self._guard = Lock()
+        self._waits: set[Delay] = set()
+        self._is_stopping = False
+        self.changed: Callable[[float], None] = unseen
+        """Is given the new number, one change after the other."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait now."""
+        return len(self._waits)
+
+    def begin(self, asked_ms: int) -> "Delay":
+        """A wait that begins now. Raises Refused 008 where as many wait as may."""
+        delay = Delay(asked_ms, self._leave)
+        with self._guard:
+            if self._is_stopping or not asked_ms:
+                delay.over.set_result(None)
+                return delay
+            if len(self._waits) >= self._most:
+                raise Refused("008", TOO_MANY)
+            self._waits.add(delay)
+            self.changed(len(self._waits))
+        return delay
+
+    def stop(self) -> None:
+        """End all waits; later ones are over at once."""
+        with self._guard:
+            self._is_stopping = True
+            for each in tuple(self._waits):
+                self._waits.discard(each)
+                each.over.set_result(None)
+            self.changed(0)
+
+    def _leave(self, delay: "Delay") -> None:
+        with self._guard:
+            if delay in self._waits:
+                self._waits.discard(delay)
+                self.changed(len(self._waits))
+
+
+class Delay:
+    """The wait of one request; never shorter than asked, unless the service stops."""
+
+    __slots__ = ("_begun_ns", "_ends_ns", "_leave", "over")
+
+    def __init__(self, asked_ms: int, leave: "Callable[[Delay], None]") -> None:
+        """Made by Delays.begin."""
+        self._begun_ns = perf_counter_ns()
+        self._ends_ns = self._begun_ns + asked_ms * 1_000_000
+        self._leave = leave
+        self.over: Future[None] = Future()
+        """Done when the wait ends before its time, or there is none."""
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until it is over; 0 where it is."""
+        if self.over.done():
+            return 0.0
+        return max(0, self._ends_ns - perf_counter_ns()) / 1e9
+
+    def wait(self) -> None:
+        """Hold the calling thread until it is over."""
+        while left_s := self.left_s:
+            with suppress(TimeoutError):
+                self.over.result(left_s)
+
+    def end(self) -> float:
+        """Give its place to another. Milliseconds that it took."""
+        self._leave(self)
+        return (perf_counter_ns() - self._begun_ns) / 1e6

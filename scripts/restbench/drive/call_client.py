@@ -1,0 +1,254 @@
+"""The programs that make batches of calls, one in Java and one in Python: started, asked, ended.
+
+A program lives for many batches. It reads a JSON object a line and answers each with one; what it
+has to say beside that is in its log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from restbench import ROOT
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine import jvm, process
+
+JAR = ROOT / "java-service" / "client" / "target" / "restbench-calls.jar"
+#: Until a program that was just started says what it offers.
+START_S = 60.0
+#: In addition to what a batch may take by its own limits.
+SPARE_S = 60.0
+PIECE_BYTES = 1 << 16
+
+ClientName: TypeAlias = Literal["java", "python"]
+CLIENTS: tuple[ClientName, ...] = ("java", "python")
+
+
+class Record(BaseModel):
+    """A line of a program, whatever else is in it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Hello(Record):
+    """What a program offers."""
+
+    version: str
+    strategies: tuple[str, ...]
+    transports: tuple[str, ...]
+    pid: int
+    cores: int
+
+
+class StageTime(Record):
+    """Of all calls of a batch in one stage."""
+
+    wall_s: float
+    cpu_s: float
+
+
+class BatchResult(Record):
+    """What became of a batch."""
+
+    elapsed_s: float
+    outcomes: int
+    done: int
+    failed: dict[str, int]
+    """By kind, `REFUSED` with its code."""
+    cancelled: int
+    wrong: int
+    attempts: int
+    retries: int
+    cpu_s: float
+    """Of the program, over the whole batch."""
+    peak_in_flight: int
+    threads: dict[str, int]
+    """The most at once, by their names without numbers."""
+    stages: dict[str, StageTime]
+    """By S, C, D and P."""
+    compile_s: float
+    gc_s: float
+
+
+class CallLine(Record):
+    """A line of a batch's log: one call. Moments count from the begin of the batch."""
+
+    index: int
+    outcome: Literal["done", "failed", "cancelled"]
+    stage: str | None = None
+    kind: str | None = None
+    error_code: str | None = None
+    attempts: int = 1
+    status: int | None = None
+    begun_ms: float | None = None
+    sent_ms: float | None = None
+    answered_ms: float | None = None
+    ended_ms: float | None = None
+    s_ms: float | None = None
+    c_ms: float | None = None
+    d_ms: float | None = None
+    p_ms: float | None = None
+    server_timing: str | None = None
+    wrong: bool = False
+    result: dict[str, Any] | None = None
+    """What a kernel answered, under the names of the REST answer."""
+
+    @property
+    def failure(self) -> str:
+        """Why there is no answer."""
+        return " ".join(filter(None, (self.outcome, self.stage, self.kind, self.error_code)))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """One batch of calls; a field that is None is not said to the program."""
+
+    url: str
+    """Of the endpoint, with its query."""
+    calls: int
+    inputs: Path
+    """A JSON list of request bodies, which the calls use in turn."""
+    transport: str = "rest"
+    workload: str = "matrix"
+    strategy: str = "sequential"
+    threads: int = 1
+    teams: tuple[int, ...] | None = None
+    in_flight: int = 64
+    queue: int = 16
+    per_call_s: float = 30.0
+    whole_s: float | None = None
+    retries: bool = False
+    expected: Path | None = None
+    """A JSON list of the right products."""
+    only: tuple[int, ...] | None = None
+    log: Path | None = None
+
+
+Answer = TypeVar("Answer", bound=Record)
+
+
+@dataclass
+class CallClient:
+    """A running program, made by `running`."""
+
+    name: ClientName
+    started: subprocess.Popen[bytes]
+    log: Path
+    _read: bytearray = field(default_factory=bytearray)
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The program's processes."""
+        return process.tree(self.started.pid)
+
+    def hello(self) -> Hello:
+        """What it offers. EnvironmentProblem where it does not answer."""
+        return self._asked({"do": "hello"}, START_S, Hello)
+
+    def batch(self, batch: Batch, max_s: float | None = None) -> BatchResult:
+        """Make the calls and wait for their end, at most `max_s`, by default as long as calls that
+        all come to their limit one after the other.
+
+        BadConfiguration where the program refuses an option; EnvironmentProblem where it ends, or
+        takes too long.
+        """
+        limit_s = batch.whole_s or batch.per_call_s * batch.calls if max_s is None else max_s
+        said = {name: value for name, value in asdict(batch).items() if value is not None}
+        return self._asked({"do": "batch", **said}, limit_s + SPARE_S, BatchResult)
+
+    def _asked(self, asked: Mapping[str, Any], max_s: float, form: type[Answer]) -> Answer:
+        try:
+            pipe = _pipe(self.started.stdin)
+            pipe.write(json.dumps(asked, default=str).encode() + b"\n")
+            pipe.flush()
+        except BrokenPipeError as error:
+            raise self._lost("ended") from error
+        line = self._line(time.monotonic() + max_s, max_s)
+        try:
+            said = json.loads(line)
+            if isinstance(said, dict) and "error" in said:
+                raise BadConfiguration(f"{self.name} client: {said['error']}")
+            return form.model_validate(said)
+        except (ValueError, ValidationError) as error:
+            raise self._lost(f"answered {line[:100]!r}") from error
+
+    def _line(self, ends: float, max_s: float) -> bytes:
+        output = _pipe(self.started.stdout).fileno()
+        while b"\n" not in self._read:
+            ready, _, _ = select.select([output], [], [], max(0.0, ends - time.monotonic()))
+            if not ready:
+                raise self._lost(f"has not answered for {max_s:g} s")
+            piece = os.read(output, PIECE_BYTES)
+            if not piece:
+                raise self._lost("ended")
+            self._read += piece
+        line, _, rest = bytes(self._read).partition(b"\n")
+        self._read = bytearray(rest)
+        return line
+
+    def _lost(self, what: str) -> EnvironmentProblem:
+        return EnvironmentProblem(
+            f"the {self.name} client {what}; its log ends:\n{process.tail(self.log)}"
+        )
+
+
+@contextmanager
+def running(
+    name: ClientName,
+    log: Path,
+    cores: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> Iterator[CallClient]:
+    """A program on its cores (as `taskset -c` takes them), which ends with the with-block. To be
+    entered in the main thread. EnvironmentProblem where it is not built."""
+    line = process.bound_to_us(_COMMANDS[name](settings or {}), cores)
+    started = process.start(line, log, dict(settings or {}), is_asked=True)
+    try:
+        yield CallClient(name, started, log)
+    finally:
+        process.stop(started)
+        for pipe in (started.stdin, started.stdout):
+            with suppress(BrokenPipeError):  # what it was asked last was never read
+                _pipe(pipe).close()
+
+
+def read_log(path: Path) -> tuple[CallLine, ...]:
+    """The lines of a batch's log in their order; one that was cut off is left out."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    return tuple(CallLine.model_validate_json(each) for each in lines if each.endswith(b"\n"))
+
+
+def write_inputs(path: Path, bodies: list[Any]) -> Path:
+    """A file for Batch.inputs or Batch.expected."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(bodies), encoding="utf-8")
+    return path
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None  # noqa: S101 - it was started with both
+    return pipe
+
+
+def _java(settings: Mapping[str, str]) -> list[str]:
+    if not JAR.exists():
+        raise EnvironmentProblem(f"{JAR} is missing: run 'make setup'")
+    return [*jvm.command(settings), "-jar", str(JAR)]
+
+
+def _python(settings: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as Java's
+    return ["env", f"PYTHONPATH={ROOT / 'scripts'}", sys.executable, "-m", "restbench_client"]
+
+
+_COMMANDS = {"java": _java, "python": _python}

@@ -1,0 +1,120 @@
+"""Kernels called by clients in two languages, over REST and SOAP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from restbench.deploy.service import Service
+from restbench.drive import call_client, npb_direct
+from restbench.drive.call_client import Batch, CallClient, CallLine
+from restbench.drive.npb_call import ServedRun, path_of
+from restbench.experiment.cell import Cell
+from restbench.experiment.npb import ClientName, Work, request, work_of
+from restbench.failures import EnvironmentProblem
+
+#: The program of each client, and how that talks to the service: SOAP as a user of the language
+#: does, by a proxy of CXF and by zeep.
+PROGRAMS: dict[ClientName, tuple[call_client.ClientName, str]] = {
+    "java-rest": ("java", "rest"),
+    "java-soap": ("java", "cxf"),
+    "python-rest": ("python", "rest"),
+    "python-soap": ("python", "zeep"),
+}
+#: Nobody measures a client's first calls: its JVM compiles meanwhile, proxies are made.
+WARM_UP = work_of("IS-S")
+WARM_CALLS = 50
+#: For clients that make one call at a time.
+SETTINGS = {"JAVA_OPTIONS": "-Xms64m -Xmx256m"}
+
+
+@dataclass
+class NpbClients:
+    """The programs of a block."""
+
+    programs: dict[call_client.ClientName, CallClient]
+    folder: Path
+    warm: set[ClientName] = field(default_factory=set)
+
+    def calls(
+        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
+    ) -> Sequence[ServedRun]:
+        """A call for each, all of one kernel, one after the other on one connection. A short call
+        that connects comes before them.
+
+        EnvironmentProblem or WrongAnswers where one has no answer that counts.
+        """
+        if name not in self.warm:
+            self._made(name, service, cell, [WARM_UP] * WARM_CALLS, max_s)
+            self.warm.add(name)
+        return self._made(name, service, cell, [Work(works[0].kernel, "S"), *works], max_s)[1:]
+
+    def _made(
+        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
+    ) -> list[ServedRun]:
+        program, transport = PROGRAMS[name]
+        log, inputs = (self.folder / f"{cell.id}-{name}.{kind}" for kind in ("jsonl", "json"))
+        log.unlink(missing_ok=True)
+        bodies = [{"kernel": each.kernel, **request(each.level)} for each in works]
+        path = path_of(works[0], cell.strategy, is_soap=transport != "rest")
+        batch = Batch(
+            f"{service.base_url}{path}",
+            len(works),
+            call_client.write_inputs(inputs, bodies),
+            transport=transport,
+            workload="npb",
+            per_call_s=max_s,
+            log=log,
+        )
+        self.programs[program].batch(batch)
+        lines = sorted(call_client.read_log(log), key=lambda line: line.index)
+        if [line.index for line in lines] != [*range(len(works))]:
+            raise EnvironmentProblem(f"{name}: {len(lines)} of {len(works)} calls in {log}")
+        return [_served(line, name, work) for line, work in zip(lines, works, strict=True)]
+
+
+@contextmanager
+def running(names: Sequence[ClientName], log: Path, cores: str) -> Iterator[NpbClients]:
+    """The programs that these clients need, in the main thread. EnvironmentProblem where one does
+    not start or lacks a transport."""
+    with ExitStack() as started:
+        programs: dict[call_client.ClientName, CallClient] = {}
+        for name in names:
+            program, transport = PROGRAMS[name]
+            if program not in programs:
+                output = log.with_name(f"{program}-{log.name}")
+                making = call_client.running(program, output, cores, SETTINGS)
+                programs[program] = started.enter_context(making)
+            offered = programs[program].hello().transports
+            if transport not in offered:
+                raise EnvironmentProblem(f"{name}: its program has {', '.join(offered)} only")
+        yield NpbClients(programs, log.parent)
+
+
+def _served(line: CallLine, name: ClientName, work: Work) -> ServedRun:
+    if line.outcome != "done" or line.result is None:
+        raise EnvironmentProblem(f"{name} {work.level}: call {line.index} {line.failure}")
+    value = _as_rest(line.result.get("value"), work)
+    answer = npb_direct.read_answer(
+        json.dumps({**line.result, "value": value, "reference": value}), work
+    )
+    seconds = sum(each or 0.0 for each in (line.s_ms, line.c_ms, line.d_ms)) / 1000
+    return ServedRun(answer, seconds)
+
+
+def _as_rest(value: Any, work: Work) -> Any:
+    """SOAP has a list of numbers: of FT they are pairs, of the others it is one."""
+    numbers = _numbers(value)
+    if work.kernel == "FT":
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return numbers[0] if len(numbers) == 1 else value
+
+
+def _numbers(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [number for each in value for number in _numbers(each)]
+    return [value]
