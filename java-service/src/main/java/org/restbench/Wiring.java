@@ -1,6 +1,8 @@
 package org.restbench;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -16,15 +18,18 @@ import org.restbench.core.Catalogue;
 import org.restbench.core.Core;
 import org.restbench.core.Delays;
 import org.restbench.core.Health;
+import org.restbench.core.JsonProtocol;
 import org.restbench.core.Metrics;
+import org.restbench.core.Page;
 import org.restbench.core.Pages;
-import org.restbench.core.Reply;
+import org.restbench.core.Protocol;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.WorkLimits;
 import org.restbench.framework.Framework;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
+import org.restbench.soap.SoapProtocol;
 import org.restbench.workload.logs.LogsWorkload;
 import org.restbench.workload.matrix.MatrixWorkload;
 import org.restbench.workload.npb.InputCache;
@@ -34,6 +39,7 @@ import org.restbench.workload.npb.cg.ConjugateGradient;
 import org.restbench.workload.npb.ft.FourierTransform;
 import org.restbench.workload.npb.is.IntegerSort;
 import org.restbench.workload.npb.mg.Multigrid;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -45,6 +51,9 @@ import org.springframework.context.event.ContextClosedEvent;
  */
 @Configuration(proxyBeanMethods = false)
 public class Wiring {
+    private static final List<Kernel> KERNELS =
+            List.of(IntegerSort.kernel(), ConjugateGradient.kernel(), Multigrid.kernel(), FourierTransform.kernel());
+
     /** Of all requests together; whatever is kept between requests takes its own from here as well. */
     @Bean
     MemoryBudget memoryBudget(Settings settings) {
@@ -55,13 +64,11 @@ public class Wiring {
     @Bean
     public Workloads workloads(Settings settings, MemoryBudget memory) {
         InputCache inputs = new InputCache(memory);
-        return Workloads.of(List.of(
-                new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())),
-                new CodedWorkload<>(new LogsWorkload(), new LogsJson()),
-                npb(IntegerSort.kernel(), inputs, memory),
-                npb(ConjugateGradient.kernel(), inputs, memory),
-                npb(Multigrid.kernel(), inputs, memory),
-                npb(FourierTransform.kernel(), inputs, memory)));
+        List<CodedWorkload<?, ?>> all = new ArrayList<>();
+        all.add(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())));
+        all.add(new CodedWorkload<>(new LogsWorkload(), new LogsJson()));
+        KERNELS.forEach(kernel -> all.add(npb(kernel, inputs, memory)));
+        return Workloads.of(all);
     }
 
     private static CodedWorkload<?, ?> npb(Kernel kernel, InputCache inputs, MemoryBudget memory) {
@@ -117,8 +124,17 @@ public class Wiring {
                 affinity.coresOfProcess(),
                 shown,
                 strategies.adaptive().facts());
-        Catalogue catalogue = new Catalogue(workloads, strategies.all(), metrics);
-        Map<String, Supplier<Reply>> pages = Pages.of(catalogue, metrics, health, build);
+        List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
+        Map<String, Page> descriptions = new LinkedHashMap<>();
+        if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
+            for (SoapProtocol soap :
+                    SoapProtocol.of(workloads, KERNELS, settings.mostProductElements(), memory.totalBytes())) {
+                protocols.add(soap);
+                descriptions.put("/" + soap.name(), soap.description());
+            }
+        }
+        Catalogue catalogue = new Catalogue(protocols, strategies.all(), metrics);
+        Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
         WorkLimits work = workLimits(settings);
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
     }

@@ -121,6 +121,21 @@ final class Elements {
         return length == plain.length ? null : plain;
     }
 
+    /**
+     * Adds the elements of a text.
+     *
+     * @return whether each is a 64-bit integer; those before the first that is none have been added
+     */
+    boolean addText(String list) {
+        byte[] text = new byte[list.length() + 1];
+        for (int i = 0; i < list.length(); i++) {
+            char unit = list.charAt(i);
+            text[i] = unit < 0x80 && unit != '"' ? (byte) unit : (byte) 'x';
+        }
+        text[list.length()] = '"';
+        return addList(text, 0);
+    }
+
     /** Adds comma-separated integers, each with spaces allowed around it, up to the closing quote. */
     private boolean addList(byte[] text, int from) {
         int next = addPlain(text, from);

@@ -16,6 +16,8 @@ import tools.jackson.core.util.ByteArrayBuilder;
 
 /** The matrix workload's JSON. */
 public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
+    static final String KERNEL_RULE = "kernel: must be given at most once, as loops or native";
+
     private static final JsonFactory WRITER = JsonFactory.builder()
             .disable(JsonWriteFeature.WRITE_HEX_UPPER_CASE) // as JSON.stringify
             .build();
@@ -61,9 +63,9 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
 
     @Override
     public MatrixRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
-        Kernel kernel = kernel(query.values("kernel"));
+        Kernel kernel = kernel(query);
         Members members = Json.read(body, memory, json -> new Members(json, memory));
-        members.refuse("003", kernel == null ? "kernel: must be given at most once, as loops or native" : null);
+        members.refuse("003", kernel == null ? KERNEL_RULE : null);
         members.refuse("003", query.delayFault());
         members.refuse("003", members.id == null ? RequestIds.RULE : null);
         members.refuse("003", members.one.shapeFault());
@@ -78,7 +80,8 @@ public final class MatrixJson implements Codec<MatrixRequest, MatrixProduct> {
     }
 
     /** The kernel asked for; null where it is unknown. */
-    private static Kernel kernel(List<String> asked) {
+    static Kernel kernel(Query query) {
+        List<String> asked = query.values("kernel");
         if (asked.isEmpty() || asked.equals(List.of("loops"))) {
             return Kernel.LOOPS;
         }

@@ -5,10 +5,7 @@ import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.matrix.Matrix;
 import tools.jackson.core.JsonToken;
 
-/**
- * Reads one matrix of a request into a flat array, in one pass and whatever comes. Of what is wrong with it, it keeps
- * the message that comes first in the contract's order, for each code.
- */
+/** Reads one matrix of a request into a flat array, in one pass and whatever comes. */
 final class MatrixReader {
     /** Of an element of the study and its comma, about: what is made room for beforehand, at most. */
     private static final int BYTES_OF_AN_ELEMENT = 4;
@@ -18,28 +15,27 @@ final class MatrixReader {
     private final String name;
     private final JsonReader json;
     private final MemoryBudget.Hold memory;
+    private final MatrixBuilder matrix;
 
     private String shapeFault;
     private String columnCountFault;
-    private String rowsFault;
-    private String elementFault;
 
     private int columnCountAt;
     private long columnCount;
     private Elements elements;
-    private int rows;
-    private int columns;
-    private int firstOtherRow = -1;
-    private int firstOtherWidth;
 
     /** @param name of the member, for messages */
     MatrixReader(String name, JsonReader json, MemoryBudget.Hold memory) {
         this.name = name;
         this.json = json;
         this.memory = memory;
+        this.matrix = new MatrixBuilder(name);
         this.shapeFault = name + ": must be an object with columnCount and rows";
-        this.columnCountFault = name + ".columnCount: must be an integer of at least 1";
-        this.rowsFault = name + ".rows: must be an array of at least one row";
+        this.columnCountFault = columnCountFault(name);
+    }
+
+    static String columnCountFault(String name) {
+        return name + ".columnCount: must be an integer of at least 1";
     }
 
     /** Reads the value of the member it is at. */
@@ -77,34 +73,30 @@ final class MatrixReader {
             json.skip();
             return;
         }
-        elements = new Elements(memory);
-        rowsFault = null;
+        elements = matrix.begin(memory);
         while (json.next() != JsonToken.END_ARRAY) {
             int from = json.offset();
             int before = elements.size();
             readRow();
-            noteWidth(elements.size() - before);
-            if (rows++ == 0) {
+            matrix.endRow(elements.size() - before);
+            if (matrix.rows() == 1) {
                 reserve(from);
             }
         }
-        if (rows == 0) {
-            rowsFault = name + ".rows: must be an array of at least one row";
-        }
-        elements.trim();
+        matrix.end();
     }
 
     /** As much as is needed were each row as the first, but no more than what elements of some digits would take. */
     private void reserve(int from) {
         int firstRowBytes = json.offset() + 1 - from;
         long bytesLeft = json.body().length - json.offset();
-        long alike = (bytesLeft / firstRowBytes + 1) * columns;
+        long alike = (bytesLeft / firstRowBytes + 1) * matrix.columns();
         elements.reserve(elements.size() + Math.min(alike, bytesLeft / BYTES_OF_AN_ELEMENT));
     }
 
     private void readRow() {
         if (json.isNotAt(JsonToken.START_OBJECT)) {
-            noteShape(": must be an object with value");
+            matrix.noteShape(": must be an object with value");
             json.skip();
             return;
         }
@@ -117,7 +109,7 @@ final class MatrixReader {
             }
         }
         if (!filled) {
-            noteShape(".value: must be a non-empty string or array of integers");
+            matrix.noteShape(".value: must be a non-empty string or array of integers");
         }
     }
 
@@ -130,7 +122,7 @@ final class MatrixReader {
                     return false;
                 }
                 if (!elements.addString(json)) {
-                    noteElement(elements.size() - before);
+                    matrix.noteElement(elements.size() - before);
                 }
                 return true;
             case START_ARRAY:
@@ -139,7 +131,7 @@ final class MatrixReader {
                     if (json.isLong()) {
                         elements.add(json.longValue());
                     } else {
-                        noteElement(index);
+                        matrix.noteElement(index);
                         json.skip();
                     }
                 }
@@ -150,50 +142,19 @@ final class MatrixReader {
         }
     }
 
-    private void noteShape(String rule) {
-        if (rowsFault == null) {
-            rowsFault = name + ".rows[" + rows + "]" + rule;
-        }
-        elements.keepNone();
-    }
-
-    private void noteElement(int index) {
-        if (elementFault == null) {
-            elementFault = name + ".rows[" + rows + "].value[" + index + "]: must be an integer that fits 64 bits";
-        }
-        elements.keepNone();
-    }
-
-    private void noteWidth(int width) {
-        if (rows == 0) {
-            columns = width;
-        } else if (width != columns && firstOtherRow < 0) {
-            firstOtherRow = rows;
-            firstOtherWidth = width;
-            elements.keepNone();
-        }
-    }
-
     /** 003; null where members are there, not empty and of the right type. */
     String shapeFault() {
-        return shapeFault != null ? shapeFault : columnCountFault != null ? columnCountFault : rowsFault;
+        return shapeFault != null ? shapeFault : columnCountFault != null ? columnCountFault : matrix.rowsFault();
     }
 
     /** 005; null where every element is a 64-bit integer. */
     String elementFault() {
-        return elementFault;
+        return matrix.elementFault();
     }
 
     /** 004; null where every row has as many values as columnCount says. To be asked after the others. */
     String widthFault() {
-        if (columnCount != columns) {
-            return widthFault(0, columns);
-        }
-        return firstOtherRow < 0 ? null : widthFault(firstOtherRow, firstOtherWidth);
-    }
-
-    private String widthFault(int row, int width) {
-        return name + ".rows[" + row + "]: the number of values is " + width + ", columnCount is " + shownColumnCount();
+        return matrix.widthFault(columnCount, shownColumnCount());
     }
 
     /** As it was sent, but no more of it than fits a message. */
@@ -210,6 +171,6 @@ final class MatrixReader {
 
     /** The matrix in which nothing is wrong. */
     Matrix matrix() {
-        return new Matrix(rows, columns, elements.values());
+        return matrix.matrix();
     }
 }

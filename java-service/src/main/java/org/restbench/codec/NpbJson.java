@@ -70,20 +70,31 @@ public final class NpbJson implements Codec<NpbRequest, NpbResult> {
     @Override
     public NpbRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         Members members = Json.read(body, memory, Members::new);
+        return request(members.id, members.npbClass, members.generate, query);
+    }
+
+    /**
+     * What was read, in whatever form.
+     *
+     * @param id null where it is none
+     * @param generate null where it is neither true nor false
+     * @throws InvalidRequest 003 or 010, in the contract's order
+     */
+    public NpbRequest request(RequestId id, String npbClass, Boolean generate, Query query) {
         if (query.delayFault() != null) {
-            throw new InvalidRequest("003", query.delayFault(), members.id);
+            throw new InvalidRequest("003", query.delayFault(), id);
         }
-        if (members.id == null) {
+        if (id == null) {
             throw new InvalidRequest("003", RequestIds.RULE, null);
         }
         Problem<?> problem = kernel.problems().stream()
-                .filter(each -> each.name().equals(members.npbClass))
+                .filter(each -> each.name().equals(npbClass))
                 .findFirst()
-                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), members.id));
-        if (members.generate == null) {
-            throw new InvalidRequest("003", "generate: must be true or false", members.id);
+                .orElseThrow(() -> new InvalidRequest("003", "class: must be one of " + names(), id));
+        if (generate == null) {
+            throw new InvalidRequest("003", "generate: must be true or false", id);
         }
-        NpbRequest request = new NpbRequest(members.id, problem, members.generate);
+        NpbRequest request = new NpbRequest(id, problem, generate);
         request.requireFits(limitBytes);
         return request;
     }

@@ -33,7 +33,11 @@ public final class RequestIds {
         if (json.endOfString(offset, MOST_BYTES) - offset > MOST_BYTES) {
             return null;
         }
-        String text = json.text();
+        return of(json.text());
+    }
+
+    /** The id of this text; null where it is none. */
+    public static RequestId of(String text) {
         boolean right = !text.isEmpty() && text.codePointCount(0, text.length()) <= MOST_CODE_POINTS;
         return right ? new RequestId(text, false) : null;
     }

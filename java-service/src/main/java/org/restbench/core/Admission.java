@@ -19,7 +19,7 @@ public final class Admission {
     /** @throws Refused 008 at the limit */
     void enter() {
         if (inFlight.getAndUpdate(now -> now < limit ? now + 1 : now) >= limit) {
-            throw new Refused(Reply.busy("the service is at its limit of requests in flight"));
+            throw new Refused(Refusal.busy("the service is at its limit of requests in flight"));
         }
     }
 

@@ -1,7 +1,6 @@
 package org.restbench.core;
 
 import java.util.Map;
-import java.util.function.Supplier;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -15,7 +14,7 @@ import org.restbench.memory.MemoryBudget;
  */
 public final class Core {
     private final Catalogue catalogue;
-    private final Map<String, Supplier<Reply>> pages;
+    private final Map<String, Page> pages;
     private final Admission admission;
     private final MemoryBudget memory;
     private final WorkLimits limits;
@@ -31,7 +30,7 @@ public final class Core {
      */
     public Core(
             Catalogue catalogue,
-            Map<String, Supplier<Reply>> pages,
+            Map<String, Page> pages,
             Admission admission,
             MemoryBudget memory,
             WorkLimits limits,
@@ -53,10 +52,11 @@ public final class Core {
             return page(head);
         }
         if (!head.method().equals("POST")) {
-            return route.counted(Reply.wrongMethod("POST"));
+            return route.refused(Refusal.wrongMethod("POST"));
         }
-        if (!isJson(head.contentType())) {
-            return route.counted(Reply.notJson());
+        String fault = route.protocol().mediaTypeFault(head.contentType());
+        if (fault != null) {
+            return route.refused(Refusal.wrongMediaType(fault));
         }
         Exchange exchange = new Exchange(this, route, head);
         try {
@@ -68,25 +68,22 @@ public final class Core {
     }
 
     private Reply page(Head head) {
-        Supplier<Reply> page = pages.get(head.rawPath());
+        Page page = pages.get(head.rawPath());
         if (page == null) {
-            return Reply.noSuchPath();
+            return catalogue.refusal(head.rawPath(), Refusal.noSuchPath());
         }
         try {
-            return head.method().equals("GET") ? page.get() : Reply.wrongMethod("GET");
+            return head.method().equals("GET")
+                    ? page.get(head)
+                    : catalogue.refusal(head.rawPath(), Refusal.wrongMethod("GET"));
         } catch (Throwable thrown) {
-            return Errors.reply(thrown, () -> null);
+            return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
         }
-    }
-
-    /** The media type without regard to case and parameters. */
-    private static boolean isJson(String contentType) {
-        return contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
     }
 
     /** What a server has refused by itself, in the contract's form. */
     public Reply refusedByServer(int status) {
-        return Reply.refusedByServer(status);
+        return Reply.error(Refusal.byServer(status));
     }
 
     Admission admission() {

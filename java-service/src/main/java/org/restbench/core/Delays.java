@@ -55,7 +55,7 @@ public final class Delays implements AutoCloseable {
             return wait;
         }
         if (count.getAndUpdate(now -> now < mostAtOnce ? now + 1 : now) >= mostAtOnce) {
-            throw new Refused(Reply.busy("the service is at its limit of requests that wait for their delay"));
+            throw new Refused(Refusal.busy("the service is at its limit of requests that wait for their delay"));
         }
         CompletableFuture<Void> over = wait.thenRun(() -> {
             waits.remove(wait);

@@ -3,7 +3,7 @@ package org.restbench.core;
 import java.util.Arrays;
 
 /** The contract's codes and the status each is answered with. */
-enum ErrorCode {
+public enum ErrorCode {
     SIZES_DIFFER("001", 422),
     MALFORMED("002", 400),
     MEMBER("003", 422),
@@ -26,7 +26,7 @@ enum ErrorCode {
         this.status = status;
     }
 
-    String code() {
+    public String code() {
         return code;
     }
 

@@ -11,30 +11,30 @@ import org.restbench.workload.RequestId;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one place that turns what went wrong into an answer. */
-final class Errors {
+/** The one place that knows what is answered to what went wrong. */
+public final class Errors {
     private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
 
     private Errors() {}
 
     /** @param requestId asked only where it is not known from what was thrown: reading it costs */
-    static Reply reply(Throwable thrown, Supplier<RequestId> requestId) {
+    public static Refusal refusal(Throwable thrown, Supplier<RequestId> requestId) {
         if (thrown instanceof Refused refused) {
-            return refused.reply();
+            return refused.refusal();
         }
         if (thrown instanceof InvalidRequest invalid) {
-            return Reply.error(ErrorCode.of(invalid.code()), invalid.getMessage(), invalid.requestId());
+            return Refusal.of(ErrorCode.of(invalid.code()), invalid.getMessage(), invalid.requestId());
         }
         if (thrown instanceof MemoryRefused refused) {
             return refused.never()
-                    ? Reply.error(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
-                    : Reply.busy(refused.getMessage());
+                    ? Refusal.of(ErrorCode.MEMORY, refused.getMessage(), requestId.get())
+                    : Refusal.busy(refused.getMessage());
         }
         if (thrown instanceof StoppingException) {
-            return Reply.busy("the service is stopping");
+            return Refusal.busy("the service is stopping");
         }
         if (thrown instanceof AbandonedException) {
-            return Reply.busy("the client went away before its turn came");
+            return Refusal.busy("the client went away before its turn came");
         }
         if (thrown instanceof OutOfMemoryError) {
             LOG.error("request {} met the end of memory or threads", shown(idUnlessOutOfMemory(requestId)), thrown);
@@ -43,14 +43,14 @@ final class Errors {
         return fault(thrown, requestId.get());
     }
 
-    static Reply noMemory() {
-        return Reply.busy("the requests in flight hold the memory that this one needs");
+    private static Refusal noMemory() {
+        return Refusal.busy("the requests in flight hold the memory that this one needs");
     }
 
-    private static Reply fault(Throwable thrown, RequestId id) {
+    private static Refusal fault(Throwable thrown, RequestId id) {
         boolean isForClients = thrown instanceof StrategyFault;
         LOG.error("request {} failed with 099", shown(id), isForClients ? thrown : Muted.of(thrown));
-        return Reply.error(
+        return Refusal.of(
                 ErrorCode.FAULT, isForClients ? thrown.getMessage() : "a fault of the service; its log says more", id);
     }
 

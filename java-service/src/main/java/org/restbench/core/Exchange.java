@@ -4,10 +4,8 @@ import java.util.Arrays;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Query;
 import org.restbench.core.Catalogue.Route;
-import org.restbench.execution.Job;
 import org.restbench.execution.StageClock;
 import org.restbench.memory.MemoryBudget;
 
@@ -22,12 +20,6 @@ public final class Exchange implements Opened {
 
     /** Where no length is declared. */
     private static final int FIRST_BYTES = 1 << 16;
-
-    /**
-     * Bytes of memory for a byte of the body: itself, and twice that again while it is received (an array grows by a
-     * copy) or read as JSON (names of members, strings without their escapes).
-     */
-    private static final long BYTES_PER_BYTE = 3;
 
     /** For what does not follow from the body: the tasks of a loop, 100 bytes each, buffers, the request itself. */
     private static final long BYTES_PER_REQUEST = 384 << 10;
@@ -67,7 +59,7 @@ public final class Exchange implements Opened {
             admit();
         }
         long expected = declared < 0 ? FIRST_BYTES : declared;
-        memory = core.memory().hold(BYTES_PER_REQUEST + BYTES_PER_BYTE * expected);
+        memory = core.memory().hold(BYTES_PER_REQUEST + route.protocol().bytesPerByte() * expected);
         body = new byte[(int) Math.min(expected, declared < 0 ? FIRST_BYTES : BELIEVED_BYTES)];
     }
 
@@ -81,7 +73,7 @@ public final class Exchange implements Opened {
 
     private Refused tooLarge() {
         String message = "the body is larger than the limit of " + core.maxBodyBytes() + " bytes";
-        return new Refused(Reply.error(ErrorCode.TOO_LARGE, message, null));
+        return new Refused(Refusal.of(ErrorCode.TOO_LARGE, message, null));
     }
 
     /**
@@ -99,7 +91,7 @@ public final class Exchange implements Opened {
             received += length;
             return null;
         } catch (Throwable refused) {
-            return end(Errors.reply(refused, () -> null));
+            return refused(refused);
         }
     }
 
@@ -111,14 +103,14 @@ public final class Exchange implements Opened {
         long most = declared ? head.declaredBytes() : core.maxBodyBytes();
         int capacity = (int) Math.max(needed, Math.min(most, 2L * body.length));
         if (!declared) {
-            memory.grow(BYTES_PER_BYTE * (capacity - body.length));
+            memory.grow(route.protocol().bytesPerByte() * (capacity - body.length));
         }
         body = Arrays.copyOf(body, capacity);
     }
 
     /** The body ended before its end: 002. */
     public Reply cutOff() {
-        return end(Reply.error(ErrorCode.MALFORMED, "the body was cut off", null));
+        return end(route.protocol().refusal(Refusal.of(ErrorCode.MALFORMED, "the body was cut off", null)));
     }
 
     /**
@@ -156,26 +148,18 @@ public final class Exchange implements Opened {
         try {
             admit();
             byte[] whole = received == body.length ? body : Arrays.copyOf(body, received);
-            return start(route.workload(), whole);
+            return start(whole);
         } catch (Throwable refused) {
-            return CompletableFuture.completedFuture(end(Errors.reply(refused, () -> null)));
+            return CompletableFuture.completedFuture(refused(refused));
         }
     }
 
-    private <I, O> CompletionStage<Reply> start(CodedWorkload<I, O> workload, byte[] whole) {
+    private CompletionStage<Reply> start(byte[] whole) {
         String delay =
                 query.delayMillis().isPresent() ? StageClock.entry("delay", System.nanoTime() - wholeNanos) + ", " : "";
-        Job<I, O> job = new Job<>(workload, whole, query, memory, core.limits(), head.isWanted());
-        return route.technique().strategy().execute(job).handle((product, thrown) -> {
-            try {
-                return end(
-                        thrown == null
-                                ? Reply.answer(product, delay + job.clock().serverTiming())
-                                : Errors.reply(thrown, () -> workload.codec().identify(whole)));
-            } catch (Throwable failed) { // nothing else would answer
-                return end(Errors.reply(failed, () -> null));
-            }
-        });
+        Call call = new Call(
+                head, whole, query, memory, core.limits(), route.technique().strategy(), delay);
+        return route.protocol().run(call).thenApply(this::end);
     }
 
     private Reply end(Reply reply) {
@@ -185,7 +169,7 @@ public final class Exchange implements Opened {
 
     /** Counts what was refused on the way in, and gives back what it had. */
     Reply refused(Throwable thrown) {
-        return end(Errors.reply(thrown, () -> null));
+        return end(route.protocol().refusal(Errors.refusal(thrown, () -> null)));
     }
 
     private void release() {

@@ -1,6 +1,7 @@
 package org.restbench.core;
 
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * What a request says before its body.
@@ -10,6 +11,7 @@ import java.util.function.BooleanSupplier;
  * @param contentType null where there is none
  * @param declaredBytes length of the body, 0 where it has none, -1 where it is not known
  * @param isWanted whether its client still waits, as far as the framework can tell
+ * @param headers the value of any other header by its name, null where there is none or the framework does not tell
  */
 public record Head(
         String method,
@@ -17,7 +19,19 @@ public record Head(
         String rawQuery,
         String contentType,
         long declaredBytes,
-        BooleanSupplier isWanted) {
+        BooleanSupplier isWanted,
+        UnaryOperator<String> headers) {
     /** For frameworks that see a client go only when they send to it. */
     public static final BooleanSupplier ALWAYS_WANTED = () -> true;
+
+    /** Of a framework that tells of no other headers. */
+    public Head(
+            String method,
+            String rawPath,
+            String rawQuery,
+            String contentType,
+            long declaredBytes,
+            BooleanSupplier isWanted) {
+        this(method, rawPath, rawQuery, contentType, declaredBytes, isWanted, name -> null);
+    }
 }

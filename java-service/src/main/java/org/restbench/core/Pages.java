@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -30,33 +33,52 @@ public final class Pages {
 
     private Pages() {}
 
-    /** @param health what {@code /health} says, asked each time */
-    public static Map<String, Supplier<Reply>> of(
-            Catalogue catalogue, Metrics metrics, Supplier<Health> health, Build build) {
+    /**
+     * @param health what {@code /health} says, asked each time
+     * @param descriptions of what the contract's JSON does not describe, by their path: WSDLs
+     */
+    public static Map<String, Page> of(
+            Catalogue catalogue,
+            Metrics metrics,
+            Supplier<Health> health,
+            Build build,
+            Map<String, Page> descriptions) {
         String swagger = "META-INF/resources/webjars/swagger-ui/" + build.swaggerUi() + "/";
         byte[] strategies = JSON_MAPPER.writeValueAsBytes(catalogue.offers());
         byte[] openApi = openApi();
-        return Map.of(
+        byte[] docs = docs(descriptions.keySet());
+        Map<String, Page> pages = new HashMap<>(descriptions);
+        pages.putAll(Map.of(
                 "/health",
-                () -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
+                head -> json(JSON_MAPPER.writeValueAsBytes(health.get())),
                 "/strategies",
-                () -> json(strategies),
+                head -> json(strategies),
                 "/metrics",
-                () -> Reply.page(
+                head -> Reply.page(
                         "text/plain;version=0.0.4;charset=utf-8",
                         Reply.DATA,
                         metrics.scrape().getBytes(StandardCharsets.UTF_8)),
                 "/openapi.json",
-                () -> json(openApi),
+                head -> json(openApi),
                 "/docs",
-                file("docs.html", "text/html;charset=UTF-8", DOCS),
+                head -> Reply.page("text/html;charset=UTF-8", DOCS, docs),
                 // a file of its own: the page's policy runs no script that stands in the page
                 "/docs/start.js",
                 file("docs-start.js", SCRIPT, Reply.DATA),
                 "/docs/swagger-ui.css",
                 file(swagger + "swagger-ui.css", "text/css;charset=UTF-8", Reply.DATA),
                 "/docs/swagger-ui-bundle.js",
-                file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA));
+                file(swagger + "swagger-ui-bundle.js", SCRIPT, Reply.DATA)));
+        return pages;
+    }
+
+    /** The page, with a link to each WSDL. */
+    private static byte[] docs(Set<String> wsdlPaths) {
+        String links = wsdlPaths.stream()
+                .map(path -> "<a href=\"" + path + "?wsdl\">" + path + "?wsdl</a>")
+                .collect(Collectors.joining(" "));
+        String page = new String(read("docs.html"), StandardCharsets.UTF_8);
+        return page.replace("<!-- WSDL -->", links).getBytes(StandardCharsets.UTF_8);
     }
 
     private static Reply json(byte[] json) {
@@ -69,8 +91,8 @@ public final class Pages {
         return JSON_MAPPER.writeValueAsBytes(read);
     }
 
-    private static Supplier<Reply> file(String resource, String contentType, String policy) {
-        return () -> Reply.page(contentType, policy, read(resource));
+    private static Page file(String resource, String contentType, String policy) {
+        return head -> Reply.page(contentType, policy, read(resource));
     }
 
     private static byte[] read(String resource) {

@@ -1,17 +1,17 @@
 package org.restbench.core;
 
 /** A request is turned away for what is no fault of its JSON. Carries no stack trace: it is an answer. */
-final class Refused extends RuntimeException {
+public final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final transient Reply reply;
+    private final transient Refusal refusal;
 
-    Refused(Reply reply) {
+    public Refused(Refusal refusal) {
         super(null, null, false, false);
-        this.reply = reply;
+        this.refusal = refusal;
     }
 
-    Reply reply() {
-        return reply;
+    Refusal refusal() {
+        return refusal;
     }
 }

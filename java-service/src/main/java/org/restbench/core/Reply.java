@@ -6,7 +6,6 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.RequestIds;
-import org.restbench.workload.RequestId;
 
 /** A whole answer. The framework that gets one sends it and calls {@link #sent}, whatever becomes of the sending. */
 public final class Reply implements Opened {
@@ -53,40 +52,27 @@ public final class Reply implements Opened {
         return new Reply(200, with("Server-Timing", serverTiming), body);
     }
 
-    /** @param requestId null where there is none to echo */
-    static Reply error(ErrorCode code, String message, RequestId requestId) {
-        return new Reply(code.status(), JSON_HEADERS, error(code, requestId, message));
+    /**
+     * An answer in another form than JSON.
+     *
+     * @param more headers beside those of its media type
+     */
+    public static Reply of(int status, String contentType, Map<String, String> more, byte[] body) {
+        Map<String, String> headers = new LinkedHashMap<>(headers(contentType, DATA));
+        headers.putAll(more);
+        return new Reply(status, headers, body);
     }
 
-    /** 008: the same request may be answered a second later. */
-    static Reply busy(String message) {
-        return new Reply(ErrorCode.BUSY.status(), with("Retry-After", "1"), error(ErrorCode.BUSY, null, message));
-    }
-
-    static Reply noSuchPath() {
-        return error(ErrorCode.NO_ROUTE, "no such path or strategy; GET /strategies lists the strategies", null);
-    }
-
-    static Reply wrongMethod(String allowed) {
-        String message = "this path has the method " + allowed + " only";
-        return new Reply(405, with("Allow", allowed), error(ErrorCode.NO_ROUTE, null, message));
-    }
-
-    static Reply notJson() {
-        String message = "Content-Type must be application/json";
-        return new Reply(415, JSON_HEADERS, error(ErrorCode.NO_ROUTE, null, message));
-    }
-
-    /** 002 with whatever status a server has decided on. */
-    static Reply refusedByServer(int status) {
-        String message = "the request is refused with status " + status;
-        return new Reply(status, JSON_HEADERS, error(ErrorCode.MALFORMED, null, message));
-    }
-
-    private static byte[] error(ErrorCode code, RequestId requestId, String message) {
-        String json = "{\"requestId\":" + RequestIds.asReceived(requestId) + ",\"errorCode\":\"" + code.code()
-                + "\",\"errorMessage\":" + RequestIds.quote(message) + "}";
-        return json.getBytes(StandardCharsets.UTF_8);
+    /** In JSON. */
+    static Reply error(Refusal refusal) {
+        String json = "{\"requestId\":" + RequestIds.asReceived(refusal.requestId()) + ",\"errorCode\":\""
+                + refusal.code().code() + "\",\"errorMessage\":" + RequestIds.quote(refusal.message()) + "}";
+        Map<String, String> headers = JSON_HEADERS;
+        if (!refusal.headers().isEmpty()) {
+            headers = new LinkedHashMap<>(JSON_HEADERS);
+            headers.putAll(refusal.headers());
+        }
+        return new Reply(refusal.status(), headers, json.getBytes(StandardCharsets.UTF_8));
     }
 
     public int status() {

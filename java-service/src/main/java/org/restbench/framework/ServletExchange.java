@@ -59,7 +59,8 @@ final class ServletExchange {
                 request.getQueryString(),
                 request.getContentType(),
                 request.getContentLengthLong(),
-                Head.ALWAYS_WANTED));
+                Head.ALWAYS_WANTED,
+                request::getHeader));
         if (opened instanceof Reply reply) {
             send(reply);
             return;

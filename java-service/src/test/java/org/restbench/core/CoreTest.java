@@ -10,7 +10,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -76,8 +75,8 @@ class CoreTest {
                 Workloads.of(List.of(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(MAX_BODY_BYTES / 2))));
         List<Technique> techniques = new ArrayList<>(strategies.all());
         techniques.add(new Technique("held", null, "Waits for the test.", false, held));
-        Catalogue catalogue = new Catalogue(workloads, techniques, metrics);
-        Supplier<Reply> page = () -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
+        Catalogue catalogue = new Catalogue(JsonProtocol.of(workloads), techniques, metrics);
+        Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
         WorkLimits limits = new WorkLimits(1000, 1000, 1000);
         return new Core(catalogue, Map.of("/page", page), admission, memory, limits, delays, MAX_BODY_BYTES);
     }

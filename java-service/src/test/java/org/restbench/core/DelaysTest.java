@@ -51,8 +51,8 @@ class DelaysTest {
         shortest.join();
         CompletableFuture<Void> second = delays.begin(LONG_MILLIS);
         assertThatThrownBy(() -> delays.begin(1)).isInstanceOfSatisfying(Refused.class, refused -> {
-            assertThat(refused.reply().status()).isEqualTo(503);
-            assertThat(refused.reply().headers()).containsEntry("Retry-After", "1");
+            assertThat(refused.refusal().status()).isEqualTo(503);
+            assertThat(refused.refusal().headers()).containsEntry("Retry-After", "1");
         });
         assertThat(delays.waiting()).isEqualTo(2);
         assertThat(second).isNotDone();

@@ -2,6 +2,8 @@ package org.restbench.client;
 
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.stream.IntStream;
 
@@ -18,22 +20,29 @@ public interface Loop {
     void forEach(int count, IntConsumer body);
 
     /**
-     * A team of threads {@code call-loop-N} of its own, 1 to 1024; 1 is {@link #IN_ORDER}. The threads end when they
-     * had nothing to do for a minute.
+     * A team of threads {@code loop-N} of its own, 1 to 1024; 1 is {@link #IN_ORDER}. The threads end when they had
+     * nothing to do for 1 s.
      */
     static Loop team(int threads) {
         if (Limits.within("loop threads", threads, 1024) == 1) {
             return IN_ORDER;
         }
+        AtomicInteger number = new AtomicInteger();
         ForkJoinPool pool = new ForkJoinPool(
                 threads,
                 owner -> {
                     var thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(owner);
-                    thread.setName("call-loop-" + (thread.getPoolIndex() + 1));
+                    thread.setName("loop-" + number.incrementAndGet());
                     return thread;
                 },
                 null,
-                false);
+                false,
+                threads,
+                threads,
+                0,
+                null,
+                1,
+                TimeUnit.SECONDS);
         return (count, body) -> {
             try {
                 pool.submit(() -> IntStream.range(0, count).parallel().forEach(body))

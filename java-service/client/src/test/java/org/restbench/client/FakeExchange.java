@@ -88,6 +88,25 @@ final class FakeExchange implements Exchange {
         own.answer.complete(answer(200, own.message));
     }
 
+    synchronized void releaseIf(boolean isSo) {
+        if (isSo) {
+            releaseAll();
+        }
+    }
+
+    /** The one that waits longest, if one does. */
+    synchronized void releaseFirst() {
+        if (!held.isEmpty()) {
+            release(0);
+        }
+    }
+
+    synchronized void releaseAll() {
+        while (!held.isEmpty()) {
+            release(0);
+        }
+    }
+
     /** Answers it with an error of the service. */
     void refuse(int index, String errorCode) {
         take(index).answer.complete(answer(503, errorCode));

@@ -16,7 +16,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /** Reads a JSON object a line that asks for a batch, and writes one that tells how it went; ends with its input. */
 final class Main {
-    static final List<String> TRANSPORTS = List.of("rest", "soap");
+    static final List<String> TRANSPORTS = List.of("rest", "soap", "cxf");
 
     private Main() {}
 

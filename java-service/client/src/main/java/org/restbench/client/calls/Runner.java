@@ -8,8 +8,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
@@ -36,8 +38,11 @@ final class Runner implements AutoCloseable {
             "rest", Map.of("Content-Type", "application/json"),
             "soap", Map.of("Content-Type", "text/xml; charset=utf-8", "SOAPAction", "\"\""));
 
+    /** What a proxy of CXF's, which holds its thread, can be called by. */
+    private static final List<String> HOLDING = List.of("sequential", "task-pool");
+
     private final JsonMapper json;
-    private final Map<String, Exchange> exchanges = new HashMap<>();
+    private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
     private final Map<Path, List<?>> read = new HashMap<>();
     private final Map<Path, Object> readWhen = new HashMap<>();
     /** CPU seconds by stage of the batch before, which say how a pipeline's threads are shared. */
@@ -53,7 +58,7 @@ final class Runner implements AutoCloseable {
     private record Kept<O>(O output, int status, String serverTiming) {}
 
     /** What P found. */
-    private record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
+    record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
 
     /** @throws IllegalArgumentException for an option that is wrong, with the name and the range */
     Map<String, Object> run(Options options) throws IOException, InterruptedException {
@@ -72,10 +77,8 @@ final class Runner implements AutoCloseable {
                 .mapToObj(index -> workload.withId().apply(inputs.get(index % inputs.size()), "call-" + index))
                 .iterator();
         Loop loop = Loop.team(options.loopThreads());
-        Job<I, Kept<O>, Checked> job = new Job<>(
-                keeping(options.transport().equals("soap") ? workload.soap() : workload.json()),
-                exchange(options),
-                (call, input, kept) -> {
+        Job<I, Kept<O>, Checked> job =
+                new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
                     int index = options.index(call);
                     E right = expected.isEmpty() ? null : expected.get(index % expected.size());
                     boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
@@ -94,7 +97,10 @@ final class Runner implements AutoCloseable {
                     for (Outcome<Checked> next = calls.take(); next != null; next = calls.take()) {
                         tally.add(next);
                         if (log != null) {
-                            log.write(json.writeValueAsString(line(next, options.index(next.index()))));
+                            log.write(json.writeValueAsString(Line.of(
+                                    next,
+                                    options.index(next.index()),
+                                    next instanceof Outcome.Done<Checked> done ? done.result() : null)));
                             log.write('\n');
                             log.flush();
                         }
@@ -123,16 +129,33 @@ final class Runner implements AutoCloseable {
         };
     }
 
-    private Exchange exchange(Options options) {
-        Map<String, String> headers = HEADERS.get(options.transport());
-        if (headers == null) {
+    @SuppressWarnings("unchecked") // an exchange's key names its workload
+    private <I, O> Codec<I, O> codec(Options options, Workload<I, O, ?> workload) {
+        return switch (options.transport()) {
+            case "cxf" -> (Codec<I, O>) exchange(options, workload);
+            case "soap" -> workload.soap();
+            default -> workload.json();
+        };
+    }
+
+    private Exchange exchange(Options options, Workload<?, ?, ?> workload) {
+        String transport = options.transport();
+        boolean isCxf = transport.equals("cxf");
+        if (!Main.TRANSPORTS.contains(transport)) {
+            throw new IllegalArgumentException("transport: must be one of " + Main.TRANSPORTS + ", is " + transport);
+        } else if (isCxf && !HOLDING.contains(options.strategy())) {
             throw new IllegalArgumentException(
-                    "transport: must be one of " + Main.TRANSPORTS + ", is " + options.transport());
+                    "strategy: must be one of " + HOLDING + " for cxf, is " + options.strategy());
         }
+        var perCall = options.limits().perCall();
         return exchanges.computeIfAbsent(
-                options.transport() + " " + options.url(),
-                any -> new HttpExchange(
-                        options.target(), headers, options.limits().maxAnswerBytes()));
+                List.of(transport, options.workload(), options.target(), isCxf ? perCall : ""),
+                any -> isCxf
+                        ? workload.cxf().of(options.url(), perCall.toMillis())
+                        : new HttpExchange(
+                                options.target(),
+                                HEADERS.get(transport),
+                                options.limits().maxAnswerBytes()));
     }
 
     /** A JSON file's elements; read again where it has changed. */
@@ -157,15 +180,9 @@ final class Runner implements AutoCloseable {
                 : Files.newBufferedWriter(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
-    private static Line line(Outcome<Checked> outcome, int index) {
-        Checked done = outcome instanceof Outcome.Done<Checked> own ? own.result() : null;
-        Line line = Line.of(outcome, index);
-        return done == null ? line : line.with(done.status(), done.serverTiming(), done.isWrong(), done.shown());
-    }
-
     /** Counts outcomes by how they ended. */
     private static final class Tally {
-        private final Map<String, Integer> failed = new java.util.TreeMap<>();
+        private final Map<String, Integer> failed = new TreeMap<>();
         private int done;
         private int cancelled;
         private int wrong;
@@ -183,7 +200,7 @@ final class Runner implements AutoCloseable {
         }
 
         Map<String, Object> told(Totals totals, Usage before, Usage after) {
-            Map<String, Object> told = new java.util.LinkedHashMap<>();
+            Map<String, Object> told = new LinkedHashMap<>();
             told.put("elapsed_s", totals.elapsedSeconds());
             told.put(
                     "outcomes",
@@ -201,7 +218,7 @@ final class Runner implements AutoCloseable {
             told.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
             told.put("peak_in_flight", totals.peakInFlight());
             told.put("threads", totals.peakThreads());
-            Map<String, Object> stages = new java.util.LinkedHashMap<>();
+            Map<String, Object> stages = new LinkedHashMap<>();
             totals.wall()
                     .forEach((stage, wall) -> stages.put(
                             stage.name(),

@@ -22,6 +22,7 @@ import tools.jackson.databind.JsonNode;
 /**
  * What the program has to know of a workload.
  *
+ * @param cxf a proxy of CXF's
  * @param input of a request body in its REST form
  * @param withId the same input under another id
  * @param expected of an element of the file with products
@@ -31,15 +32,22 @@ import tools.jackson.databind.JsonNode;
 record Workload<I, O, E>(
         Codec<I, O> json,
         Codec<I, O> soap,
+        Proxies<I, O> cxf,
         Function<JsonNode, I> input,
         BiFunction<I, String, I> withId,
         Function<JsonNode, E> expected,
         BiPredicate<O, E> isRight,
         Function<O, String> id,
         Function<O, NpbResult> shown) {
+    /** Makes proxies of a URL. */
+    interface Proxies<I, O> {
+        CxfProxy<I, O> of(String url, long perCallMillis);
+    }
+
     static final Workload<MatrixInput, MatrixProduct, Matrix> MATRIX = new Workload<>(
             new MatrixJson(),
             new MatrixSoap(),
+            CxfPorts::matrix,
             body -> new MatrixInput("", operand(body, "matrixOne"), operand(body, "matrixTwo")),
             (input, id) -> new MatrixInput(id, input.one(), input.two()),
             Workload::product,
@@ -50,6 +58,7 @@ record Workload<I, O, E>(
     static final Workload<NpbInput, NpbResult, Matrix> NPB = new Workload<>(
             new NpbJson(),
             new NpbSoap(),
+            CxfPorts::npb,
             body -> new NpbInput("", text(body, "kernel"), text(body, "class"), flag(body, "generate")),
             (input, id) -> new NpbInput(id, input.kernel(), input.npbClass(), input.generate()),
             rows -> null,

@@ -2,6 +2,9 @@ package org.restbench.client.codec;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BiConsumer;
@@ -74,7 +77,7 @@ final class Soap {
         String[] fault = new String[3];
         boolean isFound;
         try {
-            XMLStreamReader xml = INPUT.createXMLStreamReader(new ByteArrayInputStream(answer.body()));
+            XMLStreamReader xml = INPUT.createXMLStreamReader(utf8(answer.body()));
             isFound = walk(xml, namespace, parent, element, fault);
         } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws of both
             throw malformed instanceof MalformedAnswer own
@@ -85,6 +88,11 @@ final class Soap {
             throw new ServiceRefused(answer.status(), fault[1], fault[2], fault[0]);
         }
         Json.require(isFound && answer.status() == 200, "an envelope without " + parent + " or a fault's detail");
+    }
+
+    /** The contract's encoding, strictly; given bytes, the JDK's parser prints about wrong ones. */
+    private static Reader utf8(byte[] body) {
+        return new InputStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.newDecoder());
     }
 
     private static boolean walk(

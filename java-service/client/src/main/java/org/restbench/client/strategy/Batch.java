@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
-import java.util.function.ToDoubleFunction;
+import java.util.function.Supplier;
 import org.restbench.client.Calls;
 import org.restbench.client.Clock;
 import org.restbench.client.Exchange;
@@ -107,6 +107,31 @@ final class Batch<I, O, R> implements Calls<R> {
         workers.begin();
     }
 
+    <T> T locked(Supplier<T> work) {
+        lock.lock();
+        try {
+            return work.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void locking(Runnable work) {
+        lock.lock();
+        try {
+            work.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Until something is so, or the batch is cancelled; with the lock. */
+    void await(Condition condition, BooleanSupplier isSo) {
+        while (!cancelled && !isSo.getAsBoolean()) {
+            condition.awaitUninterruptibly();
+        }
+    }
+
     @Override
     public Outcome<R> take() throws InterruptedException {
         if (plan.way() == Way.CALLER) {
@@ -197,15 +222,10 @@ final class Batch<I, O, R> implements Calls<R> {
 
     /** Gives a call its outcome, once. Waits for room in the last buffer where the plan has threads that may. */
     void settle(Call<I, O, R> call, boolean cut) {
-        lock.lock();
-        try {
-            while (plan.way() != Way.CALLER && !cancelled && !results.hasRoom(limits.queue())) {
-                resultRoom.awaitUninterruptibly();
-            }
+        locking(() -> {
+            await(resultRoom, () -> plan.way() == Way.CALLER || results.hasRoom(limits.queue()));
             settleNow(call, cut);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     private void settleNow(Call<I, O, R> call, boolean cut) {
@@ -242,14 +262,7 @@ final class Batch<I, O, R> implements Calls<R> {
             @Override
             public void run() {
                 action.run();
-                lock.lock();
-                try {
-                    if (!isSettled()) {
-                        off[0] = clock.after(nanos, this);
-                    }
-                } finally {
-                    lock.unlock();
-                }
+                locking(() -> off[0] = isSettled() ? off[0] : clock.after(nanos, this));
             }
         };
         off[0] = clock.after(nanos, again);
@@ -323,24 +336,18 @@ final class Batch<I, O, R> implements Calls<R> {
      * but it counts.
      */
     void enter(Thread thread, String name) {
-        lock.lock();
-        try {
+        locking(() -> {
             alive.put(thread, name);
             threadsMade++;
             peakThreads.merge(name, aliveByName.merge(name, 1, Integer::sum), Math::max);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     void leave(Thread thread) {
-        lock.lock();
-        try {
+        locking(() -> {
             aliveByName.merge(alive.remove(thread), -1, Integer::sum);
             ended.signalAll();
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     @Override
@@ -378,30 +385,26 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public Totals totals() {
-        lock.lock();
-        try {
+        return locked(() -> {
             Map<Stage, Integer> queued = buffers.peaks();
             queued.put(Stage.S, results.peak());
-            double elapsed = ((isSettled() && endedAt != 0 ? endedAt : clock.nanos()) - began) / 1e9;
             return new Totals(
-                    elapsed,
-                    seconds(stage -> wall[stage.ordinal()]),
-                    seconds(stage -> cpu[stage.ordinal()]),
+                    ((isSettled() && endedAt != 0 ? endedAt : clock.nanos()) - began) / 1e9,
+                    seconds(wall),
+                    seconds(cpu),
                     peakInFlight,
                     queued,
                     attempts,
                     retries,
                     Map.copyOf(peakThreads),
                     threadsMade);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
-    private static Map<Stage, Double> seconds(ToDoubleFunction<Stage> nanos) {
+    private static Map<Stage, Double> seconds(long[] nanos) {
         Map<Stage, Double> seconds = new EnumMap<>(Stage.class);
         for (Stage stage : Stage.values()) {
-            seconds.put(stage, nanos.applyAsDouble(stage) / TimeUnit.SECONDS.toNanos(1));
+            seconds.put(stage, nanos[stage.ordinal()] / 1e9);
         }
         return seconds;
     }

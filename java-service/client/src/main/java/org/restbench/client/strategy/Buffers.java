@@ -66,9 +66,9 @@ final class Buffers<I, O, R> {
         return waiting.get(stage).size() < queue;
     }
 
-    /** Waits for a place before a stage. */
-    void awaitRoom(Stage stage) {
-        room.get(stage).awaitUninterruptibly();
+    /** Tells who waits for a place before a stage. */
+    Condition room(Stage stage) {
+        return room.get(stage);
     }
 
     void add(Stage stage, Call<I, O, R> call) {

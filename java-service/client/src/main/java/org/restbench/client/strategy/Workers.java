@@ -97,18 +97,10 @@ final class Workers<I, O, R> {
 
     /** Waits until an input may be pulled; null where there is none. */
     private Call<I, O, R> next() {
-        batch.lock.lock();
-        try {
-            while (!batch.mayPull()) {
-                if (batch.noMoreInputs || batch.cancelled) {
-                    return null;
-                }
-                buffers.work(Stage.S).awaitUninterruptibly();
-            }
-            return batch.pull();
-        } finally {
-            batch.lock.unlock();
-        }
+        return batch.locked(() -> {
+            batch.await(buffers.work(Stage.S), () -> batch.mayPull() || batch.noMoreInputs);
+            return batch.mayPull() ? batch.pull() : null;
+        });
     }
 
     // --- one thread for all stages ---
@@ -137,19 +129,12 @@ final class Workers<I, O, R> {
         try {
             runThrough(call);
         } finally {
-            batch.lock.lock();
-            leaveCaller();
-            batch.lock.unlock();
+            batch.locking(this::leaveCaller);
         }
         if (call.failure instanceof InterruptedException stopped && !batch.cancelled) {
             throw stopped;
         }
-        batch.lock.lock();
-        try {
-            return batch.poll();
-        } finally {
-            batch.lock.unlock();
-        }
+        return batch.locked(batch::poll);
     }
 
     private void leaveCaller() {
@@ -198,54 +183,37 @@ final class Workers<I, O, R> {
     }
 
     private boolean enterPlace(Call<I, O, R> call) {
-        batch.lock.lock();
-        try {
-            while (inFlight >= batch.window.calls() && !batch.cancelled) {
-                placeFree.awaitUninterruptibly();
+        return batch.locked(() -> {
+            batch.await(placeFree, () -> inFlight < batch.window.calls());
+            if (!batch.cancelled) {
+                batch.sending(call, ++inFlight);
             }
-            if (batch.cancelled) {
-                return false;
-            }
-            batch.sending(call, ++inFlight);
-            return true;
-        } finally {
-            batch.lock.unlock();
-        }
+            return !batch.cancelled;
+        });
     }
 
     private void leavePlace() {
-        batch.lock.lock();
-        try {
+        batch.locking(() -> {
             inFlight--;
             placeFree.signal();
             buffers.signal(Stage.C);
-        } finally {
-            batch.lock.unlock();
-        }
+        });
     }
 
     private boolean enterProcess() {
-        batch.lock.lock();
-        try {
-            while (inProcess >= plan.inProcess() && !batch.cancelled) {
-                processFree.awaitUninterruptibly();
-            }
+        return batch.locked(() -> {
+            batch.await(processFree, () -> inProcess < plan.inProcess());
             inProcess += batch.cancelled ? 0 : 1;
             return !batch.cancelled;
-        } finally {
-            batch.lock.unlock();
-        }
+        });
     }
 
     private void leaveProcess() {
-        batch.lock.lock();
-        try {
+        batch.locking(() -> {
             inProcess--;
             processFree.signal();
             buffers.signal(Stage.P);
-        } finally {
-            batch.lock.unlock();
-        }
+        });
     }
 
     // --- a team for some of the stages ---
@@ -257,10 +225,10 @@ final class Workers<I, O, R> {
         batch.lock.lock();
         try {
             while (call == null) {
-                stage = batch.isSettled() || batch.cancelled ? null : firstPossible(team);
-                if (stage == null && (batch.isSettled() || batch.cancelled)) {
+                if (batch.isSettled() || batch.cancelled) {
                     return false;
                 }
+                stage = firstPossible(team);
                 if (stage == null) {
                     buffers.work(team.stages().get(0)).awaitUninterruptibly();
                 } else {
@@ -290,26 +258,14 @@ final class Workers<I, O, R> {
     }
 
     private Call<I, O, R> take(Stage stage) {
-        switch (stage) {
-            case S -> {
-                encoding++;
-                Call<I, O, R> call = batch.pull();
-                encoding -= call == null ? 1 : 0;
-                return call;
-            }
-            case C -> {
-                Call<I, O, R> call = buffers.poll(Stage.C);
-                batch.sending(call, ++inFlight);
-                return call;
-            }
-            case P -> {
-                inProcess++;
-                return buffers.poll(Stage.P);
-            }
-            default -> {
-                return buffers.poll(stage);
-            }
+        encoding += stage == Stage.S ? 1 : 0;
+        inProcess += stage == Stage.P ? 1 : 0;
+        Call<I, O, R> call = stage == Stage.S ? batch.pull() : buffers.poll(stage);
+        encoding -= call == null ? 1 : 0;
+        if (stage == Stage.C) {
+            batch.sending(call, ++inFlight);
         }
+        return call;
     }
 
     private void run(Stage stage, Call<I, O, R> call) {
@@ -319,10 +275,10 @@ final class Workers<I, O, R> {
                 if (isMessage) {
                     put(Stage.C, call);
                 }
-                batch.lock.lock();
-                encoding--;
-                buffers.signal(Stage.S);
-                batch.lock.unlock();
+                batch.locking(() -> {
+                    encoding--;
+                    buffers.signal(Stage.S);
+                });
                 if (!isMessage) {
                     settle(call, true);
                 }
@@ -358,61 +314,50 @@ final class Workers<I, O, R> {
     }
 
     private boolean tryProcess() {
-        batch.lock.lock();
-        try {
+        return batch.locked(() -> {
             boolean isFree = inProcess < plan.inProcess() && buffers.isEmpty(Stage.P);
             inProcess += isFree ? 1 : 0;
             return isFree;
-        } finally {
-            batch.lock.unlock();
-        }
+        });
     }
 
     /**
      * Into the buffer before a stage, once there is room: where the same threads empty it, S was begun only with room.
      */
     private void put(Stage stage, Call<I, O, R> call) {
-        batch.lock.lock();
-        try {
-            while (!batch.cancelled && !buffers.hasRoom(stage)) {
-                buffers.awaitRoom(stage);
-            }
+        boolean isIn = batch.locked(() -> {
+            batch.await(buffers.room(stage), () -> buffers.hasRoom(stage));
             if (!batch.cancelled) {
                 buffers.add(stage, call);
-                return;
             }
-        } finally {
-            batch.lock.unlock();
+            return !batch.cancelled;
+        });
+        if (!isIn) {
+            settle(call, false);
         }
-        settle(call, false);
     }
 
     /** Sends a failed call again in a while, without a thread, or settles it. */
     private void again(Call<I, O, R> call) {
-        batch.lock.lock();
-        try {
+        boolean isParked = batch.locked(() -> {
             long wait = batch.cancelled ? -1 : batch.retryAfter(call);
             if (wait >= 0) {
                 batch.park(call);
                 plan.clock().after(wait, () -> isDue(call));
-                return;
             }
-        } finally {
-            batch.lock.unlock();
+            return wait >= 0;
+        });
+        if (!isParked) {
+            settle(call, true);
         }
-        settle(call, true);
     }
 
     private void isDue(Call<I, O, R> call) {
-        batch.lock.lock();
-        try {
-            if (!batch.unpark(call)) {
-                return;
+        batch.locking(() -> {
+            if (batch.unpark(call)) {
+                buffers.addAgain(call);
             }
-            buffers.addAgain(call);
-        } finally {
-            batch.lock.unlock();
-        }
+        });
         sendAll();
     }
 
@@ -472,20 +417,16 @@ final class Workers<I, O, R> {
 
     /** On a thread of the exchange: nothing here waits, and a failure's outcome is made by a thread of the batch. */
     private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
-        batch.lock.lock();
-        try {
-            if (!batch.unpark(call)) {
-                return; // cancelled
+        batch.locking(() -> {
+            if (batch.unpark(call)) { // else it was cancelled
+                inFlight--;
+                long now = plan.clock().nanos();
+                call.answeredAt(now);
+                call.wall[Stage.C.ordinal()] += now - from;
+                accept(call, answer, failure);
+                buffers.add(Stage.D, call);
             }
-            inFlight--;
-            long now = plan.clock().nanos();
-            call.answeredAt(now);
-            call.wall[Stage.C.ordinal()] += now - from;
-            accept(call, answer, failure);
-            buffers.add(Stage.D, call);
-        } finally {
-            batch.lock.unlock();
-        }
+        });
         sendAll();
     }
 
@@ -501,14 +442,11 @@ final class Workers<I, O, R> {
     }
 
     private void widen() {
-        batch.lock.lock();
-        try {
+        batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
             int held = inFlight + buffers.overflow();
             batch.window.widen(held, buffers.size(Stage.C), forCpu, plan.clock().nanos());
-        } finally {
-            batch.lock.unlock();
-        }
+        });
         sendAll();
     }
 
@@ -549,9 +487,7 @@ final class Workers<I, O, R> {
         call.answer = null;
         call.message = null;
         if (plan.adapts()) {
-            batch.lock.lock();
-            batch.window.answered();
-            batch.lock.unlock();
+            batch.locking(batch.window::answered);
         }
         return true;
     }
@@ -566,12 +502,7 @@ final class Workers<I, O, R> {
     }
 
     private long retryAfter(Call<I, O, R> call) {
-        batch.lock.lock();
-        try {
-            return batch.cancelled ? -1 : batch.retryAfter(call);
-        } finally {
-            batch.lock.unlock();
-        }
+        return batch.locked(() -> batch.cancelled ? -1 : batch.retryAfter(call));
     }
 
     /** @param isThrough whether it got to its own end; else the batch's end cut it */

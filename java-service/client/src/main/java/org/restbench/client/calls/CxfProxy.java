@@ -1,0 +1,130 @@
+package org.restbench.client.calls;
+
+import jakarta.xml.ws.BindingProvider;
+import jakarta.xml.ws.WebServiceException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpTimeoutException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.apache.cxf.frontend.ClientProxy;
+import org.apache.cxf.message.Message;
+import org.apache.cxf.transport.http.HTTPConduit;
+import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
+import org.restbench.client.Answer;
+import org.restbench.client.Codec;
+import org.restbench.client.Deadline;
+import org.restbench.client.Exchange;
+import org.restbench.client.ExchangeFailure;
+import org.restbench.client.Kind;
+import org.restbench.client.Loop;
+import org.restbench.client.ServiceRefused;
+
+/**
+ * A proxy as users of CXF have one. It does S, C and D in one call, which counts as C: what goes between codec and
+ * exchange is an empty message under which input and output are kept here.
+ */
+final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
+    private static final int OK = 200;
+    /** Logs a stack for each call that fails: what failed is in the outcomes. */
+    private static final Logger OF_CXF = Logger.getLogger("org.apache.cxf");
+
+    static {
+        OF_CXF.setLevel(Level.OFF);
+    }
+
+    /** By message, for as long as the call has it: a proxy takes objects, and an exchange bytes. */
+    private final Map<byte[], Kept> kept = Collections.synchronizedMap(new WeakHashMap<>());
+
+    private final BindingProvider port;
+    private final Operation<I, O> operation;
+
+    /** @param result an output, or a {@link ServiceRefused} */
+    private record Kept(Object input, Object result) {}
+
+    /** One call of the port. */
+    interface Operation<I, O> {
+        /** @throws ServiceRefused what the declared fault says */
+        O call(I input) throws ServiceRefused;
+    }
+
+    /** @param port which threads may share: the context of a request is a thread's own */
+    CxfProxy(Object port, String url, long perCallMillis, Operation<I, O> operation) {
+        this.port = (BindingProvider) port;
+        this.operation = operation;
+        Map<String, Object> context = this.port.getRequestContext();
+        context.put(BindingProvider.ENDPOINT_ADDRESS_PROPERTY, url);
+        context.put("thread.local.request.context", true);
+        HTTPClientPolicy policy = new HTTPClientPolicy();
+        policy.setVersion("1.1"); // else the first request asks for an upgrade to h2c
+        policy.setAllowChunking(false);
+        policy.setConnectionTimeout(perCallMillis);
+        policy.setReceiveTimeout(perCallMillis);
+        ((HTTPConduit) ClientProxy.getClient(port).getConduit()).setClient(policy);
+    }
+
+    @Override
+    public byte[] encode(I input, Loop loop) {
+        byte[] message = {};
+        kept.put(message, new Kept(input, null));
+        return message;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // what encode kept
+    public Answer send(byte[] request, Deadline deadline) throws IOException {
+        I input = (I) kept.get(request).input();
+        try {
+            kept.put(request, new Kept(input, operation.call(input)));
+            return new Answer(OK, headers(), request);
+        } catch (ServiceRefused refused) {
+            kept.put(request, new Kept(input, refused));
+            return new Answer(refused.status(), headers(), request);
+        } catch (WebServiceException failed) {
+            throw new ExchangeFailure(kind(failed), String.valueOf(failed.getMessage()), failed);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // so CXF documents it
+    private Map<String, List<String>> headers() {
+        Object headers = port.getResponseContext().get(Message.PROTOCOL_HEADERS);
+        return headers == null ? Map.of() : (Map<String, List<String>>) headers;
+    }
+
+    private static Kind kind(Throwable failed) {
+        for (Throwable each = failed; each != null; each = each.getCause()) {
+            if (each instanceof SocketTimeoutException || each instanceof HttpTimeoutException) {
+                return Kind.TIMEOUT;
+            } else if (each instanceof ConnectException) {
+                return Kind.CONNECT;
+            }
+        }
+        return failed.getCause() instanceof IOException ? Kind.CUT_OFF : Kind.NOT_HTTP;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // what send kept
+    public O decode(Answer answer, Loop loop) throws ServiceRefused {
+        Object result = kept.get(answer.body()).result();
+        if (result instanceof ServiceRefused refused) {
+            throw refused;
+        }
+        return (O) result;
+    }
+
+    /** @throws UnsupportedOperationException always: a proxy holds its thread */
+    @Override
+    public Pending start(byte[] request, Deadline deadline) {
+        throw new UnsupportedOperationException("a proxy holds its thread");
+    }
+
+    @Override
+    public void close() {
+        ClientProxy.getClient(port).destroy();
+    }
+}

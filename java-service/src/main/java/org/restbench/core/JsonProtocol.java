@@ -1,0 +1,74 @@
+package org.restbench.core;
+
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.Workloads;
+import org.restbench.execution.Job;
+import org.restbench.execution.Technique;
+
+/** A workload's own routes: its codec reads the body, and writes the answer. */
+public final class JsonProtocol<I, O> implements Protocol {
+    /**
+     * The body itself, and twice that again while it is received (an array grows by a copy) or read as JSON (names of
+     * members, strings without their escapes).
+     */
+    private static final long BYTES_PER_BYTE = 3;
+
+    private final CodedWorkload<I, O> workload;
+
+    private JsonProtocol(CodedWorkload<I, O> workload) {
+        this.workload = workload;
+    }
+
+    /** One for each workload. */
+    public static List<Protocol> of(Workloads workloads) {
+        return workloads.byName().values().stream().map(JsonProtocol::of).toList();
+    }
+
+    private static <I, O> Protocol of(CodedWorkload<I, O> workload) {
+        return new JsonProtocol<>(workload);
+    }
+
+    @Override
+    public String name() {
+        return workload.name();
+    }
+
+    @Override
+    public boolean isTakenBy(Technique technique) {
+        return technique.takes(workload.workload());
+    }
+
+    /** The media type counts without regard to case and parameters. */
+    @Override
+    public String mediaTypeFault(String contentType) {
+        boolean isJson =
+                contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
+        return isJson ? null : "Content-Type must be application/json";
+    }
+
+    @Override
+    public long bytesPerByte() {
+        return BYTES_PER_BYTE;
+    }
+
+    @Override
+    public CompletionStage<Reply> run(Call call) {
+        Job<I, O> job = call.job(workload);
+        return call.strategy().execute(job).handle((product, thrown) -> {
+            try {
+                return thrown == null
+                        ? Reply.answer(product, call.delayTiming() + job.clock().serverTiming())
+                        : refusal(Errors.refusal(thrown, () -> workload.codec().identify(call.body())));
+            } catch (Throwable failed) { // nothing else would answer
+                return refusal(Errors.refusal(failed, () -> null));
+            }
+        });
+    }
+
+    @Override
+    public Reply refusal(Refusal refusal) {
+        return Reply.error(refusal);
+    }
+}

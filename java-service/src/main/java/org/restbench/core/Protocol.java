@@ -1,0 +1,31 @@
+package org.restbench.core;
+
+import java.util.concurrent.CompletionStage;
+import org.restbench.execution.Technique;
+
+/**
+ * How the requests of some routes are written, and their answers. All that comes before a body is whole, and what is
+ * counted and given back after the answer, is the core's and the same for all.
+ */
+public interface Protocol {
+    /** In the catalogue, in metrics, and between the slash and the strategy's name in a path. */
+    String name();
+
+    /** Whether it has a route with this strategy. */
+    boolean isTakenBy(Technique technique);
+
+    /** The message of 009 where a body of this media type, null for none, is not read; else null. */
+    String mediaTypeFault(String contentType);
+
+    /** Bytes of memory for a byte of the body: itself, and what receiving and reading it takes at most. */
+    long bytesPerByte();
+
+    /**
+     * Works on a request whose body is whole.
+     *
+     * @return the answer, whatever it is; done already where the strategy works on the calling thread
+     */
+    CompletionStage<Reply> run(Call call);
+
+    Reply refusal(Refusal refusal);
+}

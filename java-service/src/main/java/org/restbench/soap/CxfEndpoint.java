@@ -1,0 +1,149 @@
+package org.restbench.soap;
+
+import jakarta.xml.bind.UnmarshalException;
+import java.util.List;
+import java.util.Map;
+import javax.xml.namespace.QName;
+import javax.xml.stream.XMLStreamException;
+import org.apache.cxf.Bus;
+import org.apache.cxf.BusFactory;
+import org.apache.cxf.endpoint.Server;
+import org.apache.cxf.interceptor.Fault;
+import org.apache.cxf.jaxws.JaxWsServerFactoryBean;
+import org.apache.cxf.message.Exchange;
+import org.apache.cxf.message.Message;
+import org.apache.cxf.message.MessageContentsList;
+import org.apache.cxf.phase.AbstractPhaseInterceptor;
+import org.apache.cxf.phase.Phase;
+import org.restbench.core.Call;
+import org.restbench.core.ErrorCode;
+import org.restbench.core.Errors;
+import org.restbench.core.Refusal;
+import org.restbench.core.Reply;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.soap.EnvelopeReader.EnvelopeFault;
+
+/** A service as CXF serves it: XML in, validated against its schema; XML out. Faults are written by ourselves. */
+final class CxfEndpoint implements SoapProtocol.Endpoint {
+    private final Service service;
+    private final ArrayDestination destination;
+
+    CxfEndpoint(Service service) {
+        this.service = service;
+        Bus bus = BusFactory.newInstance().createBus();
+        JaxWsServerFactoryBean factory = new JaxWsServerFactoryBean();
+        factory.setBus(bus);
+        factory.setServiceClass(service.port());
+        factory.setWsdlURL("contract/soap/" + service.name() + ".wsdl");
+        factory.setServiceName(new QName(service.namespace(), service.serviceName()));
+        factory.setEndpointName(new QName(service.namespace(), service.port().getSimpleName()));
+        factory.setAddress("/soap/" + service.name());
+        factory.setDestinationFactory(new ArrayDestination.Factory());
+        factory.setInvoker(this::invoke);
+        factory.setProperties(Map.of(Message.SCHEMA_VALIDATION_ENABLED, "IN"));
+        Server server = factory.create();
+        server.getEndpoint().getInInterceptors().add(new WholeEnvelope());
+        server.getEndpoint().setOutFaultObserver(CxfEndpoint::noteFailure); // no chain that would write a fault
+        destination = (ArrayDestination) server.getDestination();
+    }
+
+    /** What was read is one envelope: it is read to its end before anything is done. */
+    private static final class WholeEnvelope extends AbstractPhaseInterceptor<Message> {
+        WholeEnvelope() {
+            super(Phase.POST_UNMARSHAL);
+        }
+
+        @Override
+        public void handleMessage(Message message) {
+            if (callOf(message.getExchange()).reader().finish() != null) {
+                throw new Fault(new IllegalArgumentException("not one envelope"));
+            }
+        }
+    }
+
+    private static SoapCall callOf(Exchange exchange) {
+        return exchange.get(SoapCall.class);
+    }
+
+    private static void noteFailure(Message message) {
+        callOf(message.getExchange()).fail(message.getContent(Exception.class));
+    }
+
+    private Object invoke(Exchange exchange, Object parts) {
+        SoapCall call = callOf(exchange);
+        Object message = ((List<?>) parts).get(0);
+        return new MessageContentsList(call.run(service.operation(message)));
+    }
+
+    @Override
+    public Reply answer(Call call) {
+        if (!isOurAction(call.head().headers().apply("SOAPAction"))) {
+            return refused(EnvelopeFault.ACTION);
+        }
+        SoapCall soap;
+        try {
+            soap = new SoapCall(call);
+        } catch (XMLStreamException malformed) {
+            return refused(EnvelopeReader.malformed());
+        }
+        try {
+            destination.receive(soap);
+        } catch (Throwable thrown) {
+            soap.fail(thrown);
+        }
+        return soap.failure() == null ? soap.reply() : refused(soap);
+    }
+
+    private static boolean isOurAction(String action) {
+        return action == null || action.isBlank() || action.strip().equals("\"\"");
+    }
+
+    private Reply refused(EnvelopeFault fault) {
+        return SoapProtocol.fault(service, fault.code(), Refusal.of(ErrorCode.MALFORMED, fault.message(), null));
+    }
+
+    private Reply refused(SoapCall soap) {
+        Throwable failure = soap.failure();
+        if (!soap.isRead() && !isOurs(failure)) {
+            String place = "line " + soap.reader().getLocation().getLineNumber() + ", column "
+                    + soap.reader().getLocation().getColumnNumber();
+            EnvelopeFault fault = soap.reader().finish();
+            if (fault != null) {
+                return refused(fault);
+            }
+            if (isForeseen(failure)) {
+                return refused(Refusal.of(ErrorCode.MEMBER, place + ": does not fit the schema", null));
+            }
+        }
+        return refused(Errors.refusal(rootOf(failure), soap::id));
+    }
+
+    private Reply refused(Refusal refusal) {
+        return SoapProtocol.refusal(service, refusal);
+    }
+
+    /** Not CXF's judgement of what it has read. */
+    private static boolean isOurs(Throwable failure) {
+        return rootOf(failure) instanceof Error || rootOf(failure) instanceof MemoryRefused;
+    }
+
+    /** Whether CXF or JAXB says that the message is wrong: all else is a fault of the service. */
+    private static boolean isForeseen(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof UnmarshalException) {
+                return true;
+            }
+        }
+        Throwable root = rootOf(failure);
+        return root instanceof Fault || !(root instanceof RuntimeException);
+    }
+
+    /** Of exceptions that wrap each other. */
+    private static Throwable rootOf(Throwable thrown) {
+        Throwable root = thrown;
+        while (root.getCause() != null && !(root instanceof Error)) {
+            root = root.getCause();
+        }
+        return root;
+    }
+}

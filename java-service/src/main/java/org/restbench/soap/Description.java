@@ -1,0 +1,52 @@
+package org.restbench.soap;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.restbench.core.Head;
+import org.restbench.core.Page;
+import org.restbench.core.Refusal;
+import org.restbench.core.Refused;
+import org.restbench.core.Reply;
+
+/** A service's WSDL under {@code ?wsdl}, and its schema under {@code ?xsd=NAME.xsd}: these queries and no other. */
+record Description(Service service) implements Page {
+    private static final int OK = 200;
+    private static final String ANY_HOST = "localhost:8080";
+
+    /** What a Host header may be to be repeated. */
+    private static final String HOST = "[A-Za-z0-9.:\\[\\]-]{1,255}";
+
+    @Override
+    public Reply get(Head head) {
+        String name = service.name();
+        if ("wsdl".equals(head.rawQuery())) {
+            return xml(wsdl(head.headers().apply("Host")));
+        }
+        if (("xsd=" + name + ".xsd").equals(head.rawQuery())) {
+            return xml(read(name + ".xsd"));
+        }
+        throw new Refused(Refusal.noSuchPath());
+    }
+
+    /** With the place of its schema, and its own, as they are from where the client is. */
+    private String wsdl(String host) {
+        String wsdl = read(service.name() + ".wsdl")
+                .replace("schemaLocation=\"", "schemaLocation=\"" + service.name() + "?xsd=");
+        return host != null && host.matches(HOST) ? wsdl.replace(ANY_HOST, host) : wsdl;
+    }
+
+    private static Reply xml(String text) {
+        return Reply.of(OK, SoapProtocol.TEXT_XML, Map.of(), text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String read(String file) {
+        try (InputStream in = Description.class.getResourceAsStream("/contract/soap/" + file)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package org.restbench.soap;
+
+import com.ctc.wstx.api.WstxInputProperties;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import javax.xml.stream.XMLInputFactory;
+import javax.xml.stream.XMLStreamException;
+import javax.xml.stream.XMLStreamReader;
+import javax.xml.stream.util.StreamReaderDelegate;
+import org.apache.cxf.staxutils.StaxUtils;
+import org.codehaus.stax2.XMLInputFactory2;
+
+/**
+ * Sees all that CXF reads of a body, and what it would not: whether it is one well-formed envelope of SOAP 1.1 with one
+ * payload and nothing behind it, in UTF-8 and XML 1.0.
+ */
+final class EnvelopeReader extends StreamReaderDelegate {
+    private static final String SOAP = "http://schemas.xmlsoap.org/soap/envelope/";
+    private static final String NEXT_ACTOR = "http://schemas.xmlsoap.org/soap/actor/next";
+    private static final int ENVELOPE = 1;
+    private static final int PART = 2;
+    private static final int ENTRY = 3;
+
+    /** CXF's own, with its limits but one, and without its patience: what is malformed is found where it is read. */
+    private static final XMLInputFactory FACTORY = factory();
+
+    private boolean malformed;
+    private EnvelopeFault fault;
+    private int depth;
+    private boolean inBody;
+    private int parts;
+    private int payloads;
+
+    /**
+     * What is wrong with a body as a whole: 002.
+     *
+     * @param code of SOAP 1.1
+     */
+    record EnvelopeFault(String code, String message) {
+        private static final EnvelopeFault MALFORMED =
+                new EnvelopeFault("Client", "the body is not one well-formed XML 1.0 document in UTF-8");
+
+        private static final EnvelopeFault VERSION =
+                new EnvelopeFault("VersionMismatch", "the body is not an envelope of SOAP 1.1");
+
+        private static final EnvelopeFault STRUCTURE =
+                new EnvelopeFault("Client", "the body is not an envelope with at most one header and one payload");
+
+        private static final EnvelopeFault HEADER =
+                new EnvelopeFault("MustUnderstand", "the envelope has a header that must be understood and is not");
+
+        static final EnvelopeFault ACTION = new EnvelopeFault("Client", "SOAPAction must be missing or empty");
+    }
+
+    private EnvelopeReader(XMLStreamReader reader) {
+        super(reader);
+        String encoding = reader.getCharacterEncodingScheme();
+        malformed = reader.getVersion() != null && !reader.getVersion().equals("1.0")
+                || encoding != null && !encoding.equalsIgnoreCase(StandardCharsets.UTF_8.name());
+    }
+
+    private static XMLInputFactory factory() {
+        XMLInputFactory factory = StaxUtils.createXMLInputFactory(true);
+        factory.setProperty(XMLInputFactory2.P_LAZY_PARSING, false);
+        factory.setProperty(WstxInputProperties.P_MAX_CHILDREN_PER_ELEMENT, Integer.MAX_VALUE); // rows of a matrix
+        return factory;
+    }
+
+    /** @throws XMLStreamException where not even the begin is XML */
+    static EnvelopeReader of(byte[] body) throws XMLStreamException {
+        return new EnvelopeReader(
+                FACTORY.createXMLStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.name()));
+    }
+
+    /** What is wrong with a body that gives no reader. */
+    static EnvelopeFault malformed() {
+        return EnvelopeFault.MALFORMED;
+    }
+
+    /** Reads on to the end: what is wrong with the whole of it, null for nothing. */
+    EnvelopeFault finish() {
+        try {
+            while (!malformed && getEventType() != END_DOCUMENT) {
+                next();
+            }
+        } catch (XMLStreamException found) {
+            malformed = true;
+        }
+        if (malformed) {
+            return EnvelopeFault.MALFORMED;
+        }
+        if (fault == null && payloads != 1) {
+            return EnvelopeFault.STRUCTURE;
+        }
+        return fault;
+    }
+
+    @Override
+    public int next() throws XMLStreamException {
+        int event;
+        try {
+            event = super.next();
+        } catch (XMLStreamException found) {
+            malformed = true;
+            throw found;
+        }
+        see(event);
+        return event;
+    }
+
+    @Override
+    public int nextTag() throws XMLStreamException {
+        int event = next();
+        while (event == SPACE
+                || event == COMMENT
+                || event == PROCESSING_INSTRUCTION
+                || (event == CHARACTERS || event == CDATA) && isWhiteSpace()) {
+            event = next();
+        }
+        if (event != START_ELEMENT && event != END_ELEMENT) {
+            throw new XMLStreamException("expected a tag", getLocation());
+        }
+        return event;
+    }
+
+    @Override
+    public String getElementText() throws XMLStreamException {
+        StringBuilder text = new StringBuilder();
+        for (int event = next(); event != END_ELEMENT; event = next()) {
+            if (event == CHARACTERS || event == CDATA || event == SPACE) {
+                text.append(getText());
+            } else if (event == START_ELEMENT) {
+                throw new XMLStreamException("expected text", getLocation());
+            }
+        }
+        return text.toString();
+    }
+
+    private void see(int event) {
+        switch (event) {
+            case START_ELEMENT -> start(++depth);
+            case END_ELEMENT -> depth--;
+            case CHARACTERS, CDATA, ENTITY_REFERENCE -> {
+                if (depth <= PART && !(event == CHARACTERS && isWhiteSpace())) {
+                    note(EnvelopeFault.STRUCTURE);
+                }
+            }
+            case DTD -> malformed = true;
+            default -> {}
+        }
+    }
+
+    private void start(int level) {
+        if (level == ENVELOPE && !is("Envelope")) {
+            note(getLocalName().equals("Envelope") ? EnvelopeFault.VERSION : EnvelopeFault.STRUCTURE);
+        } else if (level == PART) {
+            boolean right = !inBody && (is("Body") || is("Header") && parts == 0);
+            inBody |= is("Body");
+            parts++;
+            if (!right) {
+                note(EnvelopeFault.STRUCTURE);
+            }
+        } else if (level == ENTRY && inBody) {
+            payloads++;
+            if (payloads > 1) {
+                note(EnvelopeFault.STRUCTURE);
+            }
+        } else if (level == ENTRY && mustBeUnderstood()) {
+            note(EnvelopeFault.HEADER);
+        }
+    }
+
+    private boolean is(String name) {
+        return name.equals(getLocalName()) && SOAP.equals(getNamespaceURI());
+    }
+
+    private boolean mustBeUnderstood() {
+        String must = getAttributeValue(SOAP, "mustUnderstand");
+        String actor = getAttributeValue(SOAP, "actor");
+        boolean isForUs = actor == null || actor.isEmpty() || actor.equals(NEXT_ACTOR);
+        return isForUs
+                && must != null
+                && (must.strip().equals("1") || must.strip().equals("true"));
+    }
+
+    /** The first one counts, and what is no envelope more than a header of it. */
+    private void note(EnvelopeFault found) {
+        if (fault == null || fault == EnvelopeFault.HEADER) {
+            fault = found;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package org.restbench.soap;
+
+import java.io.ByteArrayOutputStream;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import javax.xml.stream.XMLStreamException;
+import org.restbench.core.Call;
+import org.restbench.core.Reply;
+import org.restbench.execution.Job;
+import org.restbench.execution.StageClock;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.RequestId;
+
+/** One request on its way through CXF. */
+final class SoapCall {
+    private static final int OK = 200;
+
+    private final Call call;
+    private final EnvelopeReader reader;
+    private final AnswerStream answer;
+    private final long startedNanos = System.nanoTime();
+    private Operation<?, ?> operation;
+    private StageClock clock;
+    private long unmarshalNanos;
+    private long runNanos;
+    private Throwable failure;
+
+    /** @throws XMLStreamException where not even the begin of the body is XML */
+    SoapCall(Call call) throws XMLStreamException {
+        this.call = call;
+        this.reader = EnvelopeReader.of(call.body());
+        this.answer = new AnswerStream(call.memory());
+    }
+
+    EnvelopeReader reader() {
+        return reader;
+    }
+
+    AnswerStream answer() {
+        return answer;
+    }
+
+    /** The request has been read: its operation is done under the strategy. */
+    Object run(Operation<?, ?> read) {
+        operation = read;
+        unmarshalNanos = System.nanoTime() - startedNanos;
+        run(call.job(read.workload()));
+        runNanos = System.nanoTime() - startedNanos - unmarshalNanos;
+        return read.answer();
+    }
+
+    private <I, O> void run(Job<I, O> job) {
+        clock = job.clock();
+        try {
+            call.strategy().execute(job).toCompletableFuture().join();
+        } catch (CompletionException failed) {
+            failure = failed.getCause();
+            throw failed;
+        }
+    }
+
+    /** Whether its XML has been read and was right. */
+    boolean isRead() {
+        return operation != null;
+    }
+
+    /** Null where it cannot be read, or is none. */
+    RequestId id() {
+        return operation == null ? null : operation.id();
+    }
+
+    /** @param thrown by whatever it was; what a strategy has thrown counts more */
+    void fail(Throwable thrown) {
+        if (failure == null) {
+            failure = thrown;
+        }
+    }
+
+    /** Null while all went well. */
+    Throwable failure() {
+        return failure;
+    }
+
+    /** What CXF has written. */
+    Reply reply() {
+        byte[] xml = answer.toByteArray();
+        long marshalNanos = System.nanoTime() - startedNanos - unmarshalNanos - runNanos;
+        String timing = call.delayTiming() + StageClock.entry("unmarshal", unmarshalNanos) + ", " + clock.serverTiming()
+                + ", " + StageClock.entry("marshal", marshalNanos);
+        return Reply.of(OK, SoapProtocol.TEXT_XML, Map.of("Server-Timing", timing), xml);
+    }
+
+    /** An answer as it grows; its memory is taken from the request's. */
+    static final class AnswerStream extends ByteArrayOutputStream {
+        /** The array, the one that it is copied into when it grows, and the whole at last. */
+        private static final long BYTES_PER_BYTE = 4;
+
+        private static final int FIRST_BYTES = 4096;
+
+        private final MemoryBudget.Hold memory;
+        private int reserved = FIRST_BYTES;
+
+        private AnswerStream(MemoryBudget.Hold memory) {
+            super(FIRST_BYTES);
+            this.memory = memory;
+        }
+
+        @Override
+        public synchronized void write(int one) {
+            reserve(1);
+            super.write(one);
+        }
+
+        @Override
+        public synchronized void write(byte[] piece, int from, int length) {
+            reserve(length);
+            super.write(piece, from, length);
+        }
+
+        private void reserve(int more) {
+            int needed = Math.addExact(count, more);
+            if (needed > reserved) {
+                int capacity = (int) Math.min(Integer.MAX_VALUE, Math.max(2L * reserved, needed));
+                memory.grow(BYTES_PER_BYTE * (capacity - reserved));
+                reserved = capacity;
+            }
+        }
+    }
+}

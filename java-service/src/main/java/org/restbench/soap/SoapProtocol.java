@@ -1,0 +1,159 @@
+package org.restbench.soap;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.restbench.codec.CodedWorkload;
+import org.restbench.codec.NpbJson;
+import org.restbench.codec.Workloads;
+import org.restbench.core.Call;
+import org.restbench.core.ErrorCode;
+import org.restbench.core.Page;
+import org.restbench.core.Protocol;
+import org.restbench.core.Refusal;
+import org.restbench.core.Reply;
+import org.restbench.execution.Technique;
+import org.restbench.workload.Workload;
+import org.restbench.workload.matrix.MatrixProduct;
+import org.restbench.workload.matrix.MatrixRequest;
+import org.restbench.workload.npb.Kernel;
+import org.restbench.workload.npb.NpbRequest;
+import org.restbench.workload.npb.NpbResult;
+
+/**
+ * SOAP 1.1 by Apache CXF, which reads and writes XML on the server's thread before and after the strategy: as JAX-WS
+ * has it, a request keeps that thread until it is answered. CXF is loaded by the first request.
+ */
+public final class SoapProtocol implements Protocol {
+    static final String TEXT_XML = "text/xml;charset=UTF-8";
+
+    /** Held by JAXB's objects and the body, measured: 7.4 where rows have one digit, less else. */
+    private static final long BYTES_PER_BYTE = 8;
+
+    /** CXF's client drops a fault of any other status. */
+    private static final int FAULT_STATUS = 500;
+
+    private final Service service;
+    private Endpoint endpoint;
+
+    /** What reads and writes XML. */
+    interface Endpoint {
+        /** Never throws. */
+        Reply answer(Call call);
+    }
+
+    private SoapProtocol(Service service) {
+        this.service = service;
+    }
+
+    /**
+     * SOAP's forms of the workloads that have one.
+     *
+     * @param kernels of NPB
+     * @param mostElements of a product
+     * @param npbLimitBytes of memory that the service has
+     */
+    public static List<SoapProtocol> of(
+            Workloads workloads, List<Kernel> kernels, int mostElements, long npbLimitBytes) {
+        List<SoapProtocol> protocols = new ArrayList<>();
+        Map<String, CodedWorkload<?, ?>> byName = workloads.byName();
+        @SuppressWarnings("unchecked") // the workload of this name
+        Workload<MatrixRequest, MatrixProduct> matrix =
+                (Workload<MatrixRequest, MatrixProduct>) byName.get("matrix").workload();
+        protocols.add(new SoapProtocol(new MatrixService(matrix, mostElements)));
+        Map<String, NpbService.Kernel> npb = new LinkedHashMap<>();
+        for (Kernel kernel : kernels) {
+            CodedWorkload<?, ?> coded = byName.get("npb-" + kernel.name().toLowerCase(Locale.ROOT));
+            if (coded != null) {
+                @SuppressWarnings("unchecked") // the workload of this name
+                Workload<NpbRequest, NpbResult> workload = (Workload<NpbRequest, NpbResult>) coded.workload();
+                npb.put(kernel.name(), new NpbService.Kernel(workload, new NpbJson(kernel, npbLimitBytes)));
+            }
+        }
+        if (npb.size() == kernels.size()) {
+            protocols.add(new SoapProtocol(new NpbService(npb)));
+        }
+        return protocols;
+    }
+
+    @Override
+    public String name() {
+        return "soap/" + service.name();
+    }
+
+    /** The WSDL and its schema, by their path. */
+    public Page description() {
+        return new Description(service);
+    }
+
+    @Override
+    public boolean isTakenBy(Technique technique) {
+        return service.isTakenBy(technique);
+    }
+
+    @Override
+    public String mediaTypeFault(String contentType) {
+        boolean isXml = contentType != null
+                && contentType
+                        .toLowerCase(Locale.ROOT)
+                        .matches("\\s*text/xml\\s*(;(?!\\s*charset\\s*=)[^;]*)*"
+                                + "(;\\s*charset\\s*=\\s*(utf-8|\"utf-8\")\\s*)?(;(?!\\s*charset\\s*=)[^;]*)*");
+        return isXml ? null : "Content-Type must be text/xml in UTF-8";
+    }
+
+    @Override
+    public long bytesPerByte() {
+        return BYTES_PER_BYTE;
+    }
+
+    @Override
+    public CompletionStage<Reply> run(Call call) {
+        return CompletableFuture.completedFuture(endpoint().answer(call));
+    }
+
+    private synchronized Endpoint endpoint() {
+        if (endpoint == null) {
+            endpoint = new CxfEndpoint(service);
+        }
+        return endpoint;
+    }
+
+    @Override
+    public Reply refusal(Refusal refusal) {
+        return refusal(service, refusal);
+    }
+
+    static Reply refusal(Service service, Refusal refusal) {
+        boolean isOurs = refusal.code() == ErrorCode.BUSY || refusal.code() == ErrorCode.FAULT;
+        return fault(service, isOurs ? "Server" : "Client", refusal);
+    }
+
+    /** @param faultCode of SOAP 1.1 */
+    static Reply fault(Service service, String faultCode, Refusal refusal) {
+        String id = refusal.requestId() == null
+                ? "<requestId xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>"
+                : "<requestId>" + escaped(refusal.requestId().text()) + "</requestId>";
+        String xml = "<soap:Envelope xmlns:soap=\"http://schemas.xmlsoap.org/soap/envelope/\"><soap:Body><soap:Fault>"
+                + "<faultcode>soap:" + faultCode + "</faultcode>"
+                + "<faultstring>" + escaped(refusal.message()) + "</faultstring>"
+                + "<detail><requestFault xmlns=\"" + service.namespace() + "\">" + id
+                + "<errorCode>" + refusal.code().code() + "</errorCode>"
+                + "<errorMessage>" + escaped(refusal.message()) + "</errorMessage>"
+                + "</requestFault></detail></soap:Fault></soap:Body></soap:Envelope>";
+        int status = refusal.code() == ErrorCode.NO_ROUTE ? refusal.status() : FAULT_STATUS;
+        return Reply.of(status, TEXT_XML, refusal.headers(), xml.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Of characters that XML allows. */
+    private static String escaped(String text) {
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\r", "&#13;");
+    }
+}
