@@ -46,7 +46,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 .PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|calls|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n'
 
 # `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)

@@ -34,6 +34,7 @@ Examples:
   restbench ab HEAD~ HEAD                     is the newer build worse?
   restbench browse                            all runs as one page: results/index.html
   restbench npb CG A --strategy shared-pool   a NAS kernel without the service
+  restbench calls --strategy async --delay 1s   many calls, and how near to the best
   restbench dashboard latest java-serial-unbound-low-10u
 
 Exit codes, where both hold 5 before 4:
@@ -66,6 +67,7 @@ COMMANDS = {
     "keep": ("results", "keep_run"),
     "browse": ("browse", "browse_runs"),
     "npb": ("npb", "run_kernel"),
+    "calls": ("calls", "make_calls"),
     "doctor": ("machine", "examine_machine"),
     "calibrate": ("calibrate", "calibrate_machine"),
     "serve": ("services", "serve_services"),

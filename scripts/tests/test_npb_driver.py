@@ -12,7 +12,7 @@ from npb_rows import cell, published, trial
 
 from restbench.experiment.cell import Cell
 from restbench.experiment.npb import Npb
-from restbench.schedule import npb
+from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun
 from restbench.schedule.npb import NpbDriver
 from restbench.store.trials import TrialFile
@@ -25,7 +25,7 @@ TABLE = Npb(run_max_s=60, runs={}, published=published())
 def now_s(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The clock of the block; each trial takes a second of it."""
     clock = [0.0]
-    monkeypatch.setattr(npb, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(once_each, "time", SimpleNamespace(monotonic=lambda: clock[0]))
     return clock
 
 

@@ -77,11 +77,12 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
     return min(missing / (1 - missing), idle / (1 - idle))
 
 
-def _in_flight(block: Measurement, users: int) -> tuple[float, float] | None:
+def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
     """Users in flight over those there are, and what of it requests cut by the ends explain."""
     completed = (block.samples or 0) + (block.errors or 0)
     if block.users_in_flight is None or not completed:
         return None
+    users = block.extras.get("in_flight", users)  # of calls, which are not one a user
     parts = block.trials or 1
     return block.users_in_flight / users, parts * block.users_in_flight / completed
 

@@ -133,6 +133,8 @@ class Batch:
     """A JSON list of the right products."""
     only: tuple[int, ...] | None = None
     log: Path | None = None
+    loop_threads: int | None = None
+    """Of the Java client, within one document."""
 
 
 Answer = TypeVar("Answer", bound=Record)

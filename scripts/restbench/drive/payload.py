@@ -90,6 +90,8 @@ def files_of(
     if experiment.npb:
         return {folders(complexity) / "body.json": npb.body(complexity).decode()}
     found: dict[Path, str] = {}
+    if experiment.calls:
+        return found  # its driver writes them, a list each
     requests = requests_of(experiment, complexity)
     for name, payload in requests.payloads.items():
         found |= payload.files(folders(name))

@@ -31,6 +31,10 @@ Metric = Literal[
     "python_soap_s",
     "clients_same",
     "clients_asked",
+    # Of batches of calls (schedule.calls):
+    "elapsed_s",
+    "cores_elapsed_s",
+    "decode_s",
 ]
 Margin = Annotated[float, Field(gt=0, le=1)]
 
@@ -102,6 +106,9 @@ class Part(Strict):
     """What of a side's own cell to change for the cell whose metric is taken away from it."""
     per: Levels | None = None
     """The same for the cell whose metric it is divided by."""
+    numerator_per: Levels | None = None
+    denominator_per: Levels | None = None
+    """`per` of one side alone."""
     margin: Margin | None = None
     """The claim's own, where it says more than a difference."""
     study_value: Annotated[float, Field(gt=0)] | None = None
@@ -125,22 +132,32 @@ class Part(Strict):
         """The ratios to look at, each of two sides that name their cells fully."""
         return [
             Question(
-                self._term(self.numerator, self.numerator_best, combination | later),
-                self._term(self.denominator, self.denominator_best, combination | earlier),
+                self._term(
+                    self.numerator,
+                    self.numerator_best,
+                    combination | later,
+                    self.numerator_per or self.per,
+                ),
+                self._term(
+                    self.denominator,
+                    self.denominator_best,
+                    combination | earlier,
+                    self.denominator_per or self.per,
+                ),
             )
             for combination in _combinations(self.each)
             for earlier, later in _steps(self.steps)
         ]
 
-    def _term(self, side: Where, best: Where, levels: dict[str, Any]) -> Term:
+    def _term(self, side: Where, best: Where, levels: dict[str, Any], per: Where | None) -> Term:
         known = _one(self.cells) | _one(side) | levels
         candidates = tuple(_cell(known | each) for each in _combinations(best))
-        if len(candidates) > 1 and (self.minus or self.per):
+        if len(candidates) > 1 and (self.minus or per):
             raise ValueError("the best of several cannot go with minus or per")
         return Term(
             candidates,
             minus=_cell(known | _one(self.minus)) if self.minus else None,
-            per=_cell(known | _one(self.per)) if self.per else None,
+            per=_cell(known | _one(per)) if per else None,
             left_out=self.left_out,
         )
 

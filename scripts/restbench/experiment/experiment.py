@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
+from restbench.experiment.calls import Calls
 from restbench.experiment.cell import (
     ASYNCHRONOUS,
     DEFAULT_FRAMEWORKS,
@@ -159,10 +160,14 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb"] = "closed-load"
+    driver: Literal["closed-load", "open-load", "engines", "npb", "calls"] = "closed-load"
     """What takes its trials."""
     views: Annotated[
-        list[Literal["study", "limits", "factorial", "npb", "builds", "frameworks", "workers"]],
+        list[
+            Literal[
+                "study", "limits", "factorial", "npb", "calls", "builds", "frameworks", "workers"
+            ]
+        ],
         Field(min_length=1),
     ] = Field(default=["study"])
     """What is made of its trials."""
@@ -197,12 +202,15 @@ class Experiment(Strict):
     """What was published of numbers of workers."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
+    calls: Calls | None = None
+    """What the driver of batches of calls needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
     def _drivers_are_described(self) -> Self:
         for driver, table, view in (
             ("open-load", "open", "limits"),
             ("npb", "npb", "npb"),
+            ("calls", "calls", "calls"),
             ("engines", "engines", None),
         ):
             is_described = getattr(self, table) is not None
@@ -255,7 +263,7 @@ class Experiment(Strict):
     @property
     def sends_load(self) -> bool:
         """Whether its driver needs the load generator."""
-        return self.npb is None
+        return self.npb is None and self.calls is None
 
     @field_validator("factorial", mode="before")
     @classmethod
@@ -324,6 +332,12 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _batches_can_be_made(self) -> Self:
+        if self.calls:
+            self.calls.require_threads((each.complexity, each.users) for each in self.all_cells())
+        return self
+
+    @model_validator(mode="after")
     def _mixes_can_be_drawn(self) -> Self:
         for figure in self.figures:
             cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
@@ -333,8 +347,9 @@ class Experiment(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: those of one size, then the mixes, or the kernels."""
-        return (*self.complexities, *self.mixes, *(npb.levels() if self.npb else ()))
+        """Every level of complexity: those of one size, then the mixes, kernels or batches."""
+        others = npb.levels() if self.npb else self.calls.levels() if self.calls else ()
+        return (*self.complexities, *self.mixes, *others)
 
     def shape(self, complexity: str) -> Shape:
         """The operand sizes of a level of one size, which is of a matrix."""

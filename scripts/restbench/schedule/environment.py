@@ -62,7 +62,7 @@ def check(order: Order) -> list[str]:
 def _check_attached(order: Order) -> None:
     """What others run must be there, be what it is said to be, and be used as it is."""
     if order.attached and not order.experiment.sends_load:
-        raise BadConfiguration("--attach: an NPB run compares a service with its own program")
+        raise BadConfiguration("--attach: this experiment needs a service of its own")
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]
         if not cells:

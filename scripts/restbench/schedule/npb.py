@@ -8,7 +8,10 @@ each other is equally warm. A cell that looks at the number of cores has no serv
 from __future__ import annotations
 
 import random
+<<<<<<< .merge_file_fkM1Al
+=======
 import time
+>>>>>>> .merge_file_Ksf7E4
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +41,7 @@ from restbench.failures import (
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
 from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
@@ -91,21 +95,9 @@ class NpbDriver:
     steal_pct: dict[str, float] = field(default_factory=dict)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
-        """Every cell once, in random order: first those that undecided claims need, then those that
-        had no time in the blocks before. What begins before the block's time is over ends; time
-        that is left is for what claims need, once more."""
-        here, ends = self.here, time.monotonic() + seconds
-        tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
-        cells, needed = here.cells, here.wanted.needed
-        random.Random(f"{here.order.experiment.seed} {here.block}").shuffle(cells)  # noqa: S311
-        cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
-        here.progress.planned = len(cells)
-        again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
-        for number, cell in (*((1, cell) for cell in cells), *again):
-            if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
-                yield [Planned(GROUP, number, cell, "")]
-            elif cell.id not in tried and number == 1:
-                here.lose(cell, "not-measured", "the block had no time for it")
+        """As `once_each.rounds`."""
+        here = self.here
+        yield from once_each.rounds(here, seconds, GROUP)
         here.file.fact(here.block, "foreign_pct", self.foreign_pct)
         here.file.fact(here.block, "steal_pct", self.steal_pct)
 
@@ -178,7 +170,11 @@ class NpbDriver:
         order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
         names = order.sample(self.table.clients.names, len(self.table.clients.names))
         return {
+<<<<<<< .merge_file_fkM1Al
+            name: self.clients.calls(name, service, cell, work, kept, self.table.run_max_s)
+=======
             name: self.clients.calls(name, service, cell, [work] * kept, self.table.run_max_s)
+>>>>>>> .merge_file_Ksf7E4
             for name in names
         }
 

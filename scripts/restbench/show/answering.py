@@ -21,6 +21,7 @@ from restbench.judge import answer, regret, trust
 from restbench.judge.regret import Share
 from restbench.show import (
     builds,
+    calls,
     effects,
     factorial_view,
     frameworks,
@@ -44,6 +45,7 @@ def of(run: Exported) -> AnswerEntry:
         two.sentence if two else "",
         _limits(run, definition.open),
         _kernels(run, definition),
+        calls.sentence(rows) if definition.calls else "",
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
         instances.sentence(several),
         *(workers.sentences(each)[0] for each in workers.grids_of(run, rows)),
@@ -61,9 +63,11 @@ def of(run: Exported) -> AnswerEntry:
         sure = instances.sure(several)
     if definition.npb is not None:
         sure = npb.sure(npb.findings(run))
+    if definition.calls is not None:
+        sure = calls.sure(rows)
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
-        places=() if definition.npb else general.places,
+        places=() if definition.npb or definition.calls else general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
 

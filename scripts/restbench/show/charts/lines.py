@@ -45,6 +45,8 @@ class Line:
     label: str
     style: int
     points: tuple[Point, ...]
+    is_limit: bool = False
+    """Drawn dashed and without points, in the colour of the line that has its label."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ def _description(panel: Panel) -> str:
     lines = [
         f"{line.label}: {', '.join(f'{readable(p.y)} at {p.x:g}' for p in line.points if p.y)}"
         for line in panel.lines
+        if not line.is_limit
     ]
     return f"{panel.title or panel.y_label}: {'; '.join(lines)}."
 
@@ -118,14 +121,16 @@ def _panel(panel: Panel, series: dict[str, int], x_label: str, y: Mapping[str, A
         y=alt.Y("y:Q").title(panel.y_label).axis(**y["axis"]).scale(nice=False, **y["scale"]),
         stroke=stroke,
     )
-    bars = base.transform_filter("isValid(datum.low)").mark_rule(clip=True)
+    bars = base.transform_filter("isValid(datum.low) && !datum.limit").mark_rule(clip=True)
     tips = theme.tips(name="Cell", shown=panel.y_label, ends="95 % interval", note="Warnings")
     fill = alt.Fill("fill:N").scale(None)
     words = base.mark_text(dy=-11).encode(y="top:Q", text="shown:N", stroke=alt.value(None))
+    measured = base.transform_filter("!datum.limit")
     layers = [
-        base.mark_line(clip=True),
+        measured.mark_line(clip=True),
+        base.transform_filter("datum.limit").mark_line(clip=True, strokeDash=[5, 4]),
         bars.encode(y="low:Q", y2="high:Q"),
-        base.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
+        measured.mark_point().encode(shape=shape, fill=fill, tooltip=tips),
         *([words] if len(panel.lines) == 1 else []),
     ]
     return theme.layered(panel.title, _HEIGHT_PX, *layers)
@@ -137,6 +142,7 @@ def _record(line: Line, point: Point) -> dict[str, Any]:
         "x": point.x,
         "y": point.y,
         "series": line.label,
+        "limit": line.is_limit,
         "fill": theme.PAPER if point.doubtful else theme.style(line.style)[0],
         "cell": point.cell,
         "name": point.name or point.cell,

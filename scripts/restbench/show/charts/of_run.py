@@ -11,7 +11,7 @@ from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
-from restbench.show import factorial_view, limits
+from restbench.show import calls, factorial_view, limits
 from restbench.show.charts import (
     course,
     factorial,
@@ -42,6 +42,8 @@ def charts(run: Exported) -> dict[str, Chart]:
     ]
     if definition.npb is not None:
         found += kernels.charts(npb.ranked(rows))
+    if definition.calls is not None:
+        found += calls.charts(rows)
     if "frameworks" in definition.views:
         found = [*servers.of_frameworks(costs.loads(rows)), *found]
     found = [*servers.of_instances(arranged.loads(rows)), *found]

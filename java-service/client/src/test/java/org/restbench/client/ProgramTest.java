@@ -53,6 +53,12 @@ class ProgramTest {
                 + "<row>58,64</row></product></multiplyResponse>";
         server.createContext(
                 "/soap/matrix/serial", http -> serve(http, ENVELOPE.formatted(product), "text/xml;charset=UTF-8"));
+        String result = "<runResponse xmlns=\"urn:restbench:npb\"><result><requestId>%s</requestId><kernel>IS</kernel>"
+                + "<class>S</class><verified>true</verified><value>51</value><reference>51</reference>"
+                + "<iterations>10</iterations><kernelSeconds>0.25</kernelSeconds><totalSeconds>0.5</totalSeconds>"
+                + "<mops>2.5</mops></result></runResponse>";
+        server.createContext(
+                "/soap/npb/serial", http -> serve(http, ENVELOPE.formatted(result), "text/xml;charset=UTF-8"));
         server.start();
         Files.writeString(folder.resolve("inputs.json"), "[" + INPUT + "]");
         Files.writeString(folder.resolve("right.json"), "[[[58,64]]]");
@@ -144,6 +150,21 @@ class ProgramTest {
         assertThat(line.get("outcome").asString()).isEqualTo("done");
         assertThat(line.get("status").asInt()).isEqualTo(200);
         assertThat(line.get("server_timing").asString()).isEqualTo("compute;dur=0.1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"soap", "cxf"})
+    void aKernelsResultIsInTheLog(String transport) throws IOException {
+        Files.writeString(folder.resolve("inputs.json"), "[{\"requestId\":\"x\",\"kernel\":\"IS\",\"class\":\"S\"}]");
+        String members = "\"transport\":\"%s\",\"workload\":\"npb\",\"strategy\":\"sequential\",\"calls\":2";
+        JsonNode told = batch("/soap/npb/serial", members.formatted(transport));
+        assertThat(told.path("done").asInt()).as("%s", told).isEqualTo(2);
+        assertThat(told.get("wrong").asInt()).isZero();
+        JsonNode line =
+                json.readTree(Files.readAllLines(folder.resolve("log.jsonl")).get(1));
+        assertThat(line.get("result").toString())
+                .isEqualTo("{\"kernel\":\"IS\",\"class\":\"S\",\"verified\":true,\"value\":[51.0],\"iterations\":10,"
+                        + "\"kernelSeconds\":0.25,\"totalSeconds\":0.5,\"mops\":2.5}");
     }
 
     @Test

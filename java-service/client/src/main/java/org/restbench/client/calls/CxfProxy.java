@@ -6,11 +6,12 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.http.HttpTimeoutException;
-import java.nio.ByteBuffer;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.WeakHashMap;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.cxf.frontend.ClientProxy;
 import org.apache.cxf.message.Message;
 import org.apache.cxf.transport.http.HTTPConduit;
@@ -26,15 +27,25 @@ import org.restbench.client.ServiceRefused;
 
 /**
  * A proxy as users of CXF have one. It does S, C and D in one call, which counts as C: what goes between codec and
- * exchange is the number under which input and output are kept here.
+ * exchange is an empty message under which input and output are kept here.
  */
 final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private static final int OK = 200;
+    /** Logs a stack for each call that fails: what failed is in the outcomes. */
+    private static final Logger OF_CXF = Logger.getLogger("org.apache.cxf");
 
-    private final Map<Long, Object> kept = new ConcurrentHashMap<>();
-    private final AtomicLong numbers = new AtomicLong();
+    static {
+        OF_CXF.setLevel(Level.OFF);
+    }
+
+    /** By message, for as long as the call has it: a proxy takes objects, and an exchange bytes. */
+    private final Map<byte[], Kept> kept = Collections.synchronizedMap(new WeakHashMap<>());
+
     private final BindingProvider port;
     private final Operation<I, O> operation;
+
+    /** @param result an output, or a {@link ServiceRefused} */
+    private record Kept(Object input, Object result) {}
 
     /** One call of the port. */
     interface Operation<I, O> {
@@ -59,26 +70,24 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
 
     @Override
     public byte[] encode(I input, Loop loop) {
-        long number = numbers.incrementAndGet();
-        kept.put(number, input);
-        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+        byte[] message = {};
+        kept.put(message, new Kept(input, null));
+        return message;
     }
 
     @Override
     @SuppressWarnings("unchecked") // what encode kept
     public Answer send(byte[] request, Deadline deadline) throws IOException {
-        long number = ByteBuffer.wrap(request).getLong();
-        Object result;
+        I input = (I) kept.get(request).input();
         try {
-            result = operation.call((I) kept.get(number));
+            kept.put(request, new Kept(input, operation.call(input)));
+            return new Answer(OK, headers(), request);
         } catch (ServiceRefused refused) {
-            return new Answer(
-                    refused.status(), headers(), ("" + refused.errorCode() + refused.getMessage()).getBytes());
+            kept.put(request, new Kept(input, refused));
+            return new Answer(refused.status(), headers(), request);
         } catch (WebServiceException failed) {
             throw new ExchangeFailure(kind(failed), String.valueOf(failed.getMessage()), failed);
         }
-        kept.put(number, result);
-        return new Answer(OK, headers(), request);
     }
 
     @SuppressWarnings("unchecked") // so CXF documents it
@@ -101,11 +110,11 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     @Override
     @SuppressWarnings("unchecked") // what send kept
     public O decode(Answer answer, Loop loop) throws ServiceRefused {
-        if (answer.status() == OK) {
-            return (O) kept.remove(ByteBuffer.wrap(answer.body()).getLong());
+        Object result = kept.get(answer.body()).result();
+        if (result instanceof ServiceRefused refused) {
+            throw refused;
         }
-        String error = new String(answer.body());
-        throw new ServiceRefused(answer.status(), error.substring(0, 3), error.substring(3), null);
+        return (O) result;
     }
 
     /** @throws UnsupportedOperationException always: a proxy holds its thread */

@@ -1,103 +1,57 @@
 package org.restbench.client.calls;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import org.restbench.client.Outcome;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.StageTimes;
 import org.restbench.client.codec.NpbResult;
-import tools.jackson.databind.PropertyNamingStrategies;
-import tools.jackson.databind.annotation.JsonNaming;
 
-/** A call in the log; times in milliseconds, moments since the batch began. */
-@JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
-record Line(
-        int index,
-        String outcome,
-        String stage,
-        String kind,
-        String errorCode,
-        int attempts,
-        Integer status,
-        Double begunMs,
-        Double sentMs,
-        Double answeredMs,
-        Double endedMs,
-        @JsonProperty("s_ms") double s,
-        @JsonProperty("c_ms") double c,
-        @JsonProperty("d_ms") double d,
-        @JsonProperty("p_ms") double p,
-        String serverTiming,
-        boolean wrong,
-        @JsonInclude(JsonInclude.Include.NON_NULL) Result result) {
-    /** A kernel's result with the contract's names. */
-    record Result(
-            String kernel,
-            @JsonProperty("class") String npbClass,
-            boolean verified,
-            java.util.List<Double> value,
-            long iterations,
-            double kernelSeconds,
-            double totalSeconds,
-            double mops) {}
+/** A call in the log; times in milliseconds, moments since the batch began, null where there was none. */
+final class Line {
+    private Line() {}
 
-    static Line of(Outcome<?> outcome, int index) {
+    /** @param checked what P found, null where the call did not get there */
+    static Map<String, Object> of(Outcome<?> outcome, int index, Runner.Checked checked) {
         var failed = outcome instanceof Outcome.Failed<?> own ? own : null;
         var refused = failed != null && failed.cause() instanceof ServiceRefused own ? own : null;
         StageTimes times = outcome.times();
-        return new Line(
-                index,
-                outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT),
-                failed == null ? null : failed.stage().name(),
-                failed == null ? null : failed.kind().name(),
-                failed == null ? null : failed.errorCode(),
-                outcome.attempts(),
-                refused == null ? null : refused.status(),
-                moment(times.begun()),
-                moment(times.sent()),
-                moment(times.answered()),
-                moment(times.ended()),
-                times.s() / 1e6,
-                times.c() / 1e6,
-                times.d() / 1e6,
-                times.p() / 1e6,
-                null,
-                false,
-                null);
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("index", index);
+        line.put("outcome", outcome.getClass().getSimpleName().toLowerCase(Locale.ROOT));
+        line.put("stage", failed == null ? null : failed.stage());
+        line.put("kind", failed == null ? null : failed.kind());
+        line.put("error_code", refused == null ? null : refused.errorCode());
+        line.put("attempts", outcome.attempts());
+        line.put("status", checked != null ? (Integer) checked.status() : refused != null ? refused.status() : null);
+        line.put("begun_ms", moment(times.begun()));
+        line.put("sent_ms", moment(times.sent()));
+        line.put("answered_ms", moment(times.answered()));
+        line.put("ended_ms", moment(times.ended()));
+        line.put("s_ms", times.s() / 1e6);
+        line.put("c_ms", times.c() / 1e6);
+        line.put("d_ms", times.d() / 1e6);
+        line.put("p_ms", times.p() / 1e6);
+        line.put("server_timing", checked == null ? null : checked.serverTiming());
+        line.put("wrong", checked != null && checked.isWrong());
+        if (checked != null && checked.shown() != null) {
+            line.put("result", result(checked.shown()));
+        }
+        return line;
     }
 
-    Line with(int answered, String timing, boolean isWrong, NpbResult npb) {
-        Result shown = npb == null
-                ? null
-                : new Result(
-                        npb.kernel(),
-                        npb.npbClass(),
-                        npb.verified(),
-                        npb.value(),
-                        npb.iterations(),
-                        npb.kernelSeconds(),
-                        npb.totalSeconds(),
-                        npb.mops());
-        return new Line(
-                index,
-                outcome,
-                stage,
-                kind,
-                errorCode,
-                attempts,
-                answered,
-                begunMs,
-                sentMs,
-                answeredMs,
-                endedMs,
-                s,
-                c,
-                d,
-                p,
-                timing,
-                isWrong,
-                shown);
+    private static Map<String, Object> result(NpbResult npb) {
+        Map<String, Object> result = new LinkedHashMap<>();
+        result.put("kernel", npb.kernel());
+        result.put("class", npb.npbClass());
+        result.put("verified", npb.verified());
+        result.put("value", npb.value());
+        result.put("iterations", npb.iterations());
+        result.put("kernelSeconds", npb.kernelSeconds());
+        result.put("totalSeconds", npb.totalSeconds());
+        result.put("mops", npb.mops());
+        return result;
     }
 
     private static Double moment(long nanos) {

@@ -8,8 +8,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
@@ -56,7 +58,7 @@ final class Runner implements AutoCloseable {
     private record Kept<O>(O output, int status, String serverTiming) {}
 
     /** What P found. */
-    private record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
+    record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
 
     /** @throws IllegalArgumentException for an option that is wrong, with the name and the range */
     Map<String, Object> run(Options options) throws IOException, InterruptedException {
@@ -95,7 +97,10 @@ final class Runner implements AutoCloseable {
                     for (Outcome<Checked> next = calls.take(); next != null; next = calls.take()) {
                         tally.add(next);
                         if (log != null) {
-                            log.write(json.writeValueAsString(line(next, options.index(next.index()))));
+                            log.write(json.writeValueAsString(Line.of(
+                                    next,
+                                    options.index(next.index()),
+                                    next instanceof Outcome.Done<Checked> done ? done.result() : null)));
                             log.write('\n');
                             log.flush();
                         }
@@ -175,15 +180,9 @@ final class Runner implements AutoCloseable {
                 : Files.newBufferedWriter(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
-    private static Line line(Outcome<Checked> outcome, int index) {
-        Checked done = outcome instanceof Outcome.Done<Checked> own ? own.result() : null;
-        Line line = Line.of(outcome, index);
-        return done == null ? line : line.with(done.status(), done.serverTiming(), done.isWrong(), done.shown());
-    }
-
     /** Counts outcomes by how they ended. */
     private static final class Tally {
-        private final Map<String, Integer> failed = new java.util.TreeMap<>();
+        private final Map<String, Integer> failed = new TreeMap<>();
         private int done;
         private int cancelled;
         private int wrong;
@@ -201,7 +200,7 @@ final class Runner implements AutoCloseable {
         }
 
         Map<String, Object> told(Totals totals, Usage before, Usage after) {
-            Map<String, Object> told = new java.util.LinkedHashMap<>();
+            Map<String, Object> told = new LinkedHashMap<>();
             told.put("elapsed_s", totals.elapsedSeconds());
             told.put(
                     "outcomes",
@@ -219,7 +218,7 @@ final class Runner implements AutoCloseable {
             told.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
             told.put("peak_in_flight", totals.peakInFlight());
             told.put("threads", totals.peakThreads());
-            Map<String, Object> stages = new java.util.LinkedHashMap<>();
+            Map<String, Object> stages = new LinkedHashMap<>();
             totals.wall()
                     .forEach((stage, wall) -> stages.put(
                             stage.name(),

@@ -1,0 +1,200 @@
+"""`calls`: a batch of calls, made in one way or in several, next to the best possible."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from restbench.analyse.call_limits import WINDOW
+from restbench.commands.options import console
+from restbench.deploy import serve, service
+from restbench.deploy.service import Service
+from restbench.drive import batches, call_client
+from restbench.drive.batches import Alone
+from restbench.drive.call_client import Batch, BatchResult
+from restbench.experiment.calls import FEWEST_THREADS, MOST_THREADS, OFFERED, TRANSPORTS, Client
+from restbench.experiment.cell import Shape
+from restbench.failures import BadConfiguration, CellsFailed, NotOffered, WrongAnswers
+from restbench.machine import machine_lock, ports, watch
+from restbench.machine.placement import allowed_cores
+
+MOST_CALLS = 1_000_000
+WARM_MAX_S, SPARE_S = 2.0, 60.0
+#: The study's 4000 data.
+PAYLOAD = Shape(rows=200, inner=20, columns=20)
+_DELAY = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s)")
+
+
+def make_calls(  # noqa: PLR0913, PLR0917 - an option each
+    strategy: Annotated[
+        str, typer.Option(metavar="NAMES", help="One or several of the client's, by commas.")
+    ] = "async",
+    threads: Annotated[int, typer.Option(metavar="T", help="Of the client.")] = 8,
+    calls: Annotated[int, typer.Option(metavar="N", help="In a batch.")] = 100,
+    delay: Annotated[str, typer.Option(metavar="TIME", help="Such as 100ms or 1s.")] = "100ms",
+    transport: Annotated[str, typer.Option(metavar="NAME", help="rest or soap.")] = "rest",
+    client: Annotated[str, typer.Option(metavar="NAME", help="java or python.")] = "java",
+    compare: Annotated[
+        str, typer.Option(metavar="NAMES", help="Further strategies, after the others.")
+    ] = "",
+    attach: Annotated[str, typer.Option(metavar="URL", help="A service that others run.")] = "",
+    log: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A JSON line a call is appended to it.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Make only those not done in this log.")
+    ] = None,
+) -> None:
+    """Make many calls of a service and print how near to the best possible that came."""
+    names = [each.strip() for each in f"{strategy},{compare}".split(",") if each.strip()]
+    name, own = _checked(client, transport, names, threads, calls)
+    delay_ms = _milliseconds(delay)
+    only = _left(resume, calls) if resume else None
+    if len(names) > 1 and (log or resume):
+        raise BadConfiguration("--log, --resume: are of one strategy")
+    kept = log or resume
+    if not calls or only == ():
+        console.print("nothing to do")
+        return
+    machine_lock.take()
+    with ExitStack() as started:
+        folder = Path(started.enter_context(tempfile.TemporaryDirectory(dir=watch.begin())))
+        target = _service(attach, folder, started)
+        _require(target, delay_ms, is_soap=own != "rest")
+        program = started.enter_context(call_client.running(name, folder / "client.log"))
+        offered = program.hello().strategies
+        if absent := [each for each in names if each not in offered]:
+            raise NotOffered(f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}")
+        inputs, expected = batches.files(folder, "payload", PAYLOAD)
+        path = "matrix" if own == "rest" else "soap/matrix"
+        batch = Batch(
+            f"{target.base_url}/{path}/serial?delay=",
+            calls,
+            inputs,
+            transport=own,
+            threads=threads,
+            in_flight=min(WINDOW, calls),
+            per_call_s=30.0 + delay_ms / 1000,
+            retries=True,
+            expected=expected,
+        )
+        plain = replace(batch, url=f"{batch.url}0", log=folder / "alone.jsonl")
+        alone = batches.alone_of(program, target, plain, names, WARM_MAX_S)
+        found = {}
+        for each in names:
+            asked = replace(batch, url=f"{batch.url}{delay_ms}", strategy=each, only=only)
+            found[each] = program.batch(
+                batches.with_teams(replace(asked, log=kept.absolute() if kept else None)),
+                max_s=(30.0 + delay_ms / 1000) * calls + SPARE_S,
+            )
+        console.print(_table(found, batch, delay_ms, alone, len(only or range(calls))))
+    _judge(found.values())
+
+
+def _checked(
+    client: str, transport: str, names: Sequence[str], threads: int, calls: int
+) -> tuple[Client, str]:
+    """The client, and its own name of the transport; BadConfiguration for a wrong option."""
+    if client not in OFFERED:
+        raise BadConfiguration(f"--client: '{client}' is not one of {', '.join(OFFERED)}")
+    name: Client = "python" if client == "python" else "java"
+    if transport not in {"rest", "soap"}:
+        raise BadConfiguration(f"--transport: '{transport}' is not one of rest, soap")
+    known = [each for each in OFFERED[name] if each != "document"]
+    for each in names or [""]:
+        if each not in known:
+            raise BadConfiguration(
+                f"--strategy: '{each}' is not one of the {client} client's: {', '.join(known)}"
+            )
+        fewest = FEWEST_THREADS.get(each, 1)
+        if not fewest <= threads <= MOST_THREADS:
+            raise BadConfiguration(
+                f"--threads {threads}: {each} needs {fewest} to {MOST_THREADS} threads"
+            )
+    if not 0 <= calls <= MOST_CALLS:
+        raise BadConfiguration(f"--calls {calls}: must be from 0 to {MOST_CALLS}")
+    return name, TRANSPORTS[name][transport == "soap"]
+
+
+def _milliseconds(text: str) -> int:
+    found = _DELAY.fullmatch(text)
+    ms = float(found[1]) * (1000 if found[2] == "s" else 1) if found else 0.5
+    if ms != int(ms):
+        raise BadConfiguration(f"--delay '{text}': give whole milliseconds, such as 100ms or 1.5s")
+    return int(ms)
+
+
+def _left(log: Path, calls: int) -> tuple[int, ...]:
+    """The calls that are not done in a log."""
+    try:
+        done = {each.index for each in call_client.read_log(log) if each.outcome == "done"}
+    except (OSError, ValueError) as error:
+        raise BadConfiguration(f"--resume {log}: no log of calls: {error}") from error
+    return tuple(index for index in range(calls) if index not in done)
+
+
+def _service(attach: str, folder: Path, started: ExitStack) -> Service:
+    """The Java service: of others, of `make serve`, or one of our own."""
+    if attach or "java" in serve.running():
+        return service.attach("java", attach or f"http://127.0.0.1:{ports.port('java')}")
+    made = service.start("java", "none", None, folder / "service", port=ports.free())
+    started.callback(made.stop)
+    return made
+
+
+def _require(target: Service, delay_ms: int, *, is_soap: bool) -> None:
+    """What a batch needs of a service, asked before the first call."""
+    settings = target.health().get("settings", {})
+    most = settings.get("maxDelayMillis", 0)
+    if delay_ms > most:
+        can = f"takes a delay of 0 to {most} ms" if most else "has no delay"
+        raise BadConfiguration(f"--delay {delay_ms}ms: the service at {target.base_url} {can}")
+    if is_soap and target.get("/soap/matrix?wsdl").status_code != 200:
+        raise BadConfiguration(f"--transport soap: the service at {target.base_url} has no SOAP")
+
+
+def _table(
+    found: dict[str, BatchResult],
+    batch: Batch,
+    delay_ms: int,
+    alone: Alone,
+    calls: int,
+) -> Table:
+    one = replace(alone.one, delay=delay_ms / 1000)
+    title = f"{calls} calls, {delay_ms} ms, {batch.transport}; one alone takes "
+    table = Table(title=f"{title}{one.whole:.4g} s", title_justify="left", title_style="bold")
+    for heading in ("Strategy", "T", "Elapsed s", "Speed-up", "Best s", "Nearness", "Failed"):
+        table.add_column(heading, justify="right" if heading != "Strategy" else "left")
+    for name, each in found.items():
+        own = replace(batch, strategy=name)
+        cores = len(allowed_cores())
+        least = batches.limit_s(own, calls, delay_ms, alone, cores, is_shared=True)
+        threads = sum(each.threads.values()) or 1
+        failed = ", ".join(f"{kind} {n}" for kind, n in each.failed.items()) or "none"
+        table.add_row(
+            name,
+            str(threads),
+            f"{each.elapsed_s:.4g}",
+            f"{calls * one.whole / each.elapsed_s:.4g}",
+            f"{least:.4g}",
+            f"{least / each.elapsed_s:.3f}",
+            failed + (f"; WRONG {each.wrong}" if each.wrong else ""),
+        )
+    return table
+
+
+def _judge(found: Iterable[BatchResult]) -> None:
+    """WrongAnswers before CellsFailed."""
+    results = list(found)
+    if wrong := sum(each.wrong for each in results):
+        raise WrongAnswers(f"{wrong} products were wrong")
+    if failed := sum(each.outcomes - each.done for each in results):
+        raise CellsFailed(f"{failed} calls failed")

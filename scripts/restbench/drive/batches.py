@@ -1,0 +1,148 @@
+"""Batches of calls by a client program: their files, what a call takes alone, the least time that a
+batch can take, and what has to be true of one."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+
+from restbench.analyse.call_limits import OneCall, least_s, teams_of
+from restbench.deploy.service import Service
+from restbench.drive import call_client, monitor, payload
+from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
+from restbench.experiment.cell import Shape
+from restbench.machine import process
+
+#: Different requests of a batch, which take turns.
+BODIES = 4
+#: Calls of a batch that warms up, and of the one that says what a call takes alone.
+WARM_CALLS, WARM_THREADS, ALONE_CALLS = 200, 8, 30
+#: A client is warm when its compilers take no more of its CPU time.
+COMPILING = 0.02
+#: What a clock of milliseconds may be off.
+CLOCK_MS = 1.0
+COUNTED_WITHIN_S = 1.0
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A call alone, on a warm client: its seconds, and CPU seconds of client and service."""
+
+    one: OneCall
+    client_s: float
+    service_s: float
+    is_python: bool
+
+
+def alone_of(
+    client: CallClient, service: Service, batch: Batch, strategies: Iterable[str], max_s: float
+) -> Alone:
+    """Warm up each strategy for at most so long, then make calls without a delay in turn. `batch`
+    says where they go, and its log is used.
+
+    CPU times are of the strategy that takes the least.
+    """
+    cheapest = []
+    for strategy in strategies:
+        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=WARM_CALLS, log=None)
+        ends = time.monotonic() + max_s
+        while True:
+            before_ms = process.cpu_ms(service.pids())
+            result = client.batch(with_teams(asked))
+            service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
+            if time.monotonic() > ends or result.compile_s <= COMPILING * result.cpu_s:
+                break
+        cheapest.append((result.cpu_s / WARM_CALLS, service_s / WARM_CALLS))
+    _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
+    s, c, d, p = (
+        median(getattr(each, name) or 0.0 for each in lines) / 1000
+        for name in ("s_ms", "c_ms", "d_ms", "p_ms")
+    )
+    return Alone(OneCall(s, c, 0.0, d, p), *min(cheapest, key=sum), client.name == "python")
+
+
+def limit_s(  # noqa: PLR0913 - what it depends on
+    batch: Batch, calls: int, delay_ms: int, alone: Alone, cores: int, *, is_shared: bool
+) -> float:
+    """The least time of so many calls on the client's cores, which it may share with the service;
+    one core at a time runs the code of a Python client."""
+    one = replace(alone.one, delay=delay_ms / 1000)
+    own = [(alone.client_s + alone.service_s * is_shared, cores)]
+    own += [(alone.client_s, 1)] * (alone.is_python)
+    return max(
+        least_s(batch.strategy, batch.threads, calls, one, cpu_s=cpu_s, cores=count)
+        for cpu_s, count in own
+    )
+
+
+def with_teams(batch: Batch) -> Batch:
+    """A pipeline with the teams that its threads make."""
+    teams = teams_of(batch.strategy, batch.threads) if "pipeline" in batch.strategy else None
+    if teams and batch.strategy == "pipeline-async":
+        return replace(batch, teams=(teams[0], *teams[2:]))
+    return replace(batch, teams=teams)
+
+
+def files(folder: Path, name: str, shape: Shape) -> tuple[Path, Path]:
+    """Requests of matrices of these sizes and their products, made once."""
+    inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
+    if not expected.exists():
+        bodies = [payload.make_payload(shape, seed, 0, 50) for seed in range(BODIES)]
+        call_client.write_inputs(inputs, [json.loads(each.body("")) for each in bodies])
+        products = [json.loads(each.answer(""))["rows"] for each in bodies]
+        call_client.write_inputs(expected, products)
+    return inputs, expected
+
+
+def made(client: CallClient, batch: Batch) -> tuple[BatchResult, Sequence[CallLine]]:
+    """A batch with its log, which has a file of its own."""
+    if batch.log is None:
+        raise ValueError("batch: has no log")
+    batch.log.unlink(missing_ok=True)
+    result = client.batch(batch)
+    return result, call_client.read_log(batch.log) if batch.log.exists() else ()
+
+
+def counted(service: Service, strategy: str, expected: float | None = None) -> float:
+    """Requests that the service has answered under a strategy; one is counted behind its answer, so
+    what is `expected` has a moment to come."""
+    ends = time.monotonic() + COUNTED_WITHIN_S
+    while True:
+        found = sum(monitor.answered_requests(service, strategy) or [0.0])
+        if expected is None or found == expected or time.monotonic() > ends:
+            return found
+        time.sleep(0.01)
+
+
+def faults(
+    batch: Batch, delay_ms: int, result: BatchResult, lines: Sequence[CallLine], served: float
+) -> list[str]:
+    """What is not as it has to be of a batch of which the service counted so many requests."""
+    found = []
+    failed = {**result.failed, **({"cancelled": result.cancelled} if result.cancelled else {})}
+    if failed:
+        found.append(f"calls failed: {json.dumps(failed)}")
+    if sorted(each.index for each in lines) != list(range(batch.calls)):
+        found.append(f"outcomes: {result.outcomes} of {batch.calls} calls")
+    if served != result.attempts:
+        found.append(f"the service counted {served:g} requests, {result.attempts} were sent")
+    early = [each.c_ms for each in lines if each.c_ms is not None and _is_early(each, delay_ms)]
+    if early:
+        found.append(f"delay-not-honoured: {min(early):.1f} ms of {delay_ms}")
+    window = {"sequential": 1, "task-pool": batch.threads}.get(batch.strategy, batch.in_flight)
+    if batch.teams and batch.strategy == "pipeline":
+        window = batch.teams[1]
+    if result.peak_in_flight > window:
+        found.append(f"{result.peak_in_flight} calls in flight, at most {window} were asked for")
+    threads = sum(n for name, n in result.threads.items() if name.startswith("call-"))
+    if batch.strategy in {"task-pool", "pipeline"} and threads > batch.threads:
+        found.append(f"{threads} threads, {batch.threads} were asked for: {result.threads}")
+    return found
+
+
+def _is_early(line: CallLine, delay_ms: int) -> bool:
+    return line.outcome == "done" and (line.c_ms or 0.0) < delay_ms - CLOCK_MS

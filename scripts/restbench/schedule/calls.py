@@ -1,0 +1,194 @@
+"""The driver of batches of calls: a trial is one batch of a client program, and what it says of it
+is held against what the service counted, and against the least time that it can take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from statistics import fmean
+
+import httpx
+import numpy as np
+
+from restbench.analyse.call_limits import MISMEASURED, WINDOW
+from restbench.deploy.service import Service
+from restbench.drive import batches, call_client
+from restbench.drive.batches import Alone
+from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine
+from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
+from restbench.experiment.cell import Cell, Shape
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.failures import BadConfiguration, EnvironmentProblem, in_short
+from restbench.machine import clock, process
+from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.schedule import once_each
+from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.deployments import Deployments
+from restbench.schedule.pace import Planned
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+GROUP = "batches"
+
+
+@contextmanager
+def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[CallsDriver]:
+    """The driver of a block: a fresh service, and a fresh client for each transport."""
+    table = order.experiment.calls
+    if table is None:
+        raise TypeError("batches without their table")  # the experiment's file has one
+    deployments = Deployments(run, wanted.block, order.experiment.settings)
+    here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+    works = [work_of(cell.complexity) for cell in here.cells]
+    cores = place("unbound", allowed_cores(), run.load_cores()).load
+    with ExitStack() as started:
+        started.callback(deployments.stop)
+        deployments.start(dict.fromkeys(map(service_group, here.cells)))
+        clients = {}
+        for client, transport in dict.fromkeys(each.program for each in works):
+            log = run.program_log(wanted.block, f"{client}-{transport}")
+            making = call_client.running(client, log, core_list(cores))
+            clients[client, transport] = started.enter_context(making)
+        folder = run.program_log(wanted.block, "calls").parent
+        yield CallsDriver(here, table, clients, folder, len(cores))
+
+
+@dataclass
+class CallsDriver:
+    """Batches in one block (driver.Driver)."""
+
+    here: BlockRun
+    table: Calls
+    clients: Mapping[tuple[Client, str], CallClient]
+    folder: Path
+    cores: int
+    """The client's."""
+    alone: dict[tuple[Client, str], Alone] = field(default_factory=dict)
+    retried: set[Cell] = field(default_factory=set)
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """As `once_each.rounds`, once all clients are warm."""
+        ends = time.monotonic() + seconds
+        for cell in self.here.cells:
+            work = work_of(cell.complexity)
+            try:
+                if work.program not in self.alone:
+                    self.here.at(f"warm-up of {work.client} {work.transport}")
+                    self.alone[work.program] = self._warmed(cell, work)
+            except (EnvironmentProblem, BadConfiguration, httpx.HTTPError) as error:
+                self.here.lose(cell, "failed", str(error))
+        yield from once_each.rounds(self.here, ends - time.monotonic(), GROUP)
+
+    def trial(self, planned: Planned) -> Trial | None:
+        """One batch, with its audit."""
+        here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
+        client, service = self.clients[work.program], here.running(cell).service
+        number = self.table.made(here.order.profile_name, here.block, work)
+        batch = self._batch(service, cell, work, number)
+        offered = client.hello().strategies
+        if batch.strategy not in offered:
+            here.lose(cell, "not-offered", f"the client has {', '.join(offered)}")
+            return None
+        before, cpu_ms = batches.counted(service, cell.strategy), process.cpu_ms(service.pids())
+        try:
+            result, lines = batches.made(client, batch)
+        except BadConfiguration as error:
+            here.lose(cell, "failed", str(error))
+            return None
+        cpu_ms = process.cpu_ms(service.pids()) - cpu_ms
+        served = batches.counted(service, cell.strategy, before + result.attempts) - before
+        if faults := batches.faults(batch, work.delay_ms, result, lines, served):
+            here.lose(cell, "failed", "; ".join(faults))
+            return None
+        found = self._reduced(planned, batch, result, lines, cpu_ms)
+        nearness = found.extras["limit_s"] / found.extras["elapsed_s"]
+        if nearness > MISMEASURED:
+            here.note("limit-mismeasured", f"{nearness:.3f} of the best possible", cell)
+        here.view.note(f"      {cell.id}  {found.extras['elapsed_s']:.4g} s, {nearness:.3f}")
+        return found
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """Once, on a fresh service if that has ended (driver.Driver)."""
+        if cell in self.retried:
+            return why
+        self.retried.add(cell)
+        self.here.note("retried", why, cell)
+        self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
+        return None
+
+    def _warmed(self, cell: Cell, work: CallWork) -> Alone:
+        client, service = self.clients[work.program], self.here.running(cell).service
+        offered = [each for each in client.hello().strategies if each in OFFERED[work.client]]
+        plain = replace(work, strategy="sequential", delay_ms=0)
+        batch = self._batch(service, cell, plain, batches.ALONE_CALLS)
+        max_s = self.here.order.profile.warm_max_s["java"]
+        return batches.alone_of(client, service, batch, offered, max_s)
+
+    def _batch(self, service: Service, cell: Cell, work: CallWork, calls: int) -> Batch:
+        is_document = work.strategy == "document"
+        size = self.table.document if is_document else self.table.payload
+        shape = Shape(**size.model_dump())
+        inputs, expected = batches.files(self.folder, f"{size.rows}x{size.columns}", shape)
+        path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
+        batch = Batch(
+            f"{service.base_url}/{path}?delay={work.delay_ms}",
+            calls,
+            inputs,
+            transport=work.transport,
+            strategy=work.strategy,
+            threads=cell.users,
+            in_flight=min(WINDOW, calls),
+            per_call_s=30.0 + work.delay_ms / 1000,
+            expected=expected,
+            log=self.folder / f"{cell.id}.jsonl",
+        )
+        if is_document:  # one at a time, whose rows a team reads
+            return replace(batch, strategy="sequential", threads=1, loop_threads=cell.users)
+        return batches.with_teams(batch)
+
+    def _reduced(
+        self,
+        planned: Planned,
+        batch: Batch,
+        result: BatchResult,
+        lines: Sequence[CallLine],
+        service_cpu_ms: float,
+    ) -> Trial:
+        here, work = self.here, work_of(planned.cell.complexity)
+        calls = self.table.calls(here.order.profile_name, work)
+        alone, elapsed_s = self.alone[work.program], result.elapsed_s * calls / batch.calls
+        shared = place("unbound", allowed_cores(), here.run.load_cores()).shared
+        limit_s = batches.limit_s(batch, calls, work.delay_ms, alone, self.cores, is_shared=shared)
+        in_c = [each.c_ms or 0.0 for each in lines]
+        extras = {
+            "elapsed_s": elapsed_s,
+            "cores_elapsed_s": elapsed_s * len(allowed_cores()),
+            # Of what a large document takes nothing is known beforehand.
+            "limit_s": elapsed_s if work.strategy == "document" else limit_s,
+            "alone_s": calls * (alone.one.whole + work.delay_ms / 1000),
+            "calls": calls,
+            "made": batch.calls,
+            "in_flight": sum(in_c) / 1000 / result.elapsed_s,
+            "client_cpu_ms": 1000 * result.cpu_s / batch.calls,
+            "service_cpu_ms": service_cpu_ms / batch.calls,
+            "client_threads": sum(result.threads.values()),
+            "decode_s": fmean(each.d_ms or 0.0 for each in lines) / 1000,
+        }
+        for stage in "SCDP":
+            extras[f"{stage.lower()}_ms"] = 1000 * result.stages[stage].wall_s / batch.calls
+        return Trial(
+            block=here.block,
+            round=planned.round,
+            cell=planned.cell.id,
+            users=planned.cell.users,
+            began_ms=round(1000 * (clock.now().timestamp() - result.elapsed_s)),
+            seconds=result.elapsed_s,
+            elapsed_us=np.sort(np.rint(1000 * np.asarray(in_c)).astype(np.int64)),
+            wrong=result.wrong,
+            service_cpu_ms=service_cpu_ms,
+            extras=extras,
+        )

@@ -1,0 +1,28 @@
+"""Rounds of one cell each, for trials that nothing shares: every cell once a block."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+
+from restbench.schedule.block_run import BlockRun
+from restbench.schedule.pace import Planned
+
+
+def rounds(here: BlockRun, seconds: float, group: str) -> Iterator[Sequence[Planned]]:
+    """Every cell once, in random order: first those that undecided claims need, then those that had
+    no time in the blocks before. What begins before the block's time is over ends; time that is
+    left is for what claims need, once more."""
+    ends = time.monotonic() + seconds
+    tried = {cell: blocks for cell, (blocks, _) in here.file.tried().items()}
+    cells, needed = here.cells, here.wanted.needed
+    random.Random(f"{here.order.experiment.seed} {here.block}").shuffle(cells)  # noqa: S311
+    cells.sort(key=lambda each: (each.id not in needed, tried.get(each.id, 0)))
+    here.progress.planned = len(cells)
+    again = [(number, cell) for number in (2, 3) for cell in cells if cell.id in needed]
+    for number, cell in (*((1, cell) for cell in cells), *again):
+        if (number, cell) == (1, cells[0]) or time.monotonic() < ends:
+            yield [Planned(group, number, cell, "")]
+        elif cell.id not in tried and number == 1:
+            here.lose(cell, "not-measured", "the block had no time for it")
