@@ -21,6 +21,7 @@ FRAMEWORKS := .venv/installed-frameworks
 AUDIT := .cache/audit/installed
 JMETER := jmeter-plans/target/installed
 JAR := java-service/target/restbench-java.jar
+CLIENT := java-service/client/target/restbench-calls.jar
 BENCHMARKS := java-service/target/benchmark-libraries.txt
 LOCKS := python-service/requirements.txt scripts/requirements.txt
 FRAMEWORKS_LOCK := python-service/requirements-frameworks.txt
@@ -42,7 +43,7 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n'
@@ -50,7 +51,7 @@ help: ## list the targets
 # `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
 
-setup: $(VENV) $(JAR) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
+setup: $(VENV) $(JAR) $(CLIENT) $(JMETER) sysstat ## install what is missing (virtual environment, Java build, JMeter, sysstat)
 
 bench: setup $(if $(filter frameworks workers,$(EXPERIMENT)),$(FRAMEWORKS)) ## run the test matrix and print the study's tables (PROFILE, EXPERIMENT, CELLS, MINUTES; RESUME=1 goes on with one that was interrupted)
 	@$(BIN)/restbench run $(EXPERIMENT) --profile $(PROFILE) --cells "$(CELLS)"$(if $(MINUTES), --minutes $(MINUTES))$(if $(filter-out 0 no false,$(RESUME)), --resume)
@@ -82,6 +83,7 @@ test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx hapro
 # the harness for windows to pass, and what only computes gives way to these. The linters, which take one core, are among them.
 test-java:
 	$(GIVES_WAY) $(MVN) -f java-service/pom.xml verify
+	$(GIVES_WAY) $(MVN) -f java-service/client/pom.xml verify
 test-python:
 	$(call PYTEST,python-service,../$(BIN)/python)
 test-waiting:
@@ -107,6 +109,7 @@ lint: $(DEV) $(FRAMEWORKS) $(AUDIT) ## formatters, linters and type checks of th
 format: $(DEV) ## apply the formatters
 	$(BIN)/ruff format scripts python-service contract jmeter-plans audit robustness
 	$(MVN) -f java-service/pom.xml spotless:apply
+	$(MVN) -f java-service/client/pom.xml spotless:apply
 
 lock: ## write the lock files again from the .in files (needs uv)
 	set -- --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock'; \
@@ -138,11 +141,14 @@ overload: $(DEV) $(JAR) wrk nginx ## far more than the services can do, bad clie
 fuzz: $(DEV) $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)
 
+client-soak: tools-java ## 10^6 calls with 10 % faults under every strategy of the Java client (N=1000000 calls)
+	$(MVN) -f java-service/client/pom.xml test -Dtest=SoakTest -Dsoak.calls=$(or $(N),1000000)
+
 jmeter-gui: $(JMETER) ## open the load plan in JMeter's own window
 	@jmeter-plans/jmeter.sh -t jmeter-plans/closed-load.jmx
 
 clean: ## remove everything that setup made (results stay)
-	rm -rf .venv .cache java-service/target jmeter-plans/target
+	rm -rf .venv .cache java-service/target java-service/client/target jmeter-plans/target
 
 # --- what setup makes -------------------------------------------------------------------------
 .PHONY: sysstat chromium wrk nginx haproxy compiler python3-dev headers-python tools-java tools-python
@@ -183,6 +189,11 @@ $(AUDIT): audit/requirements.txt | tools-python
 $(JAR): java-service/pom.xml $(shell find java-service/src/main contract -type f 2>/dev/null) | tools-java
 	@echo "building the Java service"
 	@$(MVN) -f java-service/pom.xml package -DskipTests
+	@touch $@
+
+$(CLIENT): java-service/client/pom.xml $(shell find java-service/client/src/main contract/soap -type f 2>/dev/null) | tools-java
+	@echo "building the Java client"
+	@$(MVN) -f java-service/client/pom.xml package -DskipTests
 	@touch $@
 
 # The benchmarks are compiled with the tests; the file names what they need beside them.

@@ -33,12 +33,15 @@ PYTHON_LOCKS = {
     "development": ROOT / "scripts" / "requirements-dev.txt",
     "audit": ROOT / "audit" / "requirements.txt",
 }
-JAVA_POM = ROOT / "java-service" / "pom.xml"
+JAVA_POMS = {
+    "java-service": ROOT / "java-service" / "pom.xml",
+    "java-client": ROOT / "java-service" / "client" / "pom.xml",
+}
 JMETER = ROOT / "jmeter-plans" / "target" / "apache-jmeter"
 #: Names the libraries that a page with charts carries, with their versions.
 PAGE = ROOT / "scripts" / "restbench" / "show" / "charts" / "theme.json"
 OUTPUT = ROOT / "audit" / "target"
-PARTS = ("java-service", *PYTHON_LOCKS, "load-generator", "page")
+PARTS = (*JAVA_POMS, *PYTHON_LOCKS, "load-generator", "page")
 #: https://google.github.io/osv.dev/post-v1-querybatch/: at most 1000 queries in a request.
 OSV = "https://api.osv.dev/v1/querybatch"
 MOST_QUERIES = 1000
@@ -98,9 +101,9 @@ def run(*command: str, allowed: tuple[int, ...] = (0,)) -> str:
     return done.stdout
 
 
-def maven(*arguments: str) -> str:
+def maven(part: str, *arguments: str) -> str:
     """What Maven printed, without colours: its launcher resets them even where none are wanted."""
-    told = run("mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(JAVA_POM), *arguments)
+    told = run("mvn", "-q", "-B", "-Dstyle.color=never", "-f", str(JAVA_POMS[part]), *arguments)
     return re.sub(r"\x1b\[[0-9;]*m", "", told)
 
 
@@ -120,12 +123,14 @@ def sbom(part: str) -> Path:
 def write_sboms() -> None:
     """Write the documents of every part. Raises ToolFailed."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
-    maven(  # the plugin's version is the one that Spring Boot's parent pins
-        "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
-        *("-DprojectType=application", "-DoutputFormat=json", "-DincludeTestScope=false"),
-        *(f"-DoutputDirectory={OUTPUT}", "-DoutputName=java-service.cdx"),
-        "-Dcyclonedx.skipAttach=true",
-    )
+    for part in JAVA_POMS:
+        maven(  # the plugin's version is the one that Spring Boot's parent pins
+            part,
+            "org.cyclonedx:cyclonedx-maven-plugin:makeBom",
+            *("-DprojectType=application", "-DoutputFormat=json", "-DincludeTestScope=false"),
+            *(f"-DoutputDirectory={OUTPUT}", f"-DoutputName={part}.cdx"),
+            "-Dcyclonedx.skipAttach=true",
+        )
     for part, lock in PYTHON_LOCKS.items():
         module("cyclonedx_py", "requirements", str(lock), "-o", str(sbom(part)))
     _write("load-generator", _jars())
@@ -207,7 +212,9 @@ def ask_all(purls_of: Mapping[str, Sequence[str]]) -> list[Finding]:
         found += asked(part, "the package index", lambda: _pip(part, lock))  # noqa: B023
     for part, purls in purls_of.items():
         found += asked(part, "the OSV database", lambda: of_purls(part, purls))  # noqa: B023
-    return found + asked("java-service", "Maven's repository", _of_pom)
+    for part in JAVA_POMS:
+        found += asked(part, "Maven's repository", lambda: _of_pom(part))  # noqa: B023
+    return found
 
 
 def _pip_audit(part: str, lock: Path) -> list[Finding]:
@@ -276,23 +283,24 @@ def of_purls(part: str, purls: Sequence[str]) -> list[Finding]:
     return found
 
 
-def _of_pom() -> list[Finding]:
+def _of_pom(part: str) -> list[Finding]:
     output = OUTPUT / "versions.txt"
     output.unlink(missing_ok=True)
     maven(
+        part,
         f"{VERSIONS_PLUGIN}:display-dependency-updates",
         f"{VERSIONS_PLUGIN}:display-parent-updates",
         *("-DprocessDependencyManagement=false", "-DallowMinorUpdates=false"),
         f"-Dversions.outputFile={output}",
     )
-    return behind_findings(output.read_text(encoding="utf-8"))
+    return behind_findings(part, output.read_text(encoding="utf-8"))
 
 
-def behind_findings(told: str) -> list[Finding]:
+def behind_findings(part: str, told: str) -> list[Finding]:
     """`group:artifact ... old -> new`, perhaps over two lines, as the versions plugin writes it."""
     behind = re.findall(r"(\S+:\S+)[ .]*\s+(\S+) -> (\S+)", told)
     texts = dict.fromkeys(f"{name} {old}, there is {new}" for name, old, new in behind)
-    return [Finding(Weight.BEHIND, "java-service", text) for text in texts]
+    return [Finding(Weight.BEHIND, part, text) for text in texts]
 
 
 def main() -> int:

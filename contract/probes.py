@@ -113,6 +113,30 @@ PROBES = (
         ),
     ),
     Probe(
+        "delay-on-a-kept-connection",
+        "A connection serves on after a request that waited, and after one whose delay is wrong.",
+        "200 422 003 200 200",
+        (
+            *(head(path="/matrix/serial?delay=200") + BODY, Answer()),
+            *(head(path="/matrix/serial?delay=x") + BODY, Answer()),
+            *(head(path="/matrix/serial?delay=0") + BODY, Answer()),
+            *(head() + BODY, Answer()),
+        ),
+    ),
+    Probe(
+        "delay-of-a-chunked-body",
+        "The wait begins when the last chunk is there.",
+        "200 200",
+        (
+            head(CHUNKED, path="/matrix/serial?delay=200", length=None) + chunk(BODY[:9]),
+            Pause(0.1),
+            chunk(BODY[9:]) + chunk(b""),
+            Answer(),
+            head() + BODY,
+            Answer(),
+        ),
+    ),
+    Probe(
         "chunked-body-above-limit",
         "The limit is found while the chunks come.",
         "413 007",

@@ -70,6 +70,7 @@ def test_a_source_without_a_proper_answer_was_not_asked_and_others_were(
     assert [(it.weight, it.part) for it in found] == [
         (Weight.UNASKED, "harness"),
         (Weight.UNASKED, "java-service"),
+        (Weight.UNASKED, "java-client"),
     ]
 
 
@@ -93,7 +94,7 @@ def test_a_jar_of_unknown_origin_was_not_asked_and_our_own_is_known(osv: dict[st
 
 
 def test_reads_newer_versions_over_one_line_and_over_two() -> None:
-    assert [each.text for each in audit.behind_findings(VERSIONS_PLUGIN_SAYS)] == [
+    assert [each.text for each in audit.behind_findings("java-service", VERSIONS_PLUGIN_SAYS)] == [
         "com.tngtech.archunit:archunit 1.4.1, there is 1.4.2",
         "org.springframework.boot:spring-boot-starter-actuator 4.1.1, there is 4.1.2",
         "org.springframework.boot:spring-boot-starter-parent 4.1.1, there is 4.1.2",
@@ -148,6 +149,7 @@ def test_writes_a_document_of_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     audit.write_sboms()
     held = {part: audit.components(part) for part in audit.PARTS}
     assert any(purl.startswith("pkg:maven/net.openhft/affinity@") for purl in held["java-service"])
+    assert any(purl.startswith("pkg:maven/org.apache.cxf/cxf-core@") for purl in held["java-client"])
     assert any(purl.startswith("pkg:pypi/gunicorn@") for purl in held["python-service"])
     assert any(purl.startswith("pkg:pypi/scipy@") for purl in held["harness"])
     assert "pkg:maven/org.apache.jmeter/ApacheJMeter_core@5.6.3" in held["load-generator"]

@@ -33,7 +33,8 @@ STATUSES = {
 }  # fmt: skip
 GIVEN = {
     None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "delay-limit-reached",
-    "compute-fault", "memory-held", "memory-limit-100-mib", "operations-limit-1000", "loop-operations-limit-1000",
+    "compute-fault", "memory-held", "memory-limit-100-mib", "operations-limit-1000",
+    "loop-operations-limit-1000",
 }  # fmt: skip
 PLACES = re.compile(r"matrixOne|[0-9]+|[A-Z]{5,}|POST")
 """What varies in a message of the README's table."""

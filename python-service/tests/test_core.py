@@ -307,7 +307,13 @@ def test_the_log_has_the_text_of_our_own_errors_only() -> None:
 
 
 def test_every_situation_of_the_examples_is_tested_above() -> None:
-    others = {"in-flight-limit-reached", "memory-held", "compute-fault", None}
+    others = {
+        "in-flight-limit-reached",
+        "delay-limit-reached",
+        "memory-held",
+        "compute-fault",
+        None,
+    }
     assert {example.get("given") for example in EXAMPLES.values()} == {*SITUATIONS, *others}
 
 

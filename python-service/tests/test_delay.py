@@ -117,10 +117,11 @@ def test_who_waits_counts_as_in_flight_holds_its_body_and_is_given_to_no_strateg
     assert b"\nrestbench_requests_delayed 1.0\n" in core.metrics.text()
     assert scripted.given == []
     core.delays.stop()
-    exchange.run()
+    answered = exchange.run()
     assert b"\nrestbench_requests_delayed 0.0\n" in core.metrics.text()
     assert len(scripted.given) == 1
     scripted.given[0][1].set_result(b"")
+    answered.result().sent()
     assert_nothing_is_left(core)
 
 

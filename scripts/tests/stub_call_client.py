@@ -61,7 +61,8 @@ def _call(asked: dict[str, Any], index: int) -> dict[str, Any]:
     call |= {"s_ms": 1.0, "c_ms": 20.0, "d_ms": 4.0, "p_ms": 100.0}
     if asked["workload"] == "npb":
         with open(asked["inputs"], encoding="utf-8") as inputs:  # noqa: PTH123
-            (given,) = json.load(inputs)
+            bodies = json.load(inputs)
+        given = bodies[index % len(bodies)]
         is_other = os.environ.get("STUB_OTHER_VALUE") == asked["transport"]
         call["result"] = {
             "kernel": given["kernel"],

@@ -1,19 +1,21 @@
 """The command line with stubs in the services' place: what the tests of whole runs start.
 
 STUB_RESULTS is the folder of the runs. STUB_SERVICES names the services that are stubs; without it
-both are. STUB_REPOSITORY is where the commits are that `ab` builds.
+both are. STUB_CLIENT is a command in the place of the stub of the programs that make calls.
+STUB_REPOSITORY is where the commits are that `ab` builds.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 from restbench import cli
 from restbench.deploy import builds, programs, service
-from restbench.drive import monitor, npb_direct
+from restbench.drive import call_client, monitor, npb_direct
 from restbench.experiment.cell import Shape
 from restbench.machine import clock
 from restbench.machine.clock import read
@@ -24,6 +26,7 @@ from restbench.store import store
 STEP_NS = -3600 * 1_000_000_000
 STUB = Path(__file__).with_name("stub_service.py")
 KERNEL = Path(__file__).with_name("stub_kernel.py")
+CLIENT = Path(__file__).with_name("stub_call_client.py")
 
 
 def stub_command(name: str) -> list[str]:
@@ -49,6 +52,8 @@ if __name__ == "__main__":
     npb_direct.PROGRAMS |= {
         name: lambda _settings: [sys.executable, str(KERNEL)] for name in wanted
     }
+    client = shlex.split(os.environ.get("STUB_CLIENT", f"{sys.executable} {CLIENT}"))
+    call_client._COMMANDS |= {name: lambda _settings: client for name in call_client.CLIENTS}
     if '"hang"' in os.environ.get("STUB_FAULTS", ""):
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:

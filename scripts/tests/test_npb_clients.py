@@ -1,8 +1,9 @@
-"""Kernels called by clients in two languages over REST and SOAP: what is taken of them, what decides
-the claims, and how it is shown."""
+"""Kernels called by clients in two languages, over REST and SOAP: what is taken of them, what
+decides the claims, and how it is shown."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,17 +42,18 @@ def clients(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[NpbClie
 
 
 def taken(clients: NpbClients, name: ClientName, level: str, kept: int) -> list[ServedRun]:
-    return list(clients.calls(name, SERVICE, cell(level), work_of(level), kept, 10.0))
+    return list(clients.calls(name, SERVICE, cell(level), [work_of(level)] * kept, 10.0))
 
 
 def test_a_client_is_warmed_once_and_the_call_that_connects_does_not_count(
     clients: NpbClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = []
+    asked, classes = [], []
     ask = call_client.CallClient.batch
 
     def noted(self: call_client.CallClient, batch: call_client.Batch) -> call_client.BatchResult:
         asked.append((batch.url, batch.transport, batch.calls))
+        classes.append([each["class"] for each in json.loads(batch.inputs.read_text())])
         return ask(self, batch)
 
     monkeypatch.setattr(call_client.CallClient, "batch", noted)
@@ -62,10 +64,11 @@ def test_a_client_is_warmed_once_and_the_call_that_connects_does_not_count(
     assert asked == [
         (soap, "cxf", npb_clients.WARM_CALLS),
         (soap, "cxf", 11),
-        (soap, "cxf", 1),
+        (soap, "cxf", 2),
         (rest.format("is"), "rest", npb_clients.WARM_CALLS),
         (rest.format("cg"), "rest", 3),
     ]
+    assert classes[2] == ["S", "A"], "connecting takes a short call"
 
 
 def test_a_call_takes_its_first_three_steps_and_its_answer_is_as_over_rest(

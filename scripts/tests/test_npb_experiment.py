@@ -180,17 +180,15 @@ def test_a_rate_that_differs_by_rounding_is_a_result_and_by_a_little_more_is_non
 
 def test_the_counts_of_operations_are_those_of_the_kernels_formulas() -> None:
     """NPB 3.0's, which counts the points of MG with their edges."""
-    counted = {f"IS-{name}": 10 * 2**bits for name, bits in zip("SWAB", (16, 20, 23, 25))}
+    counted = {
+        f"IS-{name}": 10 * 2**bits for name, bits in {"S": 16, "W": 20, "A": 23, "B": 25}.items()
+    }
     sizes = {"S": (1400, 7, 15), "W": (7000, 8, 15), "A": (14000, 11, 15), "B": (75000, 13, 75)}
     for name, (rows, entries, iterations) in sizes.items():
         pairs = entries * (entries + 1)
         counted[f"CG-{name}"] = 2 * iterations * rows * (3 + pairs + 25 * (5 + pairs) + 3)
-    for name, (points, cycles) in {
-        "S": (32, 4),
-        "W30": (64, 40),
-        "A": (256, 4),
-        "B": (256, 20),
-    }.items():
+    grids = {"S": (32, 4), "W30": (64, 40), "A": (256, 4), "B": (256, 20)}
+    for name, (points, cycles) in grids.items():
         counted[f"MG-{name}"] = 58 * cycles * (points + 2) ** 3
     boxes = {"S": (2**18, 6), "W": (2**19, 6), "A": (2**23, 6), "B": (2**25, 20)}
     for name, (points, steps) in boxes.items():

@@ -95,6 +95,22 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     return run_kernels(in_folder(tmp_path_factory.mktemp("npb"), blocks=2))
 
 
+CLIENTS = """
+[npb.clients]
+names = ["java-rest", "java-soap", "python-rest", "python-soap"]
+where = { service = "java", strategy = "serial" }
+"""
+
+
+def with_clients(folder: Path) -> Bench:
+    bench = in_folder(folder)
+    path = folder / "npb.toml"
+    path.write_text(
+        path.read_text().replace("\n[npb.published]\n", f"{CLIENTS}\n[npb.published]\n")
+    )
+    return bench
+
+
 def table(run: Run) -> list[dict[str, str]]:
     with run.npb_csv.open() as lines:
         return list(csv.DictReader(lines))
@@ -183,6 +199,38 @@ def test_a_kept_run_has_what_was_found_and_what_it_was_held_against_and_nothing_
         assert getattr(kept, file).read_bytes() == getattr(run, file).read_bytes()
     assert kept.named_figure("npb-time").read_bytes() == run.named_figure("npb-time").read_bytes()
     assert not kept.has_raw_data
+
+
+def test_clients_call_the_service_after_the_harness_and_end_with_their_block(
+    tmp_path: Path,
+) -> None:
+    ran = run_kernels(with_clients(tmp_path), "--cells", "complexity=CG-S,IS-S")
+    assert ran.code == 0, ran.told
+    for row in table(ran.run):
+        names = ("java_rest_s", "java_soap_s", "python_rest_s", "python_soap_s")
+        assert [row[name] for name in names] == ["0.01"] * 4
+        assert float(row["python_soap_call_ms"]) == pytest.approx(10)
+        assert (row["clients_asked"], row["clients_same"]) == ("4.0", "4.0")
+    assert "SOAP adds 0.00 ms to a call of the Java client" in ran.told
+    assert "4 of 4" in ran.run.report_markdown.read_text()
+    assert ran.bench.left_running() == []
+
+
+def test_a_client_that_does_not_start_is_told_before_the_first_cell(tmp_path: Path) -> None:
+    bench = with_clients(tmp_path)
+    done = bench.restbench("run", str(tmp_path / "npb.toml"), "--profile", "p", STUB_CLIENT="false")
+    assert done.returncode == 3
+    assert "the java client ended" in done.stderr
+    assert bench.latest.trials.trials() == []
+    assert bench.left_running() == []
+
+
+def test_an_unverified_answer_to_a_client_is_a_wrong_one(tmp_path: Path) -> None:
+    bench = with_clients(tmp_path)
+    arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
+    done = bench.restbench(*arguments, "--cells", "complexity=CG-S", STUB_UNVERIFIED="zeep")
+    assert done.returncode == 5, done.stdout + done.stderr
+    assert "not verified" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("fault", ["unverified", "unverified-direct"])

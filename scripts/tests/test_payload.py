@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from restbench.drive.payload import make_payload
+from restbench.drive.payload import make_payload, payload_of
+from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
+from restbench.store import store
 
 SHAPE = Shape(rows=7, inner=5, columns=3)
 
@@ -58,3 +60,13 @@ def test_the_files_of_the_plan_make_the_same_body(tmp_path: Path) -> None:
     assert ('{"requestId":"u1-1",' + rest).encode() == payload.body("u1-1")
     answer = (tmp_path / "answer-rest.json").read_text()
     assert ('{"requestId":"u1-1",' + answer).encode() == payload.answer("u1-1")
+
+
+def test_data_4000_has_4000_values_to_read_and_4000_to_write() -> None:
+    study = experiment.load(store.experiment_file("thesis"))
+    payload = payload_of(study, "data-4000")
+    document = json.loads(payload.body(1))
+    rows = json.loads(payload.answer(1))["rows"]
+    assert sum(map(len, operand(document, "matrixOne"))) == sum(map(len, rows)) == 4000
+    assert round(len(payload.body(1)) / 1000) == 15
+    assert round(len(payload.answer(1)) / 1000) in (23, 24)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, TypeVar
@@ -219,7 +219,8 @@ def running(
     finally:
         process.stop(started)
         for pipe in (started.stdin, started.stdout):
-            _pipe(pipe).close()
+            with suppress(BrokenPipeError):  # what it was asked last was never read
+                _pipe(pipe).close()
 
 
 def read_log(path: Path) -> tuple[CallLine, ...]:

@@ -40,48 +40,41 @@ class NpbClients:
     folder: Path
     warm: set[ClientName] = field(default_factory=set)
 
-    def calls(  # noqa: PLR0913, PLR0917 - what a call is made of
-        self,
-        name: ClientName,
-        service: Service,
-        cell: Cell,
-        work: Work,
-        kept: int,
-        run_max_s: float,
+    def calls(
+        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
     ) -> Sequence[ServedRun]:
-        """So many calls, one after the other, on a connection that is open where there are several.
+        """A call for each, all of one kernel, one after the other on one connection. A short call
+        that connects comes before them.
 
         EnvironmentProblem or WrongAnswers where one has no answer that counts.
         """
         if name not in self.warm:
-            self._made(name, service, cell, WARM_UP, WARM_CALLS, run_max_s)
+            self._made(name, service, cell, [WARM_UP] * WARM_CALLS, max_s)
             self.warm.add(name)
-        more = kept > 1  # the first one connects
-        return self._made(name, service, cell, work, kept + more, run_max_s)[more:]
+        return self._made(name, service, cell, [Work(works[0].kernel, "S"), *works], max_s)[1:]
 
-    def _made(  # noqa: PLR0913, PLR0917 - the same
-        self, name: ClientName, service: Service, cell: Cell, work: Work, calls: int, max_s: float
+    def _made(
+        self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
     ) -> list[ServedRun]:
         program, transport = PROGRAMS[name]
-        inputs = self.folder / f"{work.level}.json"
-        call_client.write_inputs(inputs, [{"kernel": work.kernel, **request(work.level)}])
-        log = self.folder / f"{cell.id}-{name}.jsonl"
+        log, inputs = (self.folder / f"{cell.id}-{name}.{kind}" for kind in ("jsonl", "json"))
         log.unlink(missing_ok=True)
-        path = path_of(work, cell.strategy, is_soap=transport != "rest")
+        bodies = [{"kernel": each.kernel, **request(each.level)} for each in works]
+        path = path_of(works[0], cell.strategy, is_soap=transport != "rest")
         batch = Batch(
             f"{service.base_url}{path}",
-            calls,
-            inputs,
+            len(works),
+            call_client.write_inputs(inputs, bodies),
             transport=transport,
             workload="npb",
             per_call_s=max_s,
             log=log,
         )
         self.programs[program].batch(batch)
-        made = [_served(line, name, work) for line in call_client.read_log(log)]
-        if len(made) != calls:
-            raise EnvironmentProblem(f"{name}: {len(made)} of {calls} calls of {work.level}")
-        return made
+        lines = sorted(call_client.read_log(log), key=lambda line: line.index)
+        if [line.index for line in lines] != [*range(len(works))]:
+            raise EnvironmentProblem(f"{name}: {len(lines)} of {len(works)} calls in {log}")
+        return [_served(line, name, work) for line, work in zip(lines, works, strict=True)]
 
 
 @contextmanager

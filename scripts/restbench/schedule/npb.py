@@ -178,7 +178,7 @@ class NpbDriver:
         order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
         names = order.sample(self.table.clients.names, len(self.table.clients.names))
         return {
-            name: self.clients.calls(name, service, cell, work, kept, self.table.run_max_s)
+            name: self.clients.calls(name, service, cell, [work] * kept, self.table.run_max_s)
             for name in names
         }
 

@@ -37,7 +37,8 @@ class DelayTest {
     @ParameterizedTest
     @MethodSource("frameworks")
     void every_framework_waits_at_least_as_long_as_asked_and_says_how_long(String framework) {
-        try (RunningService service = RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "1"))) {
+        try (RunningService service =
+                RunningService.under(framework, Map.of("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "1"))) {
             for (String strategy : List.of("serial", "pinned")) {
                 long begunNanos = System.nanoTime();
                 HttpResponse<String> answer = service.multiply("/matrix/" + strategy + "?delay=2500");
@@ -45,7 +46,8 @@ class DelayTest {
                 assertThat(answer.body()).isEqualTo(RunningService.PRODUCT);
                 assertThat(delayMillis(answer)).isGreaterThanOrEqualTo(2500);
             }
-            assertThat(delayMillis(service.multiply("/matrix/serial?kernel=native&delay=0"))).isNotNegative();
+            assertThat(delayMillis(service.multiply("/matrix/serial?kernel=native&delay=0")))
+                    .isNotNegative();
             assertThat(service.multiply("/matrix/serial").headers().firstValue("Server-Timing"))
                     .hasValueSatisfying(timing -> assertThat(timing).startsWith("queue;"));
             assertThat(service.get("/metrics").body())

@@ -1,0 +1,36 @@
+package org.restbench.client;
+
+/** The service answered with an error of its contract: JSON or a SOAP fault. */
+public final class ServiceRefused extends Exception {
+    private static final long serialVersionUID = 1;
+
+    /** The service is at its limit: the same call may be sent again. */
+    public static final String BUSY = "008";
+
+    private final int status;
+    private final String errorCode;
+    private final String requestId;
+
+    /** What an error says; its id is null where the service could not read it. */
+    public ServiceRefused(int status, String errorCode, String message, String requestId) {
+        super(message);
+        this.status = status;
+        this.errorCode = errorCode;
+        this.requestId = requestId;
+    }
+
+    /** Of HTTP. */
+    public int status() {
+        return status;
+    }
+
+    /** Three digits. */
+    public String errorCode() {
+        return errorCode;
+    }
+
+    /** Null where the service could not read it. */
+    public String requestId() {
+        return requestId;
+    }
+}

@@ -1,0 +1,74 @@
+package org.restbench.client.calls;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.restbench.client.strategy.Strategies;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Reads a JSON object a line that asks for a batch, and writes one that tells how it went; ends with its input. */
+final class Main {
+    static final List<String> TRANSPORTS = List.of("rest", "soap", "cxf");
+
+    private Main() {}
+
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        PrintStream answers = System.out;
+        System.setOut(System.err); // nothing but answers on the standard output
+        JsonMapper json = JsonMapper.builder()
+                .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+                .build();
+        Runner runner = new Runner(json);
+        Runtime.getRuntime().addShutdownHook(new Thread(runner::close, "closing"));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            answers.println(json.writeValueAsString(answer(json, runner, line)));
+            answers.flush();
+        }
+    }
+
+    private static Map<String, Object> answer(JsonMapper json, Runner runner, String line)
+            throws IOException, InterruptedException {
+        try {
+            if (!(json.readTree(line) instanceof ObjectNode asked)) {
+                throw new IllegalArgumentException("a line must be a JSON object");
+            }
+            String what = asked.path("do").asString("");
+            asked.remove("do");
+            return switch (what) {
+                case "hello" -> hello();
+                case "batch" -> runner.run(json.treeToValue(asked, Options.class));
+                default -> throw new IllegalArgumentException("do: must be hello or batch, is " + what);
+            };
+        } catch (JacksonException wrong) {
+            Throwable cause = wrong.getCause() instanceof IllegalArgumentException own ? own : wrong;
+            return error(cause);
+        } catch (IllegalArgumentException wrong) {
+            return error(wrong);
+        }
+    }
+
+    private static Map<String, Object> error(Throwable wrong) {
+        return Map.of(
+                "error", String.valueOf(wrong.getMessage()).lines().findFirst().orElse(wrong.toString()));
+    }
+
+    private static Map<String, Object> hello() {
+        String version = Main.class.getPackage().getImplementationVersion();
+        Map<String, Object> hello = new LinkedHashMap<>();
+        hello.put("version", version == null ? "unpacked" : version);
+        hello.put("strategies", Strategies.names());
+        hello.put("transports", TRANSPORTS);
+        hello.put("pid", ProcessHandle.current().pid());
+        hello.put("cores", Runtime.getRuntime().availableProcessors());
+        return hello;
+    }
+}

@@ -1,0 +1,98 @@
+package org.restbench.client.calls;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.restbench.client.Limits;
+import org.restbench.client.Retries;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.annotation.JsonNaming;
+
+/**
+ * A line that asks for a batch. Absent members have the library's defaults.
+ *
+ * @param teams of the pipelines, S:C:D:P or S:D:P
+ * @param retries whether the safe and the idempotent ones are made
+ * @param inputs a file with a list of request bodies in their REST form; one of a kernel for SOAP names it in
+ *     {@code kernel}
+ * @param expected a file with a list of products' rows, or null
+ * @param only the indices to make, or null for all
+ * @param log a file to which a line a call is appended, or null
+ * @param loopThreads within one document
+ */
+@JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+record Options(
+        String url,
+        String transport,
+        String workload,
+        String strategy,
+        Integer threads,
+        List<Integer> teams,
+        Integer calls,
+        Integer inFlight,
+        Integer queue,
+        Double perCallS,
+        Double wholeS,
+        Boolean retries,
+        Path inputs,
+        Path expected,
+        List<Integer> only,
+        Path log,
+        Integer loopThreads) {
+    private static final int MOST_CALLS = 10_000_000;
+    private static final Limits USUAL = Limits.DEFAULT;
+
+    Options {
+        required("url", url);
+        required("strategy", strategy);
+        required("inputs", inputs);
+        transport = transport == null ? "rest" : transport;
+        workload = workload == null ? "matrix" : workload;
+        threads = threads == null ? 1 : threads;
+        loopThreads = loopThreads == null ? 1 : loopThreads;
+        if (required("calls", calls) < 0 || calls > MOST_CALLS) {
+            throw new IllegalArgumentException("calls: must be from 0 to " + MOST_CALLS + ", is " + calls);
+        }
+    }
+
+    private static <T> T required(String name, T value) {
+        if (value == null) {
+            throw new IllegalArgumentException(name + ": is missing");
+        }
+        return value;
+    }
+
+    /** @throws IllegalArgumentException where it is no http URL */
+    URI target() {
+        URI target = URI.create(url);
+        if (!"http".equals(target.getScheme()) || target.getHost() == null) {
+            throw new IllegalArgumentException("url: must begin with http://, is " + url);
+        }
+        return target;
+    }
+
+    /** The indices of the calls, in the order in which they begin. */
+    int index(long call) {
+        return only == null ? (int) call : only.get((int) call);
+    }
+
+    int size() {
+        return only == null ? calls : only.size();
+    }
+
+    Limits limits() {
+        return new Limits(
+                inFlight == null ? USUAL.inFlight() : inFlight,
+                queue == null ? USUAL.queue() : queue,
+                perCallS == null ? USUAL.perCall() : seconds(perCallS),
+                wholeS == null ? null : seconds(wholeS),
+                USUAL.maxAnswerBytes(),
+                Boolean.TRUE.equals(retries) ? Retries.IDEMPOTENT : Retries.NONE,
+                false);
+    }
+
+    private static Duration seconds(double seconds) {
+        return Duration.ofNanos((long) (seconds * 1e9));
+    }
+}

@@ -1,0 +1,243 @@
+package org.restbench.client.calls;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.StreamSupport;
+import org.restbench.client.Answer;
+import org.restbench.client.CallingStrategy;
+import org.restbench.client.Calls;
+import org.restbench.client.Codec;
+import org.restbench.client.Exchange;
+import org.restbench.client.Job;
+import org.restbench.client.Loop;
+import org.restbench.client.Outcome;
+import org.restbench.client.ServiceRefused;
+import org.restbench.client.Stage;
+import org.restbench.client.Totals;
+import org.restbench.client.codec.NpbResult;
+import org.restbench.client.http.HttpExchange;
+import org.restbench.client.strategy.Strategies;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Makes batches, one after the other, with connections and inputs kept between them. */
+final class Runner implements AutoCloseable {
+    private static final Map<String, Map<String, String>> HEADERS = Map.of(
+            "rest", Map.of("Content-Type", "application/json"),
+            "soap", Map.of("Content-Type", "text/xml; charset=utf-8", "SOAPAction", "\"\""));
+
+    /** What a proxy of CXF's, which holds its thread, can be called by. */
+    private static final List<String> HOLDING = List.of("sequential", "task-pool");
+
+    private final JsonMapper json;
+    private final Map<List<Object>, Exchange> exchanges = new HashMap<>();
+    private final Map<Path, List<?>> read = new HashMap<>();
+    private final Map<Path, Object> readWhen = new HashMap<>();
+    /** CPU seconds by stage of the batch before, which say how a pipeline's threads are shared. */
+    private Map<Stage, Double> cpuBefore = new EnumMap<>(Stage.class);
+
+    private volatile Calls<?> underWay;
+
+    Runner(JsonMapper json) {
+        this.json = json;
+    }
+
+    /** An output with what its answer's head said. */
+    private record Kept<O>(O output, int status, String serverTiming) {}
+
+    /** What P found. */
+    private record Checked(boolean isWrong, int status, String serverTiming, NpbResult shown) {}
+
+    /** @throws IllegalArgumentException for an option that is wrong, with the name and the range */
+    Map<String, Object> run(Options options) throws IOException, InterruptedException {
+        return run(options, Workload.of(options.workload()));
+    }
+
+    private <I, O, E> Map<String, Object> run(Options options, Workload<I, O, E> workload)
+            throws IOException, InterruptedException {
+        List<I> inputs = file(options.inputs(), workload.input());
+        List<E> expected = options.expected() == null ? List.of() : file(options.expected(), workload.expected());
+        if (inputs.isEmpty()) {
+            throw new IllegalArgumentException("inputs: must be a list of at least 1, is empty");
+        }
+        Iterator<I> each = IntStream.range(0, options.size())
+                .map(options::index)
+                .mapToObj(index -> workload.withId().apply(inputs.get(index % inputs.size()), "call-" + index))
+                .iterator();
+        Loop loop = Loop.team(options.loopThreads());
+        Job<I, Kept<O>, Checked> job =
+                new Job<>(keeping(codec(options, workload)), exchange(options, workload), (call, input, kept) -> {
+                    int index = options.index(call);
+                    E right = expected.isEmpty() ? null : expected.get(index % expected.size());
+                    boolean isRight = workload.id().apply(kept.output()).equals("call-" + index)
+                            && workload.isRight().test(kept.output(), right);
+                    NpbResult shown = workload.shown().apply(kept.output());
+                    return new Checked(!isRight, kept.status(), kept.serverTiming(), shown);
+                });
+        var limits = options.limits();
+        try (CallingStrategy strategy =
+                Strategies.of(options.strategy(), options.threads(), options.teams(), cpuBefore, loop)) {
+            Usage before = Usage.now();
+            try (Calls<Checked> calls = strategy.start(each, job, limits)) {
+                underWay = calls;
+                Tally tally = new Tally();
+                try (BufferedWriter log = log(options.log())) {
+                    for (Outcome<Checked> next = calls.take(); next != null; next = calls.take()) {
+                        tally.add(next);
+                        if (log != null) {
+                            log.write(json.writeValueAsString(line(next, options.index(next.index()))));
+                            log.write('\n');
+                            log.flush();
+                        }
+                    }
+                }
+                Totals totals = calls.totals();
+                cpuBefore = totals.cpu();
+                return tally.told(totals, before, Usage.now());
+            }
+        }
+    }
+
+    private static <I, O> Codec<I, Kept<O>> keeping(Codec<I, O> codec) {
+        return new Codec<>() {
+            @Override
+            public byte[] encode(I input, Loop loop) {
+                return codec.encode(input, loop);
+            }
+
+            @Override
+            public Kept<O> decode(Answer answer, Loop loop) throws ServiceRefused {
+                O output = codec.decode(answer, loop);
+                return new Kept<>(
+                        output, answer.status(), answer.header("server-timing").orElse(null));
+            }
+        };
+    }
+
+    @SuppressWarnings("unchecked") // an exchange's key names its workload
+    private <I, O> Codec<I, O> codec(Options options, Workload<I, O, ?> workload) {
+        return switch (options.transport()) {
+            case "cxf" -> (Codec<I, O>) exchange(options, workload);
+            case "soap" -> workload.soap();
+            default -> workload.json();
+        };
+    }
+
+    private Exchange exchange(Options options, Workload<?, ?, ?> workload) {
+        String transport = options.transport();
+        boolean isCxf = transport.equals("cxf");
+        if (!Main.TRANSPORTS.contains(transport)) {
+            throw new IllegalArgumentException("transport: must be one of " + Main.TRANSPORTS + ", is " + transport);
+        } else if (isCxf && !HOLDING.contains(options.strategy())) {
+            throw new IllegalArgumentException(
+                    "strategy: must be one of " + HOLDING + " for cxf, is " + options.strategy());
+        }
+        var perCall = options.limits().perCall();
+        return exchanges.computeIfAbsent(
+                List.of(transport, options.workload(), options.target(), isCxf ? perCall : ""),
+                any -> isCxf
+                        ? workload.cxf().of(options.url(), perCall.toMillis())
+                        : new HttpExchange(
+                                options.target(),
+                                HEADERS.get(transport),
+                                options.limits().maxAnswerBytes()));
+    }
+
+    /** A JSON file's elements; read again where it has changed. */
+    @SuppressWarnings("unchecked") // a path is read for one workload
+    private <T> List<T> file(Path path, Function<JsonNode, T> element) throws IOException {
+        if (!Files.isReadable(path)) {
+            throw new IllegalArgumentException("inputs or expected: cannot be read: " + path);
+        }
+        Object when = List.of(Files.getLastModifiedTime(path), Files.size(path));
+        if (!when.equals(readWhen.put(path, when))) {
+            JsonNode all = json.readTree(Files.readAllBytes(path));
+            read.put(
+                    path,
+                    StreamSupport.stream(all.spliterator(), false).map(element).toList());
+        }
+        return (List<T>) read.get(path);
+    }
+
+    private static BufferedWriter log(Path path) throws IOException {
+        return path == null
+                ? null
+                : Files.newBufferedWriter(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    private static Line line(Outcome<Checked> outcome, int index) {
+        Checked done = outcome instanceof Outcome.Done<Checked> own ? own.result() : null;
+        Line line = Line.of(outcome, index);
+        return done == null ? line : line.with(done.status(), done.serverTiming(), done.isWrong(), done.shown());
+    }
+
+    /** Counts outcomes by how they ended. */
+    private static final class Tally {
+        private final Map<String, Integer> failed = new java.util.TreeMap<>();
+        private int done;
+        private int cancelled;
+        private int wrong;
+
+        void add(Outcome<Checked> outcome) {
+            if (outcome instanceof Outcome.Done<Checked> own) {
+                done++;
+                wrong += own.result().isWrong() ? 1 : 0;
+            } else if (outcome instanceof Outcome.Failed<Checked> own) {
+                String code = own.errorCode() == null ? "" : " " + own.errorCode();
+                failed.merge(own.kind() + code, 1, Integer::sum);
+            } else {
+                cancelled++;
+            }
+        }
+
+        Map<String, Object> told(Totals totals, Usage before, Usage after) {
+            Map<String, Object> told = new java.util.LinkedHashMap<>();
+            told.put("elapsed_s", totals.elapsedSeconds());
+            told.put(
+                    "outcomes",
+                    done
+                            + cancelled
+                            + failed.values().stream()
+                                    .mapToInt(Integer::intValue)
+                                    .sum());
+            told.put("done", done);
+            told.put("failed", failed);
+            told.put("cancelled", cancelled);
+            told.put("wrong", wrong);
+            told.put("attempts", totals.attempts());
+            told.put("retries", totals.retries());
+            told.put("cpu_s", after.cpuSeconds() - before.cpuSeconds());
+            told.put("peak_in_flight", totals.peakInFlight());
+            told.put("threads", totals.peakThreads());
+            Map<String, Object> stages = new java.util.LinkedHashMap<>();
+            totals.wall()
+                    .forEach((stage, wall) -> stages.put(
+                            stage.name(),
+                            Map.of("wall_s", wall, "cpu_s", totals.cpu().get(stage))));
+            told.put("stages", stages);
+            told.put("compile_s", after.compileSeconds() - before.compileSeconds());
+            told.put("gc_s", after.gcSeconds() - before.gcSeconds());
+            return told;
+        }
+    }
+
+    /** Ends the batch under way, and closes connections. */
+    @Override
+    public void close() {
+        Calls<?> calls = underWay;
+        if (calls != null) {
+            calls.close();
+        }
+        exchanges.values().forEach(Exchange::close);
+    }
+}

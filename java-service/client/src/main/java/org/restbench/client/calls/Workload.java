@@ -1,0 +1,100 @@
+package org.restbench.client.calls;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.BiPredicate;
+import java.util.function.Function;
+import java.util.stream.StreamSupport;
+import org.restbench.client.Codec;
+import org.restbench.client.Loop;
+import org.restbench.client.codec.Matrix;
+import org.restbench.client.codec.MatrixInput;
+import org.restbench.client.codec.MatrixJson;
+import org.restbench.client.codec.MatrixProduct;
+import org.restbench.client.codec.MatrixSoap;
+import org.restbench.client.codec.NpbInput;
+import org.restbench.client.codec.NpbJson;
+import org.restbench.client.codec.NpbResult;
+import org.restbench.client.codec.NpbSoap;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * What the program has to know of a workload.
+ *
+ * @param cxf a proxy of CXF's
+ * @param input of a request body in its REST form
+ * @param withId the same input under another id
+ * @param expected of an element of the file with products
+ * @param isRight whether an output is what is expected, null where nothing is compared
+ * @param shown what the log says of an output, or null
+ */
+record Workload<I, O, E>(
+        Codec<I, O> json,
+        Codec<I, O> soap,
+        Proxies<I, O> cxf,
+        Function<JsonNode, I> input,
+        BiFunction<I, String, I> withId,
+        Function<JsonNode, E> expected,
+        BiPredicate<O, E> isRight,
+        Function<O, String> id,
+        Function<O, NpbResult> shown) {
+    /** Makes proxies of a URL. */
+    interface Proxies<I, O> {
+        CxfProxy<I, O> of(String url, long perCallMillis);
+    }
+
+    static final Workload<MatrixInput, MatrixProduct, Matrix> MATRIX = new Workload<>(
+            new MatrixJson(),
+            new MatrixSoap(),
+            CxfPorts::matrix,
+            body -> new MatrixInput("", operand(body, "matrixOne"), operand(body, "matrixTwo")),
+            (input, id) -> new MatrixInput(id, input.one(), input.two()),
+            Workload::product,
+            (product, expected) -> expected == null || product.rows().equals(expected),
+            MatrixProduct::requestId,
+            product -> null);
+
+    static final Workload<NpbInput, NpbResult, Matrix> NPB = new Workload<>(
+            new NpbJson(),
+            new NpbSoap(),
+            CxfPorts::npb,
+            body -> new NpbInput("", text(body, "kernel"), text(body, "class"), flag(body, "generate")),
+            (input, id) -> new NpbInput(id, input.kernel(), input.npbClass(), input.generate()),
+            rows -> null,
+            (result, none) -> result.verified(),
+            NpbResult::requestId,
+            result -> result);
+
+    static Workload<?, ?, ?> of(String name) {
+        return switch (name) {
+            case "matrix" -> MATRIX;
+            case "npb" -> NPB;
+            default -> throw new IllegalArgumentException("workload: must be matrix or npb, is " + name);
+        };
+    }
+
+    private static Matrix operand(JsonNode body, String name) {
+        List<String> rows = new ArrayList<>();
+        body.required(name)
+                .required("rows")
+                .forEach(row -> rows.add(row.required("value").asString()));
+        return Matrix.parse(rows, Loop.IN_ORDER);
+    }
+
+    private static Matrix product(JsonNode rows) {
+        long[] values = StreamSupport.stream(rows.spliterator(), false)
+                .flatMap(row -> StreamSupport.stream(row.spliterator(), false))
+                .mapToLong(JsonNode::asLong)
+                .toArray();
+        return new Matrix(rows.required(0).size(), values);
+    }
+
+    private static String text(JsonNode body, String name) {
+        return body.hasNonNull(name) ? body.get(name).asString() : null;
+    }
+
+    private static Boolean flag(JsonNode body, String name) {
+        return body.hasNonNull(name) ? body.get(name).asBoolean() : null;
+    }
+}

@@ -1,0 +1,4 @@
+package org.restbench.client.codec;
+
+/** Two matrices to be multiplied. */
+public record MatrixInput(String requestId, Matrix one, Matrix two) {}

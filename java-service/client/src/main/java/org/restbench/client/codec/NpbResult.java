@@ -1,0 +1,24 @@
+package org.restbench.client.codec;
+
+import java.util.List;
+
+/**
+ * What a kernel computed.
+ *
+ * @param value its checks passed (IS), its number (CG, MG), or real and imaginary parts in turn (FT)
+ * @param reference NPB's, in the same form
+ * @param kernelSeconds as NPB times a kernel
+ * @param totalSeconds with the generation of the input
+ * @param mops millions of operations a second
+ */
+public record NpbResult(
+        String requestId,
+        String kernel,
+        String npbClass,
+        boolean verified,
+        List<Double> value,
+        List<Double> reference,
+        long iterations,
+        double kernelSeconds,
+        double totalSeconds,
+        double mops) {}

@@ -1,0 +1,62 @@
+package org.restbench.client.strategy;
+
+import java.util.Arrays;
+import java.util.List;
+import org.restbench.client.Clock;
+import org.restbench.client.Loop;
+import org.restbench.client.Stage;
+
+/**
+ * All that tells one strategy from another.
+ *
+ * @param inProcess calls in P at once: with 1 the caller's code needs no lock
+ * @param loop for the elements within one document
+ * @param adapts whether the window is found, and not the limit that was given
+ */
+record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapts, Loop loop, Clock clock) {
+    /** Which threads a call sees. */
+    enum Way {
+        /** The one that takes the outcomes. */
+        CALLER,
+        /** One of a team from start to end. */
+        THROUGH,
+        /** A virtual one of its own. */
+        VIRTUAL,
+        /** One of a team for each stage; C holds it. */
+        STAGES,
+        /** One of a team for each stage but C, which holds none. */
+        STARTED
+    }
+
+    /** @param stages that its threads run, the most urgent first */
+    record Team(String thread, int threads, List<Stage> stages) {
+        Team(String thread, int threads, Stage... stages) {
+            this(thread, threads, List.of(stages));
+        }
+
+        Team(Stage stage, int threads) {
+            this("call-" + stage, threads, stage);
+        }
+    }
+
+    Plan(String name, Way way, int inProcess, Loop loop, Team... teams) {
+        this(name, way, Arrays.asList(teams), inProcess, false, loop, Clock.SYSTEM);
+    }
+
+    Plan adapting() {
+        return new Plan(name, way, teams, inProcess, true, loop, clock);
+    }
+
+    Plan with(Clock other) {
+        return new Plan(name, way, teams, inProcess, adapts, loop, other);
+    }
+
+    int threads() {
+        return teams.stream().mapToInt(Team::threads).sum();
+    }
+
+    /** Whether the threads that pull inputs have other stages to run as well, and must never wait for room. */
+    boolean isMixed() {
+        return way == Way.STARTED && teams.size() == 1;
+    }
+}

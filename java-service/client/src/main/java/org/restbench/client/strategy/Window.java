@@ -1,0 +1,67 @@
+package org.restbench.client.strategy;
+
+/** How many calls may be in flight: a fixed number, or one that follows the service. Used under the batch's lock. */
+final class Window {
+    /** How often {@link #widen} is to be asked. */
+    static final long TICK_NANOS = 2_000_000;
+
+    private static final int CAP = 128;
+    private static final long CALM_NANOS = 1_000_000_000;
+    private static final long BETWEEN_CUTS_NANOS = 100_000_000;
+
+    private final boolean adapts;
+    private final int most;
+    private final int cores;
+    private int calls;
+    private int answers;
+    private boolean wasCut;
+    private long cutAt;
+    private long lastRefusal;
+
+    private Window(boolean adapts, int most, int cores) {
+        this.adapts = adapts;
+        this.most = adapts ? Math.min(most, CAP) : most;
+        this.cores = cores;
+        this.calls = adapts ? Math.min(2 * cores, this.most) : most;
+    }
+
+    static Window fixed(int calls) {
+        return new Window(false, calls, 1);
+    }
+
+    /** Begins at two a core; doubles while the cores have nothing to do, halves where the service is at its limit. */
+    static Window adaptive(int most, int cores) {
+        return new Window(true, most, cores);
+    }
+
+    int calls() {
+        return calls;
+    }
+
+    /** After a cut, one more for each window of answers. */
+    void answered() {
+        if (wasCut && ++answers >= calls) {
+            answers = 0;
+            calls = Math.min(calls + 1, most);
+        }
+    }
+
+    /** The service refused, or did not answer in time. */
+    void refused(long nanos) {
+        if (adapts && (!wasCut || nanos - cutAt >= BETWEEN_CUTS_NANOS)) {
+            calls = Math.max(1, calls / 2);
+            answers = 0;
+            wasCut = true;
+            cutAt = nanos;
+        }
+        lastRefusal = nanos;
+    }
+
+    /** Every 2 ms: with no idle call, more to send, and idle cores, it doubles. */
+    void widen(int inFlight, int ready, int forCpu, long nanos) {
+        boolean isCalm = !wasCut || nanos - lastRefusal >= CALM_NANOS;
+        if (adapts && inFlight >= calls && ready > 0 && forCpu < cores && isCalm) {
+            calls = Math.min(2 * calls, most);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package org.restbench.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.client.codec.Matrix;
+import org.restbench.client.codec.MatrixInput;
+import org.restbench.client.codec.MatrixJson;
+import org.restbench.client.codec.MatrixProduct;
+import org.restbench.client.codec.MatrixSoap;
+import org.restbench.client.codec.NpbInput;
+import org.restbench.client.codec.NpbJson;
+import org.restbench.client.codec.NpbResult;
+import org.restbench.client.codec.NpbSoap;
+
+/** Messages and answers, against a service of a few lines that multiplies what a message says. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CodecsTest {
+    private static final String ENVELOPE =
+            "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\"><e:Body>" + "%s</e:Body></e:Envelope>";
+
+    private static Answer ok(String text) {
+        return FakeExchange.answer(200, text);
+    }
+
+    private static Matrix random(Random random, int rows, int columns) {
+        long bound = random.nextInt(20) == 0 ? Long.MAX_VALUE / 8 / columns : 1000;
+        long root = (long) Math.sqrt(bound);
+        return new Matrix(
+                columns, random.longs((long) rows * columns, -root, root).toArray());
+    }
+
+    private static Matrix product(Matrix one, Matrix two) {
+        long[] values = new long[one.rows() * two.columns()];
+        for (int i = 0; i < values.length; i++) {
+            for (int k = 0; k < one.columns(); k++) {
+                long left = one.values()[i / two.columns() * one.columns() + k];
+                values[i] += left * two.values()[k * two.columns() + i % two.columns()];
+            }
+        }
+        return new Matrix(two.columns(), values);
+    }
+
+    /** What stands between two marks, each time. */
+    private static List<String> between(String text, String from, String to) {
+        List<String> all = new ArrayList<>();
+        for (int at = text.indexOf(from); at >= 0; at = text.indexOf(from, at)) {
+            at += from.length();
+            all.add(text.substring(at, text.indexOf(to, at)));
+        }
+        return all;
+    }
+
+    private static Answer jsonService(byte[] message) {
+        String text = new String(message, StandardCharsets.UTF_8);
+        int second = text.indexOf("\"matrixTwo\"");
+        Matrix one = Matrix.parse(between(text.substring(0, second), "\"value\":\"", "\""), Loop.IN_ORDER);
+        Matrix two = Matrix.parse(between(text.substring(second), "\"value\":\"", "\""), Loop.IN_ORDER);
+        List<String> rows = List.of(product(one, two).texts(Loop.IN_ORDER));
+        return ok("{\"requestId\":\"" + between(text, "\"requestId\":\"", "\"").get(0) + "\",\"rows\":[["
+                + String.join("],[", rows) + "]]}");
+    }
+
+    private static Answer soapService(byte[] message) {
+        String text = new String(message, StandardCharsets.UTF_8);
+        int second = text.indexOf("<matrixTwo>");
+        Matrix one = Matrix.parse(between(text.substring(0, second), "<row>", "</row>"), Loop.IN_ORDER);
+        Matrix two = Matrix.parse(between(text.substring(second), "<row>", "</row>"), Loop.IN_ORDER);
+        String rows = "<row>" + String.join("</row><row>", product(one, two).texts(Loop.IN_ORDER)) + "</row>";
+        return ok(ENVELOPE.formatted("<multiplyResponse xmlns=\"urn:restbench:matrix\"><product><requestId>"
+                + between(text, "<requestId>", "</requestId>").get(0) + "</requestId>" + rows
+                + "</product></multiplyResponse>"));
+    }
+
+    private static void isTheOraclesProduct(Codec<MatrixInput, MatrixProduct> codec, Function<byte[], Answer> service)
+            throws ServiceRefused {
+        Random random = new Random(3);
+        List<Loop> loops = List.of(Loop.team(2), Loop.team(5));
+        for (int i = 0; i < 10_000; i++) {
+            int inner = 1 + random.nextInt(6);
+            MatrixInput input = new MatrixInput(
+                    "call-" + i,
+                    random(random, 1 + random.nextInt(6), inner),
+                    random(random, inner, 1 + random.nextInt(6)));
+            byte[] message = codec.encode(input, Loop.IN_ORDER);
+            Answer answer = service.apply(message);
+            MatrixProduct product = codec.decode(answer, Loop.IN_ORDER);
+            assertThat(product).isEqualTo(new MatrixProduct("call-" + i, product(input.one(), input.two())));
+            if (i % 20 == 0) {
+                for (Loop team : loops) {
+                    assertThat(codec.encode(input, team)).isEqualTo(message);
+                    assertThat(codec.decode(answer, team)).isEqualTo(product);
+                }
+            }
+        }
+    }
+
+    @Test
+    void jsonGivesTheProductOfWhatItAsked() throws ServiceRefused {
+        isTheOraclesProduct(new MatrixJson(), CodecsTest::jsonService);
+    }
+
+    @Test
+    void soapGivesTheProductOfWhatItAsked() throws ServiceRefused {
+        isTheOraclesProduct(new MatrixSoap(), CodecsTest::soapService);
+    }
+
+    @Test
+    void idsAndExtremesAreWrittenAndReadAsTheyAre() throws ServiceRefused {
+        Matrix extremes = new Matrix(2, new long[] {Long.MIN_VALUE, Long.MAX_VALUE});
+        MatrixInput input = new MatrixInput("a\"<&>\\é😀", extremes, new Matrix(1, new long[] {1, 0}));
+        assertThat(new String(new MatrixJson().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+                .contains("a\\\"<&>\\\\é😀", "-9223372036854775808,9223372036854775807");
+        assertThat(new String(new MatrixSoap().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+                .contains("a\"&lt;&amp;&gt;\\é😀", "<row>-9223372036854775808,9223372036854775807</row>");
+        Answer xml = ok(
+                ENVELOPE.formatted(
+                        "<multiplyResponse xmlns='urn:restbench:matrix'><product><requestId>a&lt;"
+                                + "<![CDATA[<&]]>&#65;<!-- -->b</requestId><row>-9223372036854775808</row></product></multiplyResponse>"));
+        assertThat(new MatrixSoap().decode(xml, Loop.IN_ORDER))
+                .isEqualTo(new MatrixProduct("a<<&Ab", new Matrix(1, new long[] {Long.MIN_VALUE})));
+    }
+
+    private static final NpbResult FT = new NpbResult(
+            "7", "FT", "S", true, List.of(554.6087004964, 484.5363331978), List.of(554.6, 484.5), 6, 0.25, 0.5, 700.5);
+
+    @Test
+    void kernelsAreReadAlikeFromJsonAndSoap() throws ServiceRefused {
+        Answer json = ok(
+                "{\"requestId\":\"7\",\"kernel\":\"FT\",\"class\":\"S\",\"verified\":true,\"value\":[[554.6087004964,"
+                        + "484.5363331978]],\"reference\":[[554.6,484.5]],\"iterations\":6,\"kernelSeconds\":0.25,"
+                        + "\"totalSeconds\":0.5,\"mops\":700.5}");
+        assertThat(new NpbJson().decode(json, Loop.IN_ORDER)).isEqualTo(FT);
+        Answer soap = ok(ENVELOPE.formatted("<runResponse xmlns='urn:restbench:npb'><result><requestId>7</requestId>"
+                + "<kernel>FT</kernel><class>S</class><verified>true</verified><value>554.6087004964</value>"
+                + "<value>484.5363331978</value><reference>554.6</reference><reference>484.5</reference>"
+                + "<iterations>6</iterations><kernelSeconds>0.25</kernelSeconds><totalSeconds>0.5</totalSeconds>"
+                + "<mops>700.5</mops></result></runResponse>"));
+        assertThat(new NpbSoap().decode(soap, Loop.IN_ORDER)).isEqualTo(FT);
+        NpbInput input = new NpbInput("7", "FT", "S", false);
+        assertThat(new String(new NpbJson().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+                .isEqualTo("{\"requestId\":\"7\",\"class\":\"S\",\"generate\":false}");
+        assertThat(new String(new NpbSoap().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+                .contains("<kernel>FT</kernel><class>S</class><generate>false</generate>");
+    }
+
+    private static final String JSON_ERROR =
+            "{\"requestId\":null,\"errorCode\":\"008\",\"errorMessage\":\"too many requests\"}";
+    private static final String SOAP_FAULT = ENVELOPE.formatted("<e:Fault><faultcode>e:Server</faultcode>"
+            + "<faultstring>too many requests</faultstring><detail><requestFault xmlns='urn:restbench:matrix'>"
+            + "<requestId>7</requestId><errorCode>008</errorCode><errorMessage>too many requests</errorMessage>"
+            + "</requestFault></detail></e:Fault>");
+
+    @Test
+    void errorsAreRefusals() {
+        assertThatThrownBy(() -> new MatrixJson().decode(FakeExchange.answer(503, JSON_ERROR), Loop.IN_ORDER))
+                .isInstanceOfSatisfying(ServiceRefused.class, refused -> {
+                    assertThat(refused.errorCode()).isEqualTo("008");
+                    assertThat(refused.status()).isEqualTo(503);
+                    assertThat(refused.requestId()).isNull();
+                    assertThat(refused).hasMessage("too many requests");
+                });
+        assertThatThrownBy(() -> new MatrixSoap().decode(FakeExchange.answer(500, SOAP_FAULT), Loop.IN_ORDER))
+                .isInstanceOfSatisfying(ServiceRefused.class, refused -> {
+                    assertThat(refused.errorCode()).isEqualTo("008");
+                    assertThat(refused.requestId()).isEqualTo("7");
+                });
+    }
+
+    @Test
+    void aDtdIsRefusedAndNothingIsFetched() {
+        String bomb = "<!DOCTYPE e [<!ENTITY a \"x\">]>"
+                + ENVELOPE.formatted(
+                        "<multiplyResponse "
+                                + "xmlns='urn:restbench:matrix'><product><requestId>&a;</requestId><row>1</row></product></multiplyResponse>");
+        assertThatThrownBy(() -> new MatrixSoap().decode(ok(bomb), Loop.IN_ORDER))
+                .isInstanceOf(MalformedAnswer.class);
+    }
+
+    /** Any change of an answer gives a result, a refusal or a malformed answer, and nothing else. */
+    @Test
+    void mutatedAnswersAreResultsRefusalsOrMalformed() {
+        Random random = new Random(4);
+        MatrixInput input = new MatrixInput("call-1", random(random, 3, 2), random(random, 2, 3));
+        Answer json = jsonService(new MatrixJson().encode(input, Loop.IN_ORDER));
+        Answer soap = soapService(new MatrixSoap().encode(input, Loop.IN_ORDER));
+        List<Map.Entry<Codec<?, ?>, Answer>> seeds = List.of(
+                Map.entry(new MatrixJson(), json),
+                Map.entry(new MatrixJson(), FakeExchange.answer(503, JSON_ERROR)),
+                Map.entry(new NpbJson(), json),
+                Map.entry(new MatrixSoap(), soap),
+                Map.entry(new MatrixSoap(), FakeExchange.answer(500, SOAP_FAULT)),
+                Map.entry(new NpbSoap(), soap));
+        int results = 0;
+        int failures = 0;
+        for (int i = 0; i < 100_000; i++) {
+            Map.Entry<Codec<?, ?>, Answer> seed = seeds.get(i % seeds.size());
+            Answer mutated = new Answer(
+                    seed.getValue().status(), Map.of(), mutate(seed.getValue().body(), random));
+            try {
+                seed.getKey().decode(mutated, Loop.IN_ORDER);
+                results++;
+            } catch (ServiceRefused | MalformedAnswer declared) {
+                failures++;
+            }
+        }
+        assertThat(results).isPositive();
+        assertThat(failures).isGreaterThan(50_000);
+    }
+
+    private static byte[] mutate(byte[] body, Random random) {
+        byte[] bytes = body.clone();
+        for (int i = random.nextInt(3); i >= 0; i--) {
+            int at = random.nextInt(bytes.length);
+            switch (random.nextInt(4)) {
+                case 0 -> bytes[at] = (byte) random.nextInt(256);
+                case 1 -> bytes[at] = bytes[random.nextInt(bytes.length)];
+                case 2 -> bytes = java.util.Arrays.copyOf(bytes, Math.max(1, at));
+                default -> System.arraycopy(body, 0, bytes, at, Math.min(body.length, bytes.length - at));
+            }
+        }
+        return bytes;
+    }
+}

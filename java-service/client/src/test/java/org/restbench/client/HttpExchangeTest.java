@@ -1,0 +1,267 @@
+package org.restbench.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.client.Ways.until;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.client.http.HttpExchange;
+import org.restbench.client.strategy.Strategies;
+
+/** What goes over a socket, against servers that misbehave in each way there is. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class HttpExchangeTest {
+    private static final int MOST_BYTES = 100_000;
+
+    /** Answers each connection by a script. */
+    private static final class Server implements AutoCloseable {
+        private final ServerSocket socket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        private final Set<Socket> open = ConcurrentHashMap.newKeySet();
+        final List<String> heads = new CopyOnWriteArrayList<>();
+        private final Script script;
+
+        interface Script {
+            void answer(String number, Socket connection) throws IOException, InterruptedException;
+        }
+
+        Server(Script script) throws IOException {
+            this.script = script;
+            start(this::accept);
+        }
+
+        private static void start(Runnable work) {
+            Thread thread = new Thread(work, "server");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private void accept() {
+            while (!socket.isClosed()) {
+                try {
+                    Socket connection = socket.accept();
+                    open.add(connection);
+                    start(() -> serve(connection));
+                } catch (IOException closed) {
+                    return;
+                }
+            }
+        }
+
+        private void serve(Socket connection) {
+            try (connection) {
+                for (String body = read(connection.getInputStream());
+                        body != null;
+                        body = read(connection.getInputStream())) {
+                    script.answer(body, connection);
+                }
+            } catch (IOException | InterruptedException gone) {
+                // by the client, or by the script: what a test is about
+            } finally {
+                open.remove(connection);
+            }
+        }
+
+        /** The body of the next request, of 3 bytes, null at the end. */
+        private String read(InputStream in) throws IOException {
+            StringBuilder head = new StringBuilder();
+            while (head.indexOf("\r\n\r\n") < 0) {
+                int next = in.read();
+                if (next < 0) {
+                    return null;
+                }
+                head.append((char) next);
+            }
+            heads.add(head.toString());
+            return new String(in.readNBytes(3), StandardCharsets.UTF_8);
+        }
+
+        URI url() {
+            return URI.create("http://127.0.0.1:" + socket.getLocalPort() + "/matrix/serial");
+        }
+
+        HttpExchange exchange() {
+            return new HttpExchange(url(), Map.of("Content-Type", "application/json"), MOST_BYTES);
+        }
+
+        int connections() {
+            return open.size();
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+            for (Socket each : open) {
+                each.close();
+            }
+        }
+    }
+
+    private static void write(OutputStream out, String text) throws IOException {
+        out.write(text.getBytes(StandardCharsets.UTF_8));
+        out.flush();
+    }
+
+    private static void right(String number, Socket connection) throws IOException {
+        write(connection.getOutputStream(), "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n" + number);
+    }
+
+    private static void answer(String how, String number, Socket connection) throws IOException, InterruptedException {
+        OutputStream out = connection.getOutputStream();
+        String head = "HTTP/1.1 200 OK\r\nContent-Length: ";
+        switch (how) {
+            case "silent" -> connection.getInputStream().read(); // until the client closes
+            case "stalled" -> {
+                write(out, head + "6000\r\n\r\n");
+                for (int i = 0; i < 6000; i++) {
+                    write(out, "1");
+                    Thread.sleep(100);
+                }
+            }
+            case "endless" -> {
+                write(out, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+                while (true) {
+                    write(out, "400\r\n" + "1".repeat(0x400) + "\r\n");
+                }
+            }
+            case "announced" -> write(out, head + "100001\r\n\r\n1");
+            case "cut off" -> {
+                write(out, head + "60\r\n\r\n1");
+                throw new IOException("of a test");
+            }
+            case "closed" -> throw new IOException("of a test");
+            case "garbage" -> {
+                write(out, "nothing of HTTP\r\n\r\n");
+                throw new IOException("of a test");
+            }
+            case "empty" -> write(out, head + "0\r\n\r\n");
+            case "wrong" -> right("999", connection);
+            case "refused" -> write(out, "HTTP/1.1 503 Busy\r\nContent-Length: 3\r\nRetry-After: 1\r\n\r\n008");
+            default -> throw new AssertionError(how);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "silent, C, TIMEOUT", "stalled, C, TIMEOUT", "endless, C, TOO_LARGE", "announced, C, TOO_LARGE",
+        "cut off, C, CUT_OFF", "closed, C, CUT_OFF", "garbage, C, NOT_HTTP", "empty, D, MALFORMED",
+        "wrong, P, USER", "refused, D, REFUSED"
+    })
+    void eachMisbehaviourIsItsKindAndSparesTheOtherCalls(String how, Stage stage, Kind kind) throws Exception {
+        AtomicInteger misbehaving = new AtomicInteger();
+        for (String name : Strategies.names()) {
+            try (Server server = new Server((number, connection) -> {
+                        if (Integer.parseInt(number) % 4 == 2) {
+                            misbehaving.incrementAndGet();
+                            try {
+                                answer(how, number, connection);
+                            } finally {
+                                misbehaving.decrementAndGet();
+                            }
+                        } else {
+                            right(number, connection);
+                        }
+                    });
+                    HttpExchange exchange = server.exchange();
+                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    Calls<Integer> calls = strategy.start(
+                            IntStream.range(100, 110).iterator(),
+                            new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> {
+                                if (!input.equals(output)) {
+                                    throw new IllegalStateException("another's");
+                                }
+                                return output;
+                            }),
+                            Limits.DEFAULT.withPerCall(Duration.ofMillis(kind == Kind.TIMEOUT ? 300 : 10_000)))) {
+                for (Outcome<Integer> outcome : calls.all()) {
+                    if (outcome.index() % 4 == 2) {
+                        assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
+                            assertThat(failed.stage()).as("%s %s", name, failed).isEqualTo(stage);
+                            assertThat(failed.kind()).as("%s %s", name, failed).isEqualTo(kind);
+                        });
+                    } else {
+                        assertThat(outcome).as(name).isInstanceOf(Outcome.Done.class);
+                    }
+                }
+                until(() -> misbehaving.get() == 0, "the end of the connections of " + name);
+                assertThat(server.heads).noneMatch(head -> head.contains("Upgrade"));
+            }
+        }
+    }
+
+    @Test
+    void noConnectionIsItsKind() throws Exception {
+        URI nobody;
+        try (Server server = new Server((number, connection) -> {})) {
+            nobody = server.url();
+        }
+        for (String name : Strategies.names()) {
+            try (HttpExchange exchange = new HttpExchange(nobody, Map.of(), MOST_BYTES);
+                    CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                    Calls<Integer> calls = strategy.start(
+                            IntStream.range(100, 110).iterator(),
+                            new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
+                            Limits.DEFAULT)) {
+                assertThat(calls.all())
+                        .hasSize(10)
+                        .allSatisfy(outcome -> assertThat(((Outcome.Failed<Integer>) outcome).kind())
+                                .isEqualTo(Kind.CONNECT));
+            }
+        }
+    }
+
+    @Test
+    void aConnectionThatTheServerClosedMeanwhileIsRepeatedWithLeave() throws Exception {
+        try (Server server = new Server((number, connection) -> {
+                    right(number, connection);
+                    throw new IOException("closes each connection after an answer, unannounced");
+                });
+                HttpExchange exchange = server.exchange();
+                CallingStrategy strategy = Strategies.sequential();
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(100, 200).iterator(),
+                        new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
+                        Limits.DEFAULT.withRetries(new Retries(10, 10, true, false, 1)))) {
+            long done =
+                    calls.all().stream().filter(Outcome.Done.class::isInstance).count();
+            assertThat(done).isGreaterThanOrEqualTo(90);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"task-pool", "async", "pipeline-async", "virtual-threads"})
+    void cancelClosesTheConnectionsInFlight(String name) throws Exception {
+        if (!Strategies.names().contains(name)) {
+            return;
+        }
+        try (Server server = new Server((number, connection) -> answer("silent", number, connection));
+                HttpExchange exchange = server.exchange();
+                CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(100, 108).iterator(),
+                        new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),
+                        Limits.DEFAULT)) {
+            until(() -> server.connections() == 8, "8 connections");
+            calls.cancel();
+            assertThat(calls.all()).hasSize(8).allMatch(Outcome.Cancelled.class::isInstance);
+            until(() -> server.connections() == 0, "the end of the connections");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package org.restbench.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The batch program as those who drive it see it, against a service that knows one product. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ProgramTest {
+    private static final String INPUT =
+            "{\"requestId\":\"x\",\"matrixOne\":{\"columnCount\":3,\"rows\":[{\"value\":\"1,2,3\"}]},"
+                    + "\"matrixTwo\":{\"columnCount\":2,\"rows\":[{\"value\":\"7,8\"},{\"value\":\"9,10\"},{\"value\":\"11,12\"}]}}";
+    private static final String ENVELOPE =
+            "<e:Envelope xmlns:e=\"http://schemas.xmlsoap.org/soap/envelope/\"><e:Body>" + "%s</e:Body></e:Envelope>";
+    private static final Pattern ID = Pattern.compile("requestId(?:\":\"|>)(call-[0-9]+)");
+
+    private final JsonMapper json = new JsonMapper();
+    private HttpServer server;
+    private Process program;
+    private BufferedReader answers;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void begin() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext(
+                "/matrix/serial", http -> serve(http, "{\"requestId\":\"%s\",\"rows\":[[58,64]]}", "application/json"));
+        String product = "<multiplyResponse xmlns=\"urn:restbench:matrix\"><product><requestId>%s</requestId>"
+                + "<row>58,64</row></product></multiplyResponse>";
+        server.createContext(
+                "/soap/matrix/serial", http -> serve(http, ENVELOPE.formatted(product), "text/xml;charset=UTF-8"));
+        server.start();
+        Files.writeString(folder.resolve("inputs.json"), "[" + INPUT + "]");
+        Files.writeString(folder.resolve("right.json"), "[[[58,64]]]");
+        Files.writeString(folder.resolve("other.json"), "[[[58,65]]]");
+        String java = System.getProperty("java.home") + File.separator + "bin" + File.separator + "java";
+        program = new ProcessBuilder(
+                        java, "-cp", System.getProperty("java.class.path"), "org.restbench.client.calls.Main")
+                .redirectError(folder.resolve("err.txt").toFile())
+                .start();
+        answers = program.inputReader(StandardCharsets.UTF_8);
+    }
+
+    @AfterEach
+    void end() throws InterruptedException {
+        server.stop(0);
+        program.destroy();
+        assertThat(program.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static void serve(HttpExchange http, String template, String type) throws IOException {
+        String body = new String(http.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        Matcher id = ID.matcher(body);
+        byte[] answer = template.formatted(id.find() ? id.group(1) : "none").getBytes(StandardCharsets.UTF_8);
+        http.getResponseHeaders().add("Content-Type", type);
+        http.getResponseHeaders().add("Server-Timing", "compute;dur=0.1");
+        http.sendResponseHeaders(200, answer.length);
+        http.getResponseBody().write(answer);
+        http.close();
+    }
+
+    private JsonNode ask(String line) throws IOException {
+        program.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        program.getOutputStream().flush();
+        String answer = answers.readLine();
+        assertThat(answer).as(Files.readString(folder.resolve("err.txt"))).isNotNull();
+        return json.readTree(answer);
+    }
+
+    private JsonNode batch(String path, String members) throws IOException {
+        return ask(
+                "{\"do\":\"batch\",\"url\":\"http://127.0.0.1:%d%s\",\"inputs\":\"%s/inputs.json\",\"log\":\"%s/log.jsonl\",%s}"
+                        .formatted(server.getAddress().getPort(), path, folder, folder, members));
+    }
+
+    @Test
+    void itSaysWhatItOffers() throws IOException {
+        JsonNode hello = ask("{\"do\":\"hello\"}");
+        assertThat(hello.get("pid").asLong()).isEqualTo(program.pid());
+        assertThat(hello.get("transports").toString()).isEqualTo("[\"rest\",\"soap\",\"cxf\"]");
+        assertThat(hello.get("strategies").toString()).contains("task-pool", "adaptive");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"rest", "soap", "cxf"})
+    void aBatchIsCheckedAndLogged(String transport) throws IOException {
+        String path = transport.equals("rest") ? "/matrix/serial" : "/soap/matrix/serial";
+        String members =
+                "\"transport\":\"%s\",\"strategy\":\"task-pool\",\"threads\":2,\"calls\":10,\"expected\":\"%s/%s\"";
+        JsonNode told = batch(path, members.formatted(transport, folder, "right.json"));
+        assertThat(told.path("done").asInt()).as("%s", told).isEqualTo(10);
+        assertThat(told.get("wrong").asInt()).isZero();
+        assertThat(told.get("threads").toString()).isEqualTo("{\"call-pool\":2}");
+        assertThat(batch(path, members.formatted(transport, folder, "other.json"))
+                        .get("wrong")
+                        .asInt())
+                .isEqualTo(10);
+        List<String> log = Files.readAllLines(folder.resolve("log.jsonl"));
+        assertThat(log).hasSize(20);
+        JsonNode line = json.readTree(log.get(0));
+        assertThat(line.propertyNames())
+                .contains(
+                        "index",
+                        "outcome",
+                        "stage",
+                        "kind",
+                        "error_code",
+                        "attempts",
+                        "status",
+                        "begun_ms",
+                        "sent_ms",
+                        "answered_ms",
+                        "ended_ms",
+                        "s_ms",
+                        "c_ms",
+                        "d_ms",
+                        "p_ms",
+                        "server_timing",
+                        "wrong");
+        assertThat(line.get("outcome").asString()).isEqualTo("done");
+        assertThat(line.get("status").asInt()).isEqualTo(200);
+        assertThat(line.get("server_timing").asString()).isEqualTo("compute;dur=0.1");
+    }
+
+    @Test
+    void onlyTheIndicesAskedForAreMade() throws IOException {
+        assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"calls\":10,\"only\":[3,7]")
+                        .get("done")
+                        .asInt())
+                .isEqualTo(2);
+        assertThat(Files.readAllLines(folder.resolve("log.jsonl")).stream()
+                        .map(line -> json.readTree(line).get("index").asInt()))
+                .containsExactlyInAnyOrder(3, 7);
+    }
+
+    @Test
+    void wrongOptionsAreAnsweredWithALine() throws IOException {
+        assertThat(batch("/matrix/serial", "\"strategy\":\"pipeline\",\"threads\":3,\"calls\":1")
+                        .get("error")
+                        .asString())
+                .isEqualTo("threads: must be from 4 to 1024 for pipeline, is 3");
+        assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"transport\":\"mail\",\"calls\":1")
+                        .get("error")
+                        .asString())
+                .isEqualTo("transport: must be one of [rest, soap, cxf], is mail");
+        assertThat(batch("/matrix/serial", "\"strategy\":\"async\",\"transport\":\"cxf\",\"calls\":1")
+                        .get("error")
+                        .asString())
+                .isEqualTo("strategy: must be one of [sequential, task-pool] for cxf, is async");
+        assertThat(ask("{\"do\":\"dance\"}").get("error").asString()).isEqualTo("do: must be hello or batch, is dance");
+        assertThat(ask("nonsense").has("error")).isTrue();
+        assertThat(batch("/nowhere", "\"strategy\":\"async\",\"calls\":1")
+                        .get("failed")
+                        .toString())
+                .isEqualTo("{\"MALFORMED\":1}");
+    }
+}

@@ -1,0 +1,199 @@
+package org.restbench.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.restbench.client.Ways.until;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.Ways.Way;
+
+/** What is sent again, when, and how often: on a clock of the test's. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RetriesTest {
+    private static final Optional<String> NONE = Optional.empty();
+
+    static Stream<Way> ways() {
+        return Ways.each();
+    }
+
+    @Test
+    void waitsDoubleWithJitterOrAreWhatTheServiceAsks() {
+        Retries safe = Retries.SAFE;
+        assertThat(safe.waitNanos(Kind.CONNECT, null, 1, NONE, 0.5)).hasValue(50_000_000);
+        assertThat(safe.waitNanos(Kind.CONNECT, null, 2, NONE, 0)).hasValue(50_000_000);
+        assertThat(safe.waitNanos(Kind.CONNECT, null, 2, NONE, 1)).hasValue(150_000_000);
+        assertThat(safe.waitNanos(Kind.CONNECT, null, 3, NONE, 0)).isEmpty();
+        assertThat(safe.waitNanos(Kind.REFUSED, "008", 9, Optional.of("1"), 0)).hasValue(1_000_000_000);
+        assertThat(safe.waitNanos(Kind.REFUSED, "008", 9, Optional.of("77"), 0)).hasValue(5_000_000_000L);
+        assertThat(safe.waitNanos(Kind.REFUSED, "008", 1, Optional.of("soon"), 0.5))
+                .hasValue(50_000_000);
+        assertThat(safe.waitNanos(Kind.REFUSED, "008", 10, NONE, 0)).isEmpty();
+    }
+
+    @Test
+    void onlyWhatIsSafeOrAllowedIsRepeated() {
+        for (Kind kind : Kind.values()) {
+            assertThat(isRepeated(Retries.NONE, kind)).isFalse();
+            assertThat(isRepeated(Retries.SAFE, kind)).isEqualTo(kind == Kind.CONNECT);
+            assertThat(isRepeated(Retries.IDEMPOTENT, kind)).isEqualTo(kind == Kind.CONNECT || kind == Kind.CUT_OFF);
+            assertThat(isRepeated(new Retries(3, 10, false, true, 0), kind))
+                    .isEqualTo(kind == Kind.CONNECT || kind == Kind.TIMEOUT);
+        }
+    }
+
+    private static boolean isRepeated(Retries retries, Kind kind) {
+        OptionalLong wait = retries.waitNanos(kind, "005", 1, NONE, 0);
+        return wait.isPresent();
+    }
+
+    /** Runs a batch to its end while its clock goes from one moment that is waited for to the next. */
+    private static List<Outcome<Integer>> run(
+            Way way, FakeClock clock, FakeExchange service, Retries retries, List<Totals> totals) throws Exception {
+        try (CallingStrategy strategy = way.strategy(clock);
+                Calls<Integer> calls = strategy.start(
+                        way.inputs(),
+                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        way.limits().withRetries(retries).withPerCall(Duration.ofHours(1)))) {
+            CompletableFuture<List<Outcome<Integer>>> all = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return calls.all();
+                } catch (InterruptedException stopped) {
+                    throw new IllegalStateException(stopped);
+                }
+            });
+            until(
+                    () -> {
+                        clock.step(50_000_000);
+                        return all.isDone();
+                    },
+                    "the end of the batch");
+            totals.add(calls.totals());
+            return all.get();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aCallIsSentAgainAfterItsWaitAndAsOftenAsAllowed(Way way) throws Exception {
+        FakeClock clock = new FakeClock();
+        Map<String, List<Long>> sent = new HashMap<>();
+        FakeExchange service = new FakeExchange(exchange -> {
+            String message = exchange.message(0);
+            List<Long> moments = sent.computeIfAbsent(message, any -> new ArrayList<>());
+            moments.add(clock.nanos());
+            int number = Integer.parseInt(message);
+            if (number % 5 == 0) {
+                exchange.fail(0, new ExchangeFailure(Kind.CONNECT, "of a test", null));
+            } else if (number % 5 == 1 && moments.size() < 5) {
+                exchange.refuse(0, "008");
+            } else if (number % 5 == 2) {
+                exchange.refuse(0, "005");
+            } else if (number % 5 == 3) {
+                exchange.fail(0, new ExchangeFailure(Kind.TIMEOUT, "of a test", null));
+            } else {
+                exchange.release(0);
+            }
+        });
+        List<Totals> totals = new ArrayList<>();
+        List<Outcome<Integer>> all = run(way, clock, service, Retries.SAFE, totals);
+        for (Outcome<Integer> outcome : all) {
+            int attempts = List.of(3, 5, 1, 1, 1).get((int) outcome.index() % 5);
+            assertThat(outcome.attempts()).as("%s", outcome).isEqualTo(attempts);
+            assertThat(outcome instanceof Outcome.Done).isEqualTo(outcome.index() % 5 == 1 || outcome.index() % 5 == 4);
+            List<Long> moments = sent.get(String.valueOf(outcome.index()));
+            assertThat(moments).hasSize(attempts);
+            for (int i = 1; i < attempts; i++) {
+                assertThat(moments.get(i) - moments.get(i - 1)).isGreaterThanOrEqualTo(25_000_000L << (i - 1));
+            }
+        }
+        assertThat(totals.get(0).retries()).isEqualTo(10 * (2 + 4));
+        assertThat(totals.get(0).attempts()).isEqualTo(10 * (3 + 5 + 1 + 1 + 1));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void whatMayDoWorkTwiceHasABudgetAndNeedsLeave(Way way) throws Exception {
+        for (Retries retries : List.of(Retries.SAFE, Retries.IDEMPOTENT)) {
+            FakeExchange service = new FakeExchange(exchange -> exchange.fail(0, new IOException("of a test")));
+            List<Outcome<Integer>> all = run(way, new FakeClock(), service, retries, new ArrayList<>());
+            assertThat(all).hasSize(50).allMatch(outcome -> outcome instanceof Outcome.Failed);
+            int repeats = service.sent().size() - 50;
+            if (retries.idempotent()) {
+                assertThat(repeats).isBetween(10, 50 / 10 + 10);
+            } else {
+                assertThat(repeats).isZero();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void aServiceThatIsAtItsLimitIsGotThrough(Way small) throws Exception {
+        Way way = new Way(
+                small.name(),
+                30,
+                small.teams() == null
+                        ? null
+                        : small.name().equals("pipeline") ? List.of(1, 30, 1, 1) : List.of(1, 1, 1),
+                100,
+                Limits.DEFAULT,
+                1);
+        FakeClock clock = new FakeClock();
+        FakeExchange service = new FakeExchange(exchange -> {
+            if (exchange.holds() > 20) {
+                exchange.refuse(exchange.holds() - 1, "008");
+            } else {
+                clock.after(10_000_000, () -> exchange.releaseFirst());
+            }
+        });
+        List<Outcome<Integer>> all = run(way, clock, service, Retries.SAFE, new ArrayList<>());
+        assertThat(all).hasSize(100).allMatch(outcome -> outcome instanceof Outcome.Done);
+        assertThat(IntStream.range(0, 100).mapToObj(String::valueOf)).allMatch(service.sent()::contains);
+        if (way.name().equals("adaptive")) {
+            assertThat(service.sent().size()).isLessThanOrEqualTo(150);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void theWholeBatchEndsAtItsDeadline(Way way) throws Exception {
+        FakeClock clock = new FakeClock();
+        AtomicInteger processed = new AtomicInteger();
+        FakeExchange service = new FakeExchange(exchange -> exchange.releaseIf(exchange.answered() < 10));
+        try (CallingStrategy strategy = way.strategy(clock);
+                Calls<Integer> calls = strategy.start(
+                        way.inputs(),
+                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> processed.incrementAndGet()),
+                        way.limits().withWhole(Duration.ofSeconds(5)))) {
+            CompletableFuture<Void> passing = CompletableFuture.runAsync(() -> {
+                while (processed.get() < 10 || service.holds() == 0) {
+                    Thread.onSpinWait();
+                }
+                while (clock.nanos() < 5_000_000_000L) {
+                    clock.step(100_000_000);
+                }
+            });
+            List<Outcome<Integer>> all = calls.all();
+            passing.get();
+            assertThat(all.stream().filter(Outcome.Done.class::isInstance)).hasSize(10);
+            assertThat(all.stream().filter(Outcome.Cancelled.class::isInstance))
+                    .isNotEmpty()
+                    .hasSize(all.size() - 10);
+            until(() -> service.holds() == 0, "the end of the connections");
+        }
+    }
+}

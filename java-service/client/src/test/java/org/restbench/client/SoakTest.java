@@ -1,0 +1,148 @@
+package org.restbench.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.function.BiConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.strategy.Strategies;
+
+/** Many calls with a fault in one of ten: none is lost, doubled, or another's. {@code soak.calls}: 20 000, or more. */
+class SoakTest {
+    private static final int CALLS = Integer.getInteger("soak.calls", 20_000);
+
+    static Stream<String> names() {
+        return Strategies.names().stream();
+    }
+
+    private static boolean isFaulty(long number) {
+        return number % 10 == 3;
+    }
+
+    /** Answers each message with itself. */
+    static class Mirror implements Exchange {
+        Answer answer(byte[] request) throws IOException {
+            return new Answer(200, Map.of(), request);
+        }
+
+        /** When an answer of {@link #start} comes. */
+        void soon(Runnable answer) {
+            answer.run();
+        }
+
+        @Override
+        public Answer send(byte[] request, Deadline deadline) throws IOException {
+            return answer(request);
+        }
+
+        @Override
+        public Pending start(byte[] request, Deadline deadline) {
+            return new Pending() {
+                @Override
+                public void whenDone(BiConsumer<Answer, IOException> then) {
+                    soon(() -> {
+                        try {
+                            then.accept(answer(request), null);
+                        } catch (IOException failure) {
+                            then.accept(null, failure);
+                        }
+                    });
+                }
+
+                @Override
+                public void cancel() {}
+            };
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Answers from two threads, in any order; a fault is a cut connection, an error, or nothing that one can read. */
+    private static final class Service extends Mirror {
+        private final BlockingQueue<Runnable> due = new ArrayBlockingQueue<>(100_000);
+        private final List<Thread> threads = List.of(new Thread(this::work), new Thread(this::work));
+        private final Random random = new Random(1);
+
+        Service() {
+            threads.forEach(Thread::start);
+        }
+
+        private void work() {
+            try {
+                while (true) {
+                    due.take().run();
+                }
+            } catch (InterruptedException end) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        Answer answer(byte[] request) throws IOException {
+            int number = Integer.parseInt(new String(request));
+            if (!isFaulty(number)) {
+                return super.answer(request);
+            }
+            return switch (number / 10 % 3) {
+                case 0 -> throw new ExchangeFailure(Kind.CUT_OFF, "of a test", null);
+                case 1 -> FakeExchange.answer(422, "005");
+                default -> FakeExchange.answer(200, "?");
+            };
+        }
+
+        @Override
+        void soon(Runnable answer) {
+            boolean isLater;
+            synchronized (random) {
+                isLater = random.nextBoolean();
+            }
+            if (isLater) {
+                due.add(answer);
+            } else {
+                answer.run();
+            }
+        }
+
+        @Override
+        public void close() {
+            threads.forEach(Thread::interrupt);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void noOutcomeIsLostDoubledOrMisplaced(String name) throws InterruptedException {
+        BitSet seen = new BitSet(CALLS);
+        int failed = 0;
+        try (Service service = new Service();
+                CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
+                Calls<Integer> calls = strategy.start(
+                        IntStream.range(0, CALLS).iterator(),
+                        new Job<>(new Ways.Numbers(), service, (index, input, output) -> output),
+                        Limits.DEFAULT)) {
+            for (Outcome<Integer> next = calls.take(); next != null; next = calls.take()) {
+                int index = (int) next.index();
+                assertThat(seen.get(index)).isFalse();
+                seen.set(index);
+                failed += next instanceof Outcome.Failed ? 1 : 0;
+                assertThat(next instanceof Outcome.Failed).isEqualTo(isFaulty(index));
+                if (next instanceof Outcome.Done<Integer> done) {
+                    assertThat(done.result()).isEqualTo(index);
+                }
+            }
+        }
+        assertThat(seen.cardinality()).isEqualTo(CALLS);
+        assertThat(failed).isEqualTo((int)
+                IntStream.range(0, CALLS).filter(SoakTest::isFaulty).count());
+    }
+}

@@ -1,0 +1,218 @@
+"""`python -m restbench_client`: batches of calls, each asked for by one line of JSON on standard
+input and answered by one on standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, NoReturn
+
+from restbench_client import __version__
+from restbench_client.codec import MatrixJson, NpbJson
+from restbench_client.exchange import AiohttpExchange, ThreadExchange
+from restbench_client.model import (
+    IDEMPOTENT,
+    NO_RETRIES,
+    Cancelled,
+    Done,
+    Failed,
+    Job,
+    Limits,
+    Outcome,
+    Stage,
+    within,
+)
+from restbench_client.strategies import MOST_THREADS, STRATEGIES
+
+TRANSPORTS = ("rest", "zeep")
+WORKLOADS = ("matrix", "npb")
+MOST_CALLS = 10_000_000
+
+
+class _Work:
+    """P: whether an answer is the right one, and which calls were wrong."""
+
+    def __init__(self, indices: range | list[int], expected: list[Any] | None) -> None:
+        self.indices, self.expected = indices, expected
+
+    def process(self, number: int, _given: Any, output: Any) -> tuple[bool, Any]:
+        """Whether it is wrong, and what goes into the log."""
+        index = self.indices[number]
+        if isinstance(output, dict):
+            return not output["verified"], output
+        is_own = output.request_id == f"call-{index}"
+        return not is_own or (
+            self.expected is not None and output.rows != self.expected[index % len(self.expected)]
+        ), None
+
+
+def main() -> None:
+    """Until the end of the input, or TERM."""
+    signal.signal(signal.SIGTERM, _end)
+    for line in sys.stdin:
+        try:
+            answer = _answer(json.loads(line))
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            text = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            answer = {"error": " ".join(text.split())}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)
+
+
+def _answer(asked: dict[str, Any]) -> dict[str, Any]:
+    if asked["do"] == "hello":
+        return {
+            "version": __version__,
+            "strategies": [*STRATEGIES],
+            "transports": [*TRANSPORTS],
+            "pid": os.getpid(),
+            "cores": len(os.sched_getaffinity(0)),
+        }
+    if asked["do"] != "batch":
+        raise ValueError(f"do: must be hello or batch, is {asked['do']}")
+    return _batch(asked)
+
+
+def _batch(asked: dict[str, Any]) -> dict[str, Any]:
+    transport = _one_of(asked, "transport", TRANSPORTS, "rest")
+    workload = _one_of(asked, "workload", WORKLOADS, "matrix")
+    strategy = _one_of(asked, "strategy", STRATEGIES, "sequential")
+    if asked.get("teams") is not None:
+        raise ValueError("teams: no strategy of this client has them")
+    threads = within("threads", asked.get("threads", 1), MOST_THREADS)
+    indices = _indices(asked)
+    inputs = json.loads(Path(asked["inputs"]).read_text(encoding="utf-8"))
+    expected = asked.get("expected")
+    products = json.loads(Path(expected).read_text(encoding="utf-8")) if expected else None
+    if not inputs or products == []:
+        raise ValueError("inputs, expected: must be lists with at least one element")
+    codec = _codec(transport, workload, asked["url"])
+    exchange = (AiohttpExchange if strategy == "async" else ThreadExchange)(
+        asked["url"], codec.content_type, getattr(codec, "headers", None)
+    )
+    work = _Work(indices, products)
+    bodies = ({**inputs[i % len(inputs)], "requestId": f"call-{i}"} for i in indices)
+    with ExitStack() as opened:
+        if isinstance(exchange, ThreadExchange):
+            opened.callback(exchange.close)
+        log = asked.get("log")
+        lines = opened.enter_context(Path(log).open("a", encoding="utf-8")) if log else None
+        job = Job(codec, exchange, work.process)
+        cpu = time.process_time()
+        calls = opened.enter_context(
+            STRATEGIES[strategy](threads).start(bodies, job, _limits(asked))
+        )
+        counts = _counted(calls, indices, lines)
+        totals = calls.totals()
+        return {
+            **counts,
+            "elapsed_s": totals.elapsed_s,
+            "attempts": totals.attempts,
+            "retries": totals.retries,
+            "cpu_s": time.process_time() - cpu,
+            "peak_in_flight": totals.peak_in_flight,
+            "threads": totals.threads,
+            "stages": {
+                stage: {"wall_s": totals.wall_s[stage], "cpu_s": totals.cpu_s[stage]}
+                for stage in Stage
+            },
+            "compile_s": 0.0,
+            "gc_s": 0.0,
+        }
+
+
+def _limits(asked: dict[str, Any]) -> Limits:
+    return Limits(
+        in_flight=asked.get("in_flight", 64),
+        queue=asked.get("queue", 16),
+        per_call_s=float(asked.get("per_call_s", 30.0)),
+        whole_s=asked.get("whole_s"),
+        retries=IDEMPOTENT if asked.get("retries") else NO_RETRIES,
+    )
+
+
+def _indices(asked: dict[str, Any]) -> range | list[int]:
+    calls = asked["calls"]
+    if type(calls) is not int or not 0 <= calls <= MOST_CALLS:
+        raise ValueError(f"calls: must be from 0 to {MOST_CALLS}, is {calls}")
+    only = asked.get("only")
+    if only is None:
+        return range(calls)
+    if not all(type(index) is int and 0 <= index < calls for index in only):
+        raise ValueError(f"only: must be from 0 to {calls - 1} each")
+    return list(only)
+
+
+def _one_of(asked: dict[str, Any], name: str, known: Any, default: str) -> str:
+    given = asked.get(name, default)
+    if given not in known:
+        raise ValueError(f"{name}: must be one of {', '.join(known)}, is {given}")
+    return str(given)
+
+
+def _codec(transport: str, workload: str, url: str) -> Any:
+    if transport == "rest":
+        return MatrixJson() if workload == "matrix" else NpbJson()
+    # zeep takes a second to load, which who calls REST need not wait for
+    from restbench_client import soap  # noqa: PLC0415
+
+    return soap.MatrixZeep(url) if workload == "matrix" else soap.NpbZeep(url)
+
+
+def _counted(
+    calls: Iterator[Outcome[tuple[bool, Any]]], indices: range | list[int], lines: IO[str] | None
+) -> dict[str, Any]:
+    failed: Counter[str] = Counter()
+    number = done = cancelled = wrong = 0
+    for number, outcome in enumerate(calls, 1):  # noqa: B007 - the count is wanted
+        if isinstance(outcome, Done):
+            done += 1
+            wrong += outcome.result[0]
+        elif isinstance(outcome, Failed):
+            failed[" ".join(filter(None, (outcome.kind, outcome.error_code)))] += 1
+        else:
+            cancelled += 1
+        if lines:
+            lines.write(json.dumps(_line(outcome, indices[outcome.index])) + "\n")
+    return {
+        "outcomes": number,
+        "done": done,
+        "failed": dict(failed),
+        "cancelled": cancelled,
+        "wrong": wrong,
+    }
+
+
+def _line(outcome: Outcome[tuple[bool, Any]], index: int) -> dict[str, Any]:
+    times = outcome.times
+    line: dict[str, Any] = {"index": index, "attempts": outcome.attempts, "status": times.status}
+    match outcome:
+        case Failed():
+            line |= {"outcome": "failed", "stage": outcome.stage, "kind": outcome.kind}
+            line |= {"error_code": outcome.error_code}
+        case Cancelled():
+            line |= {"outcome": "cancelled"}
+        case Done():
+            line |= {"outcome": "done", "wrong": outcome.result[0], "result": outcome.result[1]}
+    for name in ("begun", "sent", "answered", "ended"):
+        moment = getattr(times, name)
+        line[f"{name}_ms"] = None if moment is None else 1000 * moment
+    for stage in Stage:
+        line[f"{stage.lower()}_ms"] = 1000 * times.took.get(stage, 0.0)
+    return line | {"server_timing": times.server_timing}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,243 @@
+"""HTTP to one endpoint: connections that hold a thread each, and those of an event loop.
+
+The blocking one is on `http.client`, not on requests or httpx: they time each read and not the
+whole answer, and no other thread can close a connection that one waits for. httpx also keeps no
+more than 20 idle connections unless told.
+"""
+
+from __future__ import annotations
+
+import heapq
+import http.client
+import itertools
+import select
+import socket
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from restbench_client.batch import Cancellation
+from restbench_client.model import Answer, ExchangeFailure, Kind, Stopped
+
+PIECE_BYTES = 1 << 16
+_numbers = itertools.count()
+
+
+class ThreadExchange:
+    """A connection a call under way; those that are idle are kept.
+
+    To connect is not interrupted when a batch is cancelled: it ends with the deadline.
+    """
+
+    def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
+        """`url` of the endpoint, with its query; http only."""
+        parts = urlsplit(url)
+        self._host, self._port = parts.hostname or "", parts.port or 80
+        self._target = parts.path + (f"?{parts.query}" if parts.query else "")
+        self._headers = {"Content-Type": content_type, **(headers or {})}
+        self._idle: deque[http.client.HTTPConnection] = deque()
+        self._watch = _Watch()
+
+    def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
+        """As strategies.Exchange says."""
+        number = next(_numbers)
+        connection = self._connected(deadline)
+        own = connection.sock
+        watched = self._watch.add(number, deadline, own)
+        is_whole = False
+        try:
+            stop.add(number, lambda: _shut(own))
+            answer, is_kept = _exchanged(
+                connection, self._target, request, self._headers, most_bytes
+            )
+            is_whole = is_kept
+        except (OSError, http.client.HTTPException) as error:
+            if stop.is_set():
+                raise Stopped from error
+            if watched.is_over or isinstance(error, TimeoutError):
+                raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
+            raise ExchangeFailure(_kind(error), f"{type(error).__name__}: {error}") from error
+        finally:
+            stop.remove(number)
+            self._watch.remove(number)
+            if is_whole and not watched.is_over:
+                self._idle.append(connection)
+            else:
+                connection.close()
+        return answer
+
+    def _connected(self, deadline: float) -> http.client.HTTPConnection:
+        while True:
+            try:
+                kept = self._idle.pop()
+            except IndexError:
+                break
+            if not select.select([kept.sock], [], [], 0)[0]:
+                return kept
+            kept.close()  # readable before a request: the service has closed it
+        left = deadline - time.monotonic()
+        made = http.client.HTTPConnection(self._host, self._port, timeout=max(0.001, left))
+        try:
+            made.connect()
+            made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            made.sock.settimeout(None)  # from here on the watch
+        except OSError as error:
+            made.close()
+            raise ExchangeFailure(Kind.CONNECT, f"{type(error).__name__}: {error}") from error
+        return made
+
+    def close(self) -> None:
+        """All connections that are idle, and the watch."""
+        while self._idle:
+            self._idle.pop().close()
+        self._watch.close()
+
+
+class AiohttpExchange:
+    """A session of aiohttp a batch, without its bound on connections: the strategy has one."""
+
+    def __init__(self, url: str, content_type: str, headers: dict[str, str] | None = None) -> None:
+        """`url` of the endpoint, with its query."""
+        self._url = url
+        self._headers = {"Content-Type": content_type, **(headers or {})}
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(self) -> None:
+        """In the batch's event loop."""
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
+            auto_decompress=False,
+            skip_auto_headers=("User-Agent", "Accept-Encoding"),
+        )
+
+    async def send(self, request: bytes, most_bytes: int) -> Answer:
+        """As strategies.AsyncExchange says."""
+        if self._session is None:
+            raise RuntimeError("exchange: is not open")
+        try:
+            async with self._session.post(
+                self._url, data=request, headers=self._headers, allow_redirects=False
+            ) as response:
+                body = bytearray()
+                async for piece in response.content.iter_any():
+                    body += piece
+                    if len(body) > most_bytes:
+                        raise _too_large(most_bytes)
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status, headers, bytes(body))
+        except aiohttp.ClientError as error:
+            raise ExchangeFailure(_async_kind(error), f"{type(error).__name__}: {error}") from error
+        except OSError as error:
+            raise ExchangeFailure(Kind.CUT_OFF, f"{type(error).__name__}: {error}") from error
+
+    async def close(self) -> None:
+        """All connections."""
+        if self._session:
+            await self._session.close()
+
+
+@dataclass(eq=False)
+class _Watched:
+    """A connection, and whether the watch has shut it."""
+
+    connection: socket.socket
+    is_over: bool = False
+
+
+class _Watch:
+    """One thread that shuts connections whose time is over."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._watched: dict[int, _Watched] = {}
+        self._heap: list[tuple[float, int]] = []
+        self._thread: threading.Thread | None = None
+        self._is_closed = False
+
+    def add(self, number: int, deadline: float, connection: socket.socket) -> _Watched:
+        watched = _Watched(connection)
+        with self._change:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="call-watch", daemon=True)
+                self._thread.start()
+            self._watched[number] = watched
+            heapq.heappush(self._heap, (deadline, number))
+            if self._heap[0][1] == number:
+                self._change.notify()
+        return watched
+
+    def remove(self, number: int) -> None:
+        with self._change:
+            self._watched.pop(number, None)
+            while self._heap and self._heap[0][1] not in self._watched:
+                heapq.heappop(self._heap)
+
+    def close(self) -> None:
+        with self._change:
+            self._is_closed = True
+            self._change.notify()
+
+    def _run(self) -> None:
+        with self._change:
+            while not self._is_closed:
+                now = time.monotonic()
+                while self._heap and self._heap[0][0] <= now:
+                    over = self._watched.pop(heapq.heappop(self._heap)[1], None)
+                    if over is not None:
+                        over.is_over = True
+                        _shut(over.connection)
+                self._change.wait(self._heap[0][0] - now if self._heap else None)
+
+
+def _exchanged(
+    connection: http.client.HTTPConnection,
+    target: str,
+    request: bytes,
+    headers: dict[str, str],
+    most_bytes: int,
+) -> tuple[Answer, bool]:
+    """The answer, and whether the connection can be used again."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        # an answer may have come before the end of the request
+        connection.request("POST", target, request, headers)
+    response = connection.getresponse()
+    body = bytearray()
+    while piece := response.read(PIECE_BYTES):
+        body += piece
+        if len(body) > most_bytes:
+            raise _too_large(most_bytes)
+    if response.length:
+        raise http.client.IncompleteRead(bytes(body[:0]), response.length)
+    named = {name.lower(): value for name, value in response.getheaders()}
+    is_kept = not response.will_close
+    response.close()
+    return Answer(response.status, named, bytes(body)), is_kept
+
+
+def _kind(error: Exception) -> Kind:
+    if isinstance(error, http.client.RemoteDisconnected | http.client.IncompleteRead | OSError):
+        return Kind.CUT_OFF
+    return Kind.NOT_HTTP
+
+
+def _async_kind(error: aiohttp.ClientError) -> Kind:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return Kind.CONNECT
+    if isinstance(error, aiohttp.ClientResponseError):
+        return Kind.NOT_HTTP
+    return Kind.CUT_OFF
+
+
+def _too_large(most_bytes: int) -> ExchangeFailure:
+    return ExchangeFailure(Kind.TOO_LARGE, f"the answer is larger than {most_bytes} bytes")
+
+
+def _shut(connection: socket.socket) -> None:
+    with suppress(OSError):  # it is closed already
+        connection.shutdown(socket.SHUT_RDWR)  # wakes the thread that waits for it

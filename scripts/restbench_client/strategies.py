@@ -1,0 +1,230 @@
+"""Ways of making many calls: one after the other, by a pool of threads, by one event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol, cast
+
+from restbench_client.batch import Batch, Call, Cancellation, Send, Wait
+from restbench_client.model import Answer, ExchangeFailure, Job, Kind, Limits, R, Stopped, within
+
+MOST_THREADS = 1024
+
+
+class Exchange(Protocol):
+    """C of strategies that hold a thread. Many calls and batches may use one at once."""
+
+    def send(self, request: bytes, deadline: float, most_bytes: int, stop: Cancellation) -> Answer:
+        """The answer; `deadline` is of time.monotonic(). ExchangeFailure; Stopped where `stop` was
+        set meanwhile, which closes the connection."""
+
+
+class AsyncExchange(Protocol):
+    """C of a strategy that holds none: a session of connections a batch."""
+
+    async def open(self) -> None:
+        """Before the batch's first call, in its event loop."""
+
+    async def send(self, request: bytes, most_bytes: int) -> Answer:
+        """The answer; ExchangeFailure. To cancel it closes the connection."""
+
+    async def close(self) -> None:
+        """All connections."""
+
+
+class CallingStrategy(Protocol):
+    """A way of making calls."""
+
+    name: str
+
+    def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
+        """A batch under way."""
+
+
+class Sequential:
+    """Each call on the thread of whom takes its outcome."""
+
+    name = "sequential"
+
+    def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
+        """Nothing is done before the first `take`."""
+        batch = Batch(iter(inputs), job, limits, {}, room=1)
+        place = threading.Semaphore(1)
+        batch.work = lambda: _one_more(batch, place)
+        return batch
+
+
+class TaskPool:
+    """So many threads, each of which does a call from start to end."""
+
+    name = "task-pool"
+
+    def __init__(self, threads: int) -> None:
+        """ValueError outside of 1 to 1024."""
+        self.threads = within("threads", threads, MOST_THREADS)
+
+    def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
+        """Its threads end with the batch."""
+        room = self.threads + limits.queue
+        batch = Batch(iter(inputs), job, limits, {"call-pool": self.threads}, room)
+        places = threading.Semaphore(limits.in_flight)
+
+        def work() -> None:
+            while _one_more(batch, places):
+                pass
+
+        for number in range(1, self.threads + 1):
+            thread = threading.Thread(target=work, name=f"call-pool-{number}", daemon=True)
+            batch.workers.append(thread)
+        for thread in batch.workers:
+            thread.start()
+        return batch
+
+
+class Async:
+    """One thread with an event loop runs S, D and P of all calls and waits for all answers."""
+
+    name = "async"
+
+    def start(self, inputs: Iterable[Any], job: Job[Any, Any, R], limits: Limits) -> Batch[R]:
+        """Its thread ends with the batch. The inputs are pulled in the loop: they must not wait."""
+        room = limits.in_flight + limits.queue
+        batch = Batch(iter(inputs), job, limits, {"call-cpu": 1}, room)
+        thread = threading.Thread(
+            target=lambda: asyncio.run(_pump(batch)), name="call-cpu-1", daemon=True
+        )
+        batch.workers.append(thread)
+        thread.start()
+        return batch
+
+
+STRATEGIES: dict[str, Callable[[int], CallingStrategy]] = {
+    "sequential": lambda _threads: Sequential(),
+    "task-pool": TaskPool,
+    "async": lambda _threads: Async(),
+}
+
+
+def _one_more(batch: Batch[R], places: threading.Semaphore) -> bool:
+    """One call on this thread; False where there is none left."""
+    call = batch.pull()
+    if call is None:
+        return False
+    steps = call.steps()
+    resume: Callable[[], Send | Wait] = partial(next, steps)
+    while True:
+        try:
+            wanted = resume()
+        except StopIteration as end:
+            batch.put(call, end.value)
+            return True
+        try:
+            answer = _done(call, wanted, places)
+        except Exception as failure:  # the call's
+            resume = partial(steps.throw, failure)
+        else:
+            resume = partial(steps.send, answer)
+
+
+def _done(call: Call[R], wanted: Send | Wait, places: threading.Semaphore) -> Answer | None:
+    batch = call.batch
+    if isinstance(wanted, Wait):
+        batch.cancellation.wait(wanted.seconds)
+        return None
+    with places:
+        cpu = time.thread_time()
+        deadline = call.begin_send()
+        try:
+            exchange = cast(Exchange, batch.job.exchange)
+            most = batch.limits.max_answer_bytes
+            return exchange.send(wanted.request, deadline, most, batch.cancellation)
+        finally:
+            call.end_send(time.thread_time() - cpu)
+
+
+async def _pump(batch: Batch[R]) -> None:
+    """A task a call, as many as there is room for."""
+    loop, room = asyncio.get_running_loop(), asyncio.Event()
+    begun: set[asyncio.Task[None]] = set()
+
+    def change() -> None:
+        room.set()
+        if batch.cancellation.is_set():
+            for task in begun:
+                task.cancel()
+
+    def from_any_thread() -> None:
+        with suppress(RuntimeError):  # the loop is closed: all calls are over
+            loop.call_soon_threadsafe(change)
+
+    exchange = cast(AsyncExchange, batch.job.exchange)
+    places = asyncio.Semaphore(batch.limits.in_flight)
+    batch.made_room = from_any_thread
+    try:
+        await exchange.open()
+        async with asyncio.TaskGroup() as calls:
+            while True:
+                while not batch.has_room:
+                    room.clear()
+                    if not batch.has_room:
+                        await room.wait()
+                if (call := batch.pull()) is None:
+                    break
+                calls.create_task(_one(call, places, begun))
+                await asyncio.sleep(0)  # what was answered meanwhile goes on
+            change()
+    except BaseException as error:
+        batch.exhaust(error)
+        raise
+    finally:
+        await exchange.close()
+
+
+async def _one(call: Call[R], places: asyncio.Semaphore, begun: set[asyncio.Task[None]]) -> None:
+    """A task that has not begun must not be cancelled: its call would have no outcome."""
+    task = cast("asyncio.Task[None]", asyncio.current_task())
+    begun.add(task)
+    try:
+        await _to_its_end(call, places)
+    finally:
+        begun.discard(task)
+
+
+async def _to_its_end(call: Call[R], places: asyncio.Semaphore) -> None:
+    steps = call.steps()
+    resume: Callable[[], Send | Wait] = partial(next, steps)
+    while True:
+        try:
+            wanted = resume()
+        except StopIteration as end:
+            call.batch.put(call, end.value)
+            return
+        try:
+            answer = await _asked(call, wanted, places)
+        except asyncio.CancelledError:
+            resume = partial(steps.throw, Stopped())
+        except Exception as failure:  # the call's
+            resume = partial(steps.throw, failure)
+        else:
+            resume = partial(steps.send, answer)
+
+
+async def _asked(call: Call[R], wanted: Send | Wait, places: asyncio.Semaphore) -> Answer | None:
+    if isinstance(wanted, Wait):
+        await asyncio.sleep(wanted.seconds)
+        return None
+    async with places:
+        deadline = call.begin_send()
+        try:
+            exchange = cast(AsyncExchange, call.batch.job.exchange)
+            async with asyncio.timeout(deadline - time.monotonic()):
+                return await exchange.send(wanted.request, call.batch.limits.max_answer_bytes)
+        except TimeoutError as error:
+            raise ExchangeFailure(Kind.TIMEOUT, "no whole answer in time") from error
+        finally:
+            call.end_send()
