@@ -27,6 +27,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 from probes import (
     PROBES,
@@ -45,12 +46,14 @@ CONTRACT = Path(__file__).parent
 SILENT_S = 30.0
 """Without an answer for so long a service is silent."""
 PIECE = bytes(65536)
+NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 SECURITY_HEADERS = (
     "X-Content-Type-Options", "Cache-Control", "Content-Security-Policy", "Referrer-Policy",
 )  # fmt: skip
 SERVER_TIMING = re.compile(
-    r"(delay;dur=\d+\.\d{3}, )?queue;dur=\d+\.\d{3}"
+    r"(delay;dur=\d+\.\d{3}, )?(unmarshal;dur=\d+\.\d{3}, )?queue;dur=\d+\.\d{3}"
     + "".join(rf", {stage};dur=\d+\.\d{{3}}" for stage in ("parse", "compute", "serialize"))
+    + r"(, marshal;dur=\d+\.\d{3})?"
 )
 
 
@@ -106,7 +109,21 @@ def examples() -> dict[str, dict[str, Any]]:
     """Those that need no situation, by name."""
     files = sorted((CONTRACT / "examples").glob("*.json"))
     every = {path.stem: json.loads(path.read_text()) for path in files}
+    of_soap = sorted((CONTRACT / "soap" / "examples").glob("*.json"))
+    every |= {f"soap/{path.stem}": json.loads(path.read_text()) for path in of_soap}
     return {name: example for name, example in every.items() if "given" not in example}
+
+
+def offered(service: Service) -> dict[str, dict[str, Any]]:
+    """Those that the service can be asked: of SOAP only where it lists a workload of it."""
+    has_soap = any(workload.startswith("soap/") for workload in service.strategies)
+    return {name: it for name, it in examples().items() if has_soap or "soap/" not in name}
+
+
+def workload_of(path: str) -> str:
+    """What stands before the strategy in a path."""
+    parts = path.split("/")
+    return "/".join(parts[1:3]) if parts[1] == "soap" else parts[1]
 
 
 def paths(example: dict[str, Any], service: Service) -> Iterator[str]:
@@ -115,7 +132,7 @@ def paths(example: dict[str, Any], service: Service) -> Iterator[str]:
     if "{strategy}" not in path:
         yield path
         return
-    listed = service.strategies.get(path.split("/")[1], ["serial"])
+    listed = service.strategies.get(workload_of(path), ["serial"])
     for strategy in listed if example["status"] == 200 else ["serial"]:
         concrete = path.replace("{strategy}", strategy)
         yield concrete
@@ -173,6 +190,10 @@ def unlike(
         yield f"status {status}, not {example['status']}"
         return
     expected = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+    if is_xml(body):
+        expected["Content-Type"] = "text/xml;charset=utf-8"
+        yield from unlike_fault(example, body)
+        body = as_json(body)
     for header, value in (expected | example.get("responseHeaders", {})).items():
         if value not in re.split(" *, *", headers.get(header, "")):
             yield f"{header}: {headers.get(header)}, not {value}"
@@ -186,6 +207,37 @@ def unlike(
             yield f"body {body[:200]!r}"
     elif not alike(body, example["response"], example.get("varying"), example.get("where", "")):
         yield f"body {body[:300]!r}"
+
+
+def is_xml(body: bytes) -> bool:
+    """Whether an answer is in SOAP."""
+    return body.startswith(b"<soap:Envelope")
+
+
+def as_json(xml: bytes) -> bytes:
+    """An answer in SOAP as the JSON that says the same, for one form of example."""
+    payload = ElementTree.fromstring(xml)[0][0]  # noqa: S314 - of the service under test
+    detail = payload.find("detail")
+    members: dict[str, Any] = {}
+    for element in payload[0] if detail is None else detail[0]:
+        name, text = element.tag.rpartition("}")[2], element.text or ""
+        if name in ("row", "value", "reference"):
+            members.setdefault(name, []).append(text if name == "row" else float(text))
+        elif name in ("iterations", "kernelSeconds", "totalSeconds", "mops", "verified"):
+            members[name] = json.loads(text)
+        else:
+            members[name] = None if element.get(NIL) == "true" else text
+    return json.dumps(members).encode()
+
+
+def unlike_fault(example: dict[str, Any], xml: bytes) -> Iterator[str]:
+    """In what a fault's own elements are not as the example has them."""
+    payload = ElementTree.fromstring(xml)[0][0]  # noqa: S314 - of the service under test
+    code = payload.findtext("faultcode", "").rpartition(":")[2]
+    if code != example.get("faultCode", ""):
+        yield f"faultcode {code}"
+    if payload.findtext("faultstring") != payload.findtext("detail/*/{*}errorMessage"):
+        yield "faultstring is not errorMessage"
 
 
 def alike(
@@ -296,7 +348,7 @@ def answer_text(status: int, body: bytes) -> str:
     if status < 400:
         return str(status)
     try:
-        error = json.loads(body)
+        error = json.loads(as_json(body) if is_xml(body) else body)
         return f"{status} {error['errorCode']}" if len(error) == 3 else f"{status} other"
     except (ValueError, KeyError, TypeError):
         return f"{status} other"
@@ -338,7 +390,7 @@ def verdicts(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> Ite
 
 def run(service: Service) -> list[Outcome]:
     """Every example, every probe side by side, at last the one that ends the service."""
-    outcomes = [try_example(service, *item) for item in examples().items()]
+    outcomes = [try_example(service, *item) for item in offered(service).items()]
     ending = [it for it in PROBES if any(isinstance(step, Terminate) for step in it.steps)]
     others = [it for it in PROBES if it not in ending]
     with ThreadPoolExecutor(len(others)) as pool:

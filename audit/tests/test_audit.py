@@ -149,7 +149,9 @@ def test_writes_a_document_of_every_part(tmp_path: Path, monkeypatch: pytest.Mon
     audit.write_sboms()
     held = {part: audit.components(part) for part in audit.PARTS}
     assert any(purl.startswith("pkg:maven/net.openhft/affinity@") for purl in held["java-service"])
-    assert any(purl.startswith("pkg:maven/org.apache.cxf/cxf-core@") for purl in held["java-client"])
+    assert any(
+        purl.startswith("pkg:maven/org.apache.cxf/cxf-core@") for purl in held["java-client"]
+    )
     assert any(purl.startswith("pkg:pypi/gunicorn@") for purl in held["python-service"])
     assert any(purl.startswith("pkg:pypi/scipy@") for purl in held["harness"])
     assert "pkg:maven/org.apache.jmeter/ApacheJMeter_core@5.6.3" in held["load-generator"]

@@ -2,8 +2,9 @@
 
     python -m restbench_robustness.fuzz --bodies 100000 --seed 1
 
-Every answer of every service is what the oracle says. The same number and seed give the same
-messages; a difference is made as small as Hypothesis can.
+Every answer of every service is what the oracle says; then envelopes, a tenth as many, to the
+services that have SOAP: it says what REST says of the same matrices. The same number and seed give
+the same messages; a difference is made as small as Hypothesis can.
 
 Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
 """
@@ -20,7 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -40,6 +41,8 @@ from restbench.machine import ports
 from .bodies import SOURCES, Source
 from .comparison import Bench, Outcome, Target
 from .oracle import Limits
+from .soap import SOURCES as SOAP_SOURCES
+from .soap import SoapBench
 from .wire import Message, Route
 
 BODY_LIMIT_BYTES = 8 * 1024 * 1024
@@ -222,20 +225,34 @@ def running_services(folder: Path) -> Iterator[list[service.Service]]:
         yield started
 
 
-def target(of: service.Service) -> Target:
-    """Where a running service is, and the strategies that it lists for the matrix."""
+def target(of: service.Service, workload: str = "matrix") -> Target:
+    """Where a running service is, and the strategies that it lists for the workload."""
     host, port = of.address
     listed = of.get("/strategies").json()["strategies"]
-    names = tuple(it["name"] for it in listed if "matrix" in it["workloads"])
+    names = tuple(it["name"] for it in listed if workload in it["workloads"])
     return Target(of.name, host, port, names)
 
 
 def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Tally:
-    """A campaign against running services; differences are printed as they are found."""
-    tally, shown_s, told = Tally(), time.monotonic(), 0
-    bench = Bench([target(it) for it in services], Limits(BODY_LIMIT_BYTES), TIMEOUT_S)
+    """Campaigns against running services; differences are printed as they are found."""
+    tally, limits = Tally(), Limits(BODY_LIMIT_BYTES)
+    with closing(Bench([target(it) for it in services], limits, TIMEOUT_S)) as bench:
+        _fuzz(bench, SOURCES, bodies, campaign_seed, tally)
+    for each in (target(it, "soap/matrix") for it in services):
+        if each.strategies:
+            with closing(SoapBench(each, limits, TIMEOUT_S)) as bench_of_soap:
+                wanted = tally.bodies + max(1, bodies // 10)
+                _fuzz(bench_of_soap, SOAP_SOURCES, wanted, campaign_seed, tally)
+    return tally
+
+
+def _fuzz(
+    bench: Judge, sources: Sequence[Source], bodies: int, campaign_seed: int, tally: Tally
+) -> None:
+    """One campaign, until the tally has so many bodies."""
+    shown_s, told = time.monotonic(), len(tally.findings)
     try:
-        for _ in campaign(bench, bodies, campaign_seed, tally=tally):
+        for _ in campaign(bench, bodies, campaign_seed, tally=tally, sources=sources):
             for finding in tally.findings[told:]:
                 print(shown(finding, FOLDER / f"seed-{campaign_seed}", bench.targets), flush=True)
             told = len(tally.findings)
@@ -245,9 +262,6 @@ def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Ta
     except KeyboardInterrupt:
         print(f"interrupted\n{tally}", flush=True)
         raise
-    finally:
-        bench.close()
-    return tally
 
 
 def left_over(services: list[service.Service]) -> list[str]:

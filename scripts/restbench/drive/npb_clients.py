@@ -14,7 +14,7 @@ from restbench.drive import call_client, npb_direct
 from restbench.drive.call_client import Batch, CallClient, CallLine
 from restbench.drive.npb_call import ServedRun, path_of
 from restbench.experiment.cell import Cell
-from restbench.experiment.npb import ClientName, Work, request, work_of
+from restbench.experiment.npb import ClientName, Work, request
 from restbench.failures import EnvironmentProblem
 
 #: The program of each client, and how that talks to the service: SOAP as a user of the language
@@ -25,9 +25,9 @@ PROGRAMS: dict[ClientName, tuple[call_client.ClientName, str]] = {
     "python-rest": ("python", "rest"),
     "python-soap": ("python", "zeep"),
 }
-#: Nobody measures a client's first calls: its JVM compiles meanwhile, proxies are made.
-WARM_UP = work_of("IS-S")
-WARM_CALLS = 50
+#: Calls of class S that do not count come first: of a program that has just started, and of each
+#: service, which is a fresh one: it loads and compiles what SOAP needs at its first requests.
+FIRST_CALLS, WARM_CALLS = 100, 20
 #: For clients that make one call at a time.
 SETTINGS = {"JAVA_OPTIONS": "-Xms64m -Xmx256m"}
 
@@ -43,15 +43,15 @@ class NpbClients:
     def calls(
         self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float
     ) -> Sequence[ServedRun]:
-        """A call for each, all of one kernel, one after the other on one connection. A short call
-        that connects comes before them.
+        """A call for each, all of one kernel, one after the other on one connection, once client
+        and service are warm.
 
         EnvironmentProblem or WrongAnswers where one has no answer that counts.
         """
-        if name not in self.warm:
-            self._made(name, service, cell, [WARM_UP] * WARM_CALLS, max_s)
-            self.warm.add(name)
-        return self._made(name, service, cell, [Work(works[0].kernel, "S"), *works], max_s)[1:]
+        before = WARM_CALLS if name in self.warm else FIRST_CALLS
+        self.warm.add(name)
+        short = [Work(works[0].kernel, "S")] * before
+        return self._made(name, service, cell, [*short, *works], max_s)[before:]
 
     def _made(
         self, name: ClientName, service: Service, cell: Cell, works: Sequence[Work], max_s: float

@@ -8,10 +8,6 @@ each other is equally warm. A cell that looks at the number of cores has no serv
 from __future__ import annotations
 
 import random
-<<<<<<< .merge_file_fkM1Al
-=======
-import time
->>>>>>> .merge_file_Ksf7E4
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -170,11 +166,7 @@ class NpbDriver:
         order = random.Random(f"{self.here.order.experiment.seed} {self.here.block} {cell.id}")  # noqa: S311
         names = order.sample(self.table.clients.names, len(self.table.clients.names))
         return {
-<<<<<<< .merge_file_fkM1Al
-            name: self.clients.calls(name, service, cell, work, kept, self.table.run_max_s)
-=======
             name: self.clients.calls(name, service, cell, [work] * kept, self.table.run_max_s)
->>>>>>> .merge_file_Ksf7E4
             for name in names
         }
 

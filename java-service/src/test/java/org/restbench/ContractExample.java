@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import tools.jackson.core.StreamReadConstraints;
@@ -30,16 +31,17 @@ record ContractExample(String name, JsonNode content) {
             .build();
 
     static List<ContractExample> all() {
-        return Arrays.stream(files())
+        return Stream.of("contract/examples", "contract/soap/examples")
+                .flatMap(folder -> Arrays.stream(files(folder)))
                 .map(file -> new ContractExample(file.getFilename(), read(file)))
                 .filter(example -> !example.rawPath().contains("%zz")) // no URI for Java's client: see HttpTest
                 .sorted(Comparator.comparing(ContractExample::name))
                 .toList();
     }
 
-    private static Resource[] files() {
+    private static Resource[] files(String folder) {
         try {
-            return new PathMatchingResourcePatternResolver().getResources("classpath*:contract/examples/*.json");
+            return new PathMatchingResourcePatternResolver().getResources("classpath*:" + folder + "/*.json");
         } catch (IOException unreadable) {
             throw new IllegalStateException(unreadable);
         }
@@ -69,9 +71,14 @@ record ContractExample(String name, JsonNode content) {
         return everyStrategy() && workload().equals("matrix") && !rawPath().contains("kernel=");
     }
 
-    /** The first part of the path. */
+    /** What stands before the strategy in the path. */
     String workload() {
-        return rawPath().split("/")[1];
+        String[] parts = rawPath().split("[/?]");
+        return isSoap() ? "soap/" + parts[2] : parts[1];
+    }
+
+    boolean isSoap() {
+        return rawPath().startsWith("/soap/");
     }
 
     /** @param query added to the path, empty for none */
@@ -105,25 +112,37 @@ record ContractExample(String name, JsonNode content) {
         assertThat(answer.statusCode())
                 .as(answer.body())
                 .isEqualTo(content.get("status").asInt());
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
+        assertThat(answer.headers().firstValue("Content-Type")).hasValue(isSoap() ? "text/xml;charset=utf-8" : "application/json");
         assertThat(answer.headers().firstValue("Content-Length")).isPresent();
         content.path("responseHeaders").properties().forEach(header -> {
             String value = answer.headers().firstValue(header.getKey()).orElse("");
             assertThat(List.of(value.split(", "))).contains(header.getValue().asString());
         });
-        if (content.has("responseText")) {
+        if (isSoap()) {
+            SoapAnswer soap = SoapAnswer.parse(answer.body());
+            assertThat(soap.faultCode()).isEqualTo(content.path("faultCode").asString(""));
+            check(JSON.writeValueAsString(soap.members()));
+        } else if (content.has("responseText")) {
             assertThat(answer.body()).isEqualTo(content.get("responseText").asString());
-        } else if (content.has("varying")) {
-            checkVarying(answer.body());
         } else {
-            checkError(JSON.readTree(answer.body()));
+            if (content.has("varying")) {
+                assertThat(answer.body()).doesNotContainAnyWhitespaces();
+            }
+            check(answer.body());
+        }
+    }
+
+    private void check(String json) {
+        if (content.has("varying")) {
+            checkVarying(json);
+        } else {
+            checkError(JSON.readTree(json));
         }
     }
 
     private void checkVarying(String body) {
         JsonNode found = JSON.readTree(body);
         JsonNode expected = content.get("response");
-        assertThat(body).doesNotContainAnyWhitespaces();
         assertThat(List.copyOf(found.propertyNames())).isEqualTo(List.copyOf(expected.propertyNames()));
         expected.properties().forEach(member -> {
             JsonNode tolerance = content.get("varying").get(member.getKey());

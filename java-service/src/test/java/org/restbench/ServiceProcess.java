@@ -88,8 +88,12 @@ final class ServiceProcess implements AutoCloseable {
     }
 
     HttpResponse<String> post(String path, String body) throws IOException, InterruptedException {
+        return post(path, "application/json", body);
+    }
+
+    HttpResponse<String> post(String path, String contentType, String body) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(url + path))
-                .header("Content-Type", "application/json")
+                .header("Content-Type", contentType)
                 .POST(BodyPublishers.ofString(body))
                 .build();
         return CLIENT.send(request, BodyHandlers.ofString());

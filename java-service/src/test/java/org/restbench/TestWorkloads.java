@@ -1,6 +1,7 @@
 package org.restbench;
 
 import java.util.List;
+import java.util.stream.Stream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.restbench.codec.CodedWorkload;
@@ -19,7 +20,9 @@ final class TestWorkloads {
 
     /** What compute does before it multiplies. */
     private static Workloads before(Runnable compute) {
-        return Workloads.of(List.of(named("matrix", compute), named("logs", compute), named("npb-cg", compute)));
+        return Workloads.of(Stream.of("matrix", "logs", "npb-is", "npb-cg", "npb-mg", "npb-ft")
+                .<CodedWorkload<?, ?>>map(name -> named(name, compute))
+                .toList());
     }
 
     private static CodedWorkload<?, ?> named(String name, Runnable compute) {

@@ -140,12 +140,12 @@ final class EnvelopeReader extends StreamReaderDelegate {
         switch (event) {
             case START_ELEMENT -> start(++depth);
             case END_ELEMENT -> depth--;
-            case CHARACTERS, CDATA, ENTITY_REFERENCE -> {
+            case CHARACTERS, CDATA -> {
                 if (depth <= PART && !(event == CHARACTERS && isWhiteSpace())) {
                     note(EnvelopeFault.STRUCTURE);
                 }
             }
-            case DTD -> malformed = true;
+            case DTD, ENTITY_REFERENCE -> malformed = true; // of the latter, one that XML does not know
             default -> {}
         }
     }

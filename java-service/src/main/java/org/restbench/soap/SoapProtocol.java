@@ -30,7 +30,7 @@ import org.restbench.workload.npb.NpbResult;
  * has it, a request keeps that thread until it is answered. CXF is loaded by the first request.
  */
 public final class SoapProtocol implements Protocol {
-    static final String TEXT_XML = "text/xml;charset=UTF-8";
+    static final String TEXT_XML = "text/xml;charset=utf-8";
 
     /** Held by JAXB's objects and the body, measured: 7.4 where rows have one digit, less else. */
     private static final long BYTES_PER_BYTE = 8;

@@ -1,0 +1,289 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import jakarta.xml.ws.BindingProvider;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.cxf.frontend.ClientProxy;
+import org.apache.cxf.transport.http.HTTPConduit;
+import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.restbench.affinity.OpenHftAffinity;
+import org.restbench.soap.matrix.MatrixPort;
+import org.restbench.soap.matrix.MatrixService;
+import org.restbench.soap.matrix.Multiply;
+import org.restbench.soap.matrix.Operand;
+import org.restbench.soap.matrix.RequestFault;
+import org.restbench.soap.npb.KernelName;
+import org.restbench.soap.npb.NpbPort;
+import org.restbench.soap.npb.NpbService;
+import org.restbench.soap.npb.Result;
+import org.restbench.soap.npb.Run;
+
+/** SOAP as a user of CXF meets it, and what it must not do. Its messages one by one are the contract's examples. */
+@Timeout(300)
+class SoapTest {
+    static final String ENVELOPE = "<s:Envelope xmlns:s=\"http://schemas.xmlsoap.org/soap/envelope/\">"
+            + "<s:Body><multiply xmlns=\"urn:restbench:matrix\"><requestId>2238</requestId>"
+            + "<matrixOne><columnCount>3</columnCount><row>1,2,3</row><row>4,5,6</row></matrixOne>"
+            + "<matrixTwo><columnCount>2</columnCount><row>7,8</row><row>9,10</row><row>11,12</row></matrixTwo>"
+            + "</multiply></s:Body></s:Envelope>";
+
+    private static RunningService service;
+
+    @BeforeAll
+    static void start() {
+        service = RunningService.withDefaults();
+    }
+
+    @AfterAll
+    static void stop() {
+        service.close();
+    }
+
+    private static <T> T calling(T port, RunningService of, String path) {
+        BindingProvider provider = (BindingProvider) port;
+        provider.getRequestContext()
+                .put(BindingProvider.ENDPOINT_ADDRESS_PROPERTY, "http://127.0.0.1:" + of.port() + path);
+        HTTPClientPolicy policy = new HTTPClientPolicy();
+        policy.setVersion("1.1"); // else the first request asks for HTTP/2
+        policy.setAllowChunking(false);
+        ((HTTPConduit) ClientProxy.getClient(port).getConduit()).setClient(policy);
+        return port;
+    }
+
+    private static MatrixPort matrix(RunningService of, String strategy) {
+        return calling(new MatrixService().getMatrixPort(), of, "/soap/matrix/" + strategy);
+    }
+
+    private static Multiply multiplication(String id, int columnCount) {
+        Multiply request = new Multiply();
+        request.setRequestId(id);
+        request.setMatrixOne(operand(columnCount, "1,2,3", "4,5,6"));
+        request.setMatrixTwo(operand(2, "7,8", "9,10", "11,12"));
+        return request;
+    }
+
+    private static Operand operand(int columnCount, String... rows) {
+        Operand operand = new Operand();
+        operand.setColumnCount(columnCount);
+        operand.getRow().addAll(List.of(rows));
+        return operand;
+    }
+
+    private static HttpResponse<String> post(RunningService to, String path, String body) {
+        return to.send(to.to(path)
+                .header("Content-Type", "text/xml")
+                .POST(BodyPublishers.ofString(body))
+                .build());
+    }
+
+    @Test
+    void a_proxy_of_cxf_multiplies_under_every_strategy_that_takes_matrices() throws RequestFault {
+        List<String> strategies = ContractExamplesTest.strategies(service);
+        for (String strategy : strategies) {
+            var product =
+                    matrix(service, strategy).multiply(multiplication("ü<&>", 3)).getProduct();
+            assertThat(product.getRow()).as(strategy).containsExactly("58,64", "139,154");
+            assertThat(product.getRequestId()).isEqualTo("ü<&>");
+        }
+    }
+
+    @Test
+    void a_proxy_gets_a_fault_with_the_contracts_code_and_the_id() {
+        RequestFault fault = catchThrowableOfType(
+                RequestFault.class, () -> matrix(service, "pinned").multiply(multiplication("a", 4)));
+        assertThat(fault.getFaultInfo().getErrorCode()).isEqualTo("004");
+        assertThat(fault.getFaultInfo().getRequestId()).isEqualTo("a");
+        assertThat(fault).hasMessage("matrixOne.rows[0]: the number of values is 3, columnCount is 4");
+    }
+
+    @Test
+    void a_proxy_gets_008_as_a_fault_too() {
+        Map<String, String> limit = Map.of("RESTBENCH_MAX_IN_FLIGHT", "1");
+        try (RunningService gated = new RunningService(limit, new OpenHftAffinity(), TestWorkloads.Gated.class)) {
+            var holding = gated.sendLater("/matrix/serial");
+            TestWorkloads.Gated.ENTERED.acquireUninterruptibly();
+            RequestFault fault = catchThrowableOfType(
+                    RequestFault.class, () -> matrix(gated, "serial").multiply(multiplication("a", 3)));
+            assertThat(fault.getFaultInfo().getErrorCode()).isEqualTo("008");
+            assertThat(fault.getFaultInfo().getRequestId()).isNull();
+            TestWorkloads.Gated.LET_THROUGH.release();
+            assertThat(holding.join().statusCode()).isEqualTo(200);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(KernelName.class)
+    void a_proxy_runs_every_kernel_and_it_is_verified(KernelName kernel) throws Exception {
+        NpbPort port = calling(new NpbService().getNpbPort(), service, "/soap/npb/serial");
+        Run request = new Run();
+        request.setRequestId("a");
+        request.setKernel(kernel);
+        request.setClazz("S");
+        Result result = port.run(request).getResult();
+        assertThat(result.isVerified()).isTrue();
+        assertThat(result.getKernel()).isEqualTo(kernel);
+        assertThat(result.getReference()).hasSameSizeAs(result.getValue());
+    }
+
+    @Test
+    void the_wsdl_leads_a_client_to_its_schema_and_to_the_service() {
+        for (String name : List.of("matrix", "npb")) {
+            HttpResponse<String> wsdl = service.get("/soap/" + name + "?wsdl");
+            assertThat(wsdl.statusCode()).isEqualTo(200);
+            assertThat(wsdl.headers().firstValue("Content-Type")).hasValue("text/xml;charset=utf-8");
+            assertThat(wsdl.body())
+                    .contains("schemaLocation=\"" + name + "?xsd=" + name + ".xsd\"")
+                    .contains("location=\"http://127.0.0.1:" + service.port() + "/soap/" + name + "/serial\"");
+            assertThat(service.get("/soap/" + name + "?xsd=" + name + ".xsd").body())
+                    .contains("targetNamespace=\"urn:restbench:" + name + "\"");
+            assertThat(service.get("/docs").body()).contains("href=\"/soap/" + name + "?wsdl\"");
+        }
+    }
+
+    @Test
+    void requests_are_counted_by_a_route_of_their_own_with_stages_of_their_own() {
+        String counter = "restbench_requests_total{status=\"200\",strategy=\"fork-join\",workload=\"soap/matrix\"} ";
+        HttpResponse<String> answer = post(service, "/soap/matrix/fork-join?delay=1", ENVELOPE);
+        assertThat(answer.headers().firstValue("Server-Timing").orElseThrow())
+                .matches("delay;dur=[0-9.]+, unmarshal;dur=[0-9.]+, queue;dur=[0-9.]+, parse;dur=[0-9.]+, "
+                        + "compute;dur=[0-9.]+, serialize;dur=[0-9.]+, marshal;dur=[0-9.]+");
+        String before = service.get("/metrics").body();
+        post(service, "/soap/matrix/fork-join", ENVELOPE);
+        String after = service.get("/metrics").body();
+        assertThat(count(after, counter)).isEqualTo(count(before, counter) + 1);
+        assertThat(after).contains("restbench_requests_in_flight 0.0", "restbench_memory_held_bytes 0.0");
+    }
+
+    private static double count(String metrics, String counter) {
+        int from = metrics.indexOf(counter) + counter.length();
+        return Double.parseDouble(metrics.substring(from, metrics.indexOf('\n', from)));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"reactor-netty", "vertx"})
+    void a_framework_without_threads_for_requests_does_not_offer_it(String framework) {
+        try (RunningService other = RunningService.under(framework, Map.of())) {
+            HttpResponse<String> answer = post(other, "/soap/matrix/serial", ENVELOPE);
+            assertThat(answer.statusCode()).isEqualTo(404);
+            assertThat(answer.body()).contains("\"009\"");
+            assertThat(other.get("/soap/matrix?wsdl").statusCode()).isEqualTo(404);
+            assertThat(other.get("/strategies").body()).doesNotContain("soap");
+            assertThat(other.get("/docs").body()).doesNotContain("soap");
+        }
+    }
+
+    @Test
+    void cxf_is_loaded_by_the_first_request_in_soap_and_hostile_ones_leave_no_line_in_the_log() throws Exception {
+        List<String> java = ServiceProcess.java("-Xlog:class+load:stdout");
+        List<String> lines;
+        try (ServiceProcess process = ServiceProcess.start(Map.of(), java)) {
+            assertThat(process.post("/matrix/serial", RunningService.BODY).body()).isEqualTo(RunningService.PRODUCT);
+            process.get("/soap/matrix?wsdl");
+            process.get("/strategies");
+            process.post("/soap/matrix/nothing", "text/xml", ENVELOPE);
+            process.post("/soap/matrix/serial", "text/plain", ENVELOPE);
+            assertThat(process.get("/docs")).contains("soap");
+            assertThat(process.output()).noneMatch(SoapTest::isOfCxf);
+            for (String hostile : List.of("", "Secret<", "<!DOCTYPE Secret>" + ENVELOPE, ENVELOPE + "Secret")) {
+                assertThat(process.post("/soap/matrix/serial", "text/xml", hostile).body())
+                        .contains("<errorCode>002<");
+            }
+            String against = ENVELOPE.replace("<matrixOne>", "<matrixOne Secret=\"1\">");
+            assertThat(process.post("/soap/matrix/serial", "text/xml", against).body())
+                    .contains("<errorCode>003<")
+                    .doesNotContain("Secret");
+            process.terminate();
+            assertThat(process.exitCode()).isZero();
+            lines = process.output();
+        }
+        assertThat(lines).anyMatch(SoapTest::isOfCxf);
+        assertThat(lines).noneMatch(line -> line.contains("Secret") || line.matches(".* (WARN|ERROR) .*"));
+    }
+
+    private static boolean isOfCxf(String line) {
+        return line.contains("[class,load] org.apache.cxf.");
+    }
+
+    @Test
+    void nothing_that_a_message_names_is_fetched() throws Exception {
+        try (ServerSocket named = new ServerSocket(0)) {
+            String url = "http://127.0.0.1:" + named.getLocalPort() + "/x";
+            String xsi = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"";
+            String replyTo = "<s:Header><ReplyTo xmlns=\"http://www.w3.org/2005/08/addressing\"><Address>" + url
+                    + "</Address></ReplyTo></s:Header><s:Body>";
+            for (String body : List.of(
+                    "<!DOCTYPE a SYSTEM \"" + url + "\">" + ENVELOPE,
+                    "<!DOCTYPE a [<!ENTITY x SYSTEM \"" + url + "\">]>" + ENVELOPE.replace("2238", "&x;"),
+                    "<!DOCTYPE a [<!ENTITY % x SYSTEM \"" + url + "\"> %x;]>" + ENVELOPE,
+                    "<?xml-stylesheet href=\"" + url + "\"?>" + ENVELOPE,
+                    ENVELOPE.replace("<multiply", "<multiply" + xsi + "urn:restbench:matrix " + url + "\""),
+                    ENVELOPE.replace("1,2,3", "<Include xmlns=\"http://www.w3.org/2004/08/xop/include\" href=\"" + url
+                            + "\"/>"),
+                    ENVELOPE.replace("<s:Body>", replyTo))) {
+                assertThat(post(service, "/soap/matrix/serial", body).statusCode()).isIn(200, 500);
+            }
+            named.setSoTimeout(200);
+            assertThat(catchThrowableOfType(SocketTimeoutException.class, named::accept)).isNotNull();
+        }
+    }
+
+    /** Four times the bytes take about four times as long, of whatever they are: what takes sixteen is an attack. */
+    @Test
+    void no_hostile_body_takes_longer_than_its_length_allows() {
+        List<Hostile> hostile = List.of(
+                bytes -> ENVELOPE.replace("<row>1,2,3</row>", "<row>1</row>".repeat(bytes / 12)),
+                bytes -> ENVELOPE.replace("<row>1,2,3</row>", "<row/>".repeat(bytes / 6)),
+                bytes -> ENVELOPE.replace("<row>1,2,3", "<row>" + "1".repeat(bytes)),
+                bytes -> ENVELOPE.replace("<columnCount>3", "<columnCount>" + "1".repeat(bytes)),
+                bytes -> ENVELOPE.replace("<columnCount>3", "<columnCount>" + "0".repeat(bytes)),
+                bytes -> ENVELOPE.replace("2238", "x".repeat(bytes)),
+                bytes -> ENVELOPE.replace("2238", "&#x41;".repeat(bytes / 6)),
+                bytes -> ENVELOPE.replace("<s:Body>", "<s:Header>" + "<a/>".repeat(bytes / 4) + "</s:Header><s:Body>"),
+                bytes -> ENVELOPE.replace("<s:Body>", "<!--" + " x".repeat(bytes / 2) + "--><s:Body>"),
+                bytes -> ENVELOPE + " ".repeat(bytes),
+                bytes -> ENVELOPE.replace("<matrixOne>", "<matrixOne " + "a".repeat(bytes) + "=\"\">"),
+                bytes -> ENVELOPE.replace("</multiply>", "<a/>".repeat(bytes / 4) + "</multiply>"),
+                bytes -> "<".repeat(bytes),
+                bytes -> "<a>".repeat(bytes / 3));
+        List<String> slow = new ArrayList<>();
+        for (int i = 0; i < hostile.size(); i++) {
+            long shorter = fastestNanos(hostile.get(i).body(SHORT_BYTES));
+            long longer = fastestNanos(hostile.get(i).body(4 * SHORT_BYTES));
+            if (longer > 2 * 4 * shorter) {
+                slow.add(i + ": " + shorter + ", " + longer);
+            }
+        }
+        assertThat(slow).isEmpty();
+    }
+
+    private static final int SHORT_BYTES = 1 << 20;
+
+    private interface Hostile {
+        String body(int bytes);
+    }
+
+    private static long fastestNanos(String body) {
+        long fastest = Long.MAX_VALUE;
+        for (int i = 0; i < 3; i++) {
+            long start = System.nanoTime();
+            assertThat(post(service, "/soap/matrix/serial", body).body()).doesNotContain("<errorCode>099<");
+            fastest = Math.min(fastest, System.nanoTime() - start);
+        }
+        return fastest;
+    }
+}

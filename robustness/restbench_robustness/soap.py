@@ -1,0 +1,240 @@
+"""SOAP against REST: envelopes of matrices, right and spoilt, and what a service must answer.
+
+Whatever comes, the answer is an envelope, within the time and never 099. An envelope of the plain
+form says the same as a document in JSON: its product or its code is the one that the oracle has for
+that document.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from hypothesis import strategies as st
+
+from .bodies import Source
+from .bodies.documents import (
+    Rows,
+    any_numbers,
+    exact_terms,
+    near_zero,
+    operands,
+    picks,
+    terms_that_wrap,
+)
+from .comparison import Outcome, Target
+from .oracle import Limits, Oracle, Request, Verdict
+from .wire import Answer, Connection, Message, NoAnswer, Route
+
+SOAP = "http://schemas.xmlsoap.org/soap/envelope/"
+MATRIX = "urn:restbench:matrix"
+PATH = "/soap/matrix/{strategy}"
+HEADERS = (("Content-Type", "text/xml"),)
+INT64 = range(-(2**63), 2**63)
+OPERAND = rb"<columnCount>-?[0-9]{1,25}</columnCount>(?:<row>[^<>&]*</row>)+"
+PLAIN = re.compile(
+    rb'<s:Envelope xmlns:s="' + SOAP.encode() + rb'"><s:Body><multiply xmlns="' + MATRIX.encode()
+    + rb'"><requestId>([^<>&\r]*)</requestId><matrixOne>(' + OPERAND
+    + rb")</matrixOne><matrixTwo>(" + OPERAND + rb")</matrixTwo></multiply></s:Body></s:Envelope>"
+)  # fmt: skip
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+BAD_PIECES = (
+    "",
+    " ",
+    "x",
+    "1.0",
+    "1e3",
+    "+1",
+    "--1",
+    "1 1",
+    "9223372036854775808",
+    "0x1",
+    "\u0661",
+)
+PIECES = (
+    b"<", b">", b"&", b"<!DOCTYPE a>", b"<![CDATA[1]]>", b"]]>", b"<!--a-->", b"<?a?>", b"&lt;",
+    b"&#0;", b"&a;", b"<a/>", b"<row>1</row>", b"<s:Body>", b"</s:Body>", b"<s:Header/>", b"\0",
+    b"\xff", b"\xef\xbb\xbf", b' a="1"', b' xsi:nil="true"', b"<columnCount>1</columnCount>",
+    b'<?xml version="1.1"?>', b'<?xml version="1.0" encoding="UTF-16"?>', b"1,", b"-",
+    b"\xed\xa0\x80",
+)  # fmt: skip
+
+
+def envelope(request_id: str, matrices: list[tuple[int, list[str]]]) -> bytes:
+    """Of an id, and a columnCount and rows for each operand."""
+    text = f'<s:Envelope xmlns:s="{SOAP}"><s:Body><multiply xmlns="{MATRIX}">'
+    text += f"<requestId>{escape(request_id)}</requestId>"
+    for name, (columns, rows) in zip(("matrixOne", "matrixTwo"), matrices, strict=True):
+        text += f"<{name}><columnCount>{columns}</columnCount>"
+        text += "".join(f"<row>{escape(row)}</row>" for row in rows) + f"</{name}>"
+    return f"{text}</multiply></s:Body></s:Envelope>".encode()
+
+
+def document(body: bytes) -> bytes | None:
+    """The JSON that an envelope of the plain form stands for; None where it has another form."""
+    found = PLAIN.fullmatch(body)
+    try:
+        texts = [piece.decode() for piece in found.groups()] if found else []
+    except UnicodeDecodeError:
+        return None
+    if not texts or NOT_XML.search("".join(texts)):
+        return None
+    request: dict[str, object] = {"requestId": texts[0]}
+    for name, text in zip(("matrixOne", "matrixTwo"), texts[1:], strict=True):
+        columns = int(re.findall("<columnCount>(.*)</columnCount>", text)[0])
+        if columns not in INT64:
+            return None
+        rows = re.findall("<row>([^<]*)</row>", text.replace("\r\n", "\n").replace("\r", "\n"))
+        request[name] = {"columnCount": columns, "rows": [{"value": row} for row in rows]}
+    return json.dumps(request).encode()
+
+
+def said(answer: Answer) -> tuple[str | None, dict[str, object]]:
+    """A fault's code and its members, or no code and the product.
+
+    Raises: ValueError where it is no answer of the contract.
+    """
+    try:
+        payload = ElementTree.fromstring(answer.body)[0][0]  # noqa: S314 - of the service under test
+    except (ElementTree.ParseError, IndexError) as error:
+        raise ValueError(f"no envelope: {answer.body[:200]!r}") from error
+    elements = payload.findall("detail/*/*") or payload.findall("*/*")
+    texts = [(it.tag.rpartition("}")[2], it.text or "") for it in elements]
+    rows = [text for name, text in texts if name == "row"]
+    if rows:
+        return None, {"requestId": dict(texts)["requestId"], "rows": rows}
+    if [name for name, _ in texts] != ["requestId", "errorCode", "errorMessage"]:
+        raise ValueError(f"no answer of the contract: {answer.body[:200]!r}")
+    return dict(texts)["errorCode"], dict(texts)
+
+
+def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
+    """In what an answer is not the one that REST has for the same matrices."""
+    code, members = said(answer)
+    if verdict.product is not None:
+        right = json.loads(verdict.product)
+        right["rows"] = [",".join(map(str, row)) for row in right["rows"]]
+        return [] if members == right else [f"{members}, not {right}"]
+    if code != verdict.code:
+        return [f"code {code}, not {verdict.code}"]
+    right_messages = {str(it) for it in verdict.messages}
+    text = str(members["errorMessage"])
+    return [] if text in right_messages else [f"message {text!r}, not {min(right_messages)!r}"]
+
+
+@dataclass(frozen=True)
+class _Sent:
+    verdict: Verdict | None
+    differences: tuple[str, ...]
+
+
+class SoapBench:
+    """A kept connection to the service that has SOAP, and the oracle of REST."""
+
+    def __init__(self, target: Target, limits: Limits, timeout_s: float) -> None:
+        """`target` has the strategies that take matrices in SOAP."""
+        self.targets = [target]
+        self._connection = Connection(target.host, target.port, timeout_s)
+        self._oracle = Oracle(target.strategies, limits)
+
+    def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
+        """Send one envelope."""
+        name = self.targets[0].name
+        route = routes[name]
+        reply = self._connection.exchange(message, route)
+        if isinstance(reply, NoAnswer):
+            return Outcome(None, {name: reply}, (f"{name}: no answer: {reply.reason}",))
+        sent = self._compare(message, route, reply)
+        return Outcome(sent.verdict, {name: reply}, sent.differences)
+
+    def _compare(self, message: Message, route: Route, answer: Answer) -> _Sent:
+        rest = document(message.body)
+        target = f"/matrix/{route.strategy}?kernel={route.kernel}"
+        verdict = rest and self._oracle.judge(
+            Request("POST", target, "application/json", rest, len(rest), is_whole=True)
+        )
+        try:
+            code, _ = said(answer)
+            found = [f"status {answer.status}"] if answer.status != (500 if code else 200) else []
+            found += ["099"] if code == "099" else []
+            found += unlike_rest(verdict, answer) if isinstance(verdict, Verdict) else []
+        except ValueError as wrong:
+            return _Sent(None, (str(wrong),))
+        return _Sent(verdict if isinstance(verdict, Verdict) else None, tuple(found))
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+
+
+def _texts(rows: Rows) -> list[str]:
+    return [",".join(map(str, row)) for row in rows]
+
+
+@st.composite
+def _sums(draw: st.DrawFn) -> tuple[Rows, Rows]:
+    """A row times a column, on the edge of 64 bits."""
+    terms = draw(st.one_of(exact_terms(), terms_that_wrap()))
+    return [[left for left, _ in terms]], [[right] for _, right in terms]
+
+
+@st.composite
+def plain_messages(draw: st.DrawFn) -> Message:
+    """Matrices that are right, or wrong in one thing that the schema does not see."""
+    one, two = draw(st.one_of(operands(8), operands(3), _sums()))
+    sides = [(len(one[0]), _texts(one)), (len(two[0]), _texts(two))]
+    request_id = draw(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=130))
+    columns, rows = sides[side := draw(st.integers(0, 1))]
+    row = draw(st.integers(0, len(rows) - 1))
+    match draw(st.sampled_from(["right", "right", "piece", "columns", "width", "rows", "empty"])):
+        case "piece":
+            rows[row] = draw(st.sampled_from(BAD_PIECES)) + "," + rows[row]
+        case "columns":
+            columns = draw(st.one_of(any_numbers, near_zero.map(columns.__add__)))
+        case "width":
+            rows[row] += "," + str(draw(any_numbers))
+        case "rows":
+            rows = [*rows, rows[-1]]
+        case "empty":
+            rows[row] = ""
+    sides[side] = (columns, rows)
+    body = envelope(NOT_XML.sub("", request_id), sides)
+    return Message(body, path=PATH, headers=HEADERS)
+
+
+def _spoilt(body: bytes, pick: random.Random) -> bytes:
+    at = pick.randrange(len(body))
+    end = min(len(body), at + pick.choice([1, 1, 5, 30, 200]))
+    match pick.choice(["cut", "drop", "twice", "piece", "piece", "byte", "swap"]):
+        case "cut":
+            return body[:at]
+        case "drop":
+            return body[:at] + body[end:]
+        case "twice":
+            return body[:end] + body[at:]
+        case "piece":
+            return body[:at] + pick.choice(PIECES) + body[at:]
+        case "byte":
+            return body[:at] + bytes([pick.randrange(256)]) + body[at + 1 :]
+    return body[end:] + body[:at]
+
+
+@st.composite
+def spoilt_messages(draw: st.DrawFn) -> Message:
+    """Envelopes with one to three faults anywhere."""
+    message, pick = draw(plain_messages()), draw(picks)
+    body = message.body
+    for _ in range(draw(st.integers(1, 3))):
+        body = _spoilt(body, pick) or b"<"
+    return Message(body, path=PATH, headers=HEADERS)
+
+
+SOURCES = (
+    Source("envelopes", plain_messages(), 60),
+    Source("spoilt envelopes", spoilt_messages(), 120),
+)

@@ -1,0 +1,132 @@
+"""The Python client's SOAP: messages by the contract's WSDL, answers and faults as they come."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lxml import etree
+
+from restbench import ROOT
+from restbench_client.model import Answer, MalformedAnswer, MatrixProduct, ServiceRefused
+from restbench_client.soap import MatrixZeep, NpbZeep
+
+CONTRACT = ROOT / "contract" / "soap"
+ENVELOPE = (
+    '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Body>'
+    "{}</soap:Body></soap:Envelope>"
+)
+FAULT = (
+    "<soap:Fault><faultcode>soap:Client</faultcode><faultstring>rows: too few</faultstring><detail>"
+    '<m:requestFault xmlns:m="urn:restbench:matrix"><m:requestId>call-1</m:requestId>'
+    "<m:errorCode>004</m:errorCode><m:errorMessage>rows: too few</m:errorMessage>"
+    "</m:requestFault></detail></soap:Fault>"
+)
+
+
+class Described(BaseHTTPRequestHandler):
+    """Answers as a service does to who asks for its WSDL."""
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        name = asked.path.rpartition("/")[2]
+        wanted = parse_qs(asked.query, keep_blank_values=True)
+        body = (CONTRACT / wanted.get("xsd", [f"{name.removesuffix('.xsd')}.wsdl"])[0]).read_bytes()
+        if name.endswith(".xsd"):
+            body = (CONTRACT / name).read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Described) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/soap/matrix/serial?delay=0"
+        server.shutdown()
+
+
+def answer(body: str, status: int = 200) -> Answer:
+    return Answer(status, {"content-type": "text/xml"}, ENVELOPE.format(body).encode())
+
+
+def given() -> dict[str, object]:
+    one, two = (
+        {"columnCount": columns, "rows": [{"value": row} for row in rows]}
+        for columns, rows in ((2, ["1,2"]), (1, ["3", "4"]))
+    )
+    return {"requestId": "call-1", "matrixOne": one, "matrixTwo": two}
+
+
+def body_of(message: bytes) -> etree._Element:
+    (body,) = etree.fromstring(message).find("{*}Body")
+    return body
+
+
+def test_a_product_is_asked_for_as_the_schema_says(url: str) -> None:
+    codec = MatrixZeep(url)
+    body = body_of(codec.encode(given()))
+    schema = etree.XMLSchema(etree.parse(CONTRACT / "matrix.xsd"))
+    assert schema.validate(body), schema.error_log
+    assert [each.text for each in body.iter("{*}row")] == ["1,2", "3", "4"]
+    assert body.findtext("{*}requestId") == "call-1"
+
+
+def test_a_product_is_read(url: str) -> None:
+    said = (
+        '<m:multiplyResponse xmlns:m="urn:restbench:matrix"><m:product><m:requestId>call-1'
+        "</m:requestId><m:row>58,64</m:row><m:row>139,-154</m:row></m:product></m:multiplyResponse>"
+    )
+    found = MatrixZeep(url).decode(answer(said))
+    assert found == MatrixProduct("call-1", [[58, 64], [139, -154]])
+
+
+def test_a_fault_is_a_refusal_with_its_code(url: str) -> None:
+    with pytest.raises(ServiceRefused, match="rows: too few") as refused:
+        MatrixZeep(url).decode(answer(FAULT, 500))
+    assert (refused.value.error_code, refused.value.request_id) == ("004", "call-1")
+
+
+@pytest.mark.parametrize(
+    "said", ["", "<a/>", FAULT.replace("errorCode", "other"), "<soap:Fault/>", "&a;", "<a"]
+)
+def test_what_is_neither_a_product_nor_an_error_is_malformed(url: str, said: str) -> None:
+    with pytest.raises(MalformedAnswer):
+        MatrixZeep(url).decode(answer(said, 500 if "Fault" in said else 200))
+    with pytest.raises(MalformedAnswer):
+        MatrixZeep(url).decode(Answer(200, {}, b"no envelope"))
+
+
+def test_a_kernel_is_asked_for_and_its_result_has_the_names_of_the_rest_answer(url: str) -> None:
+    codec = NpbZeep(url)
+    asked = {"requestId": "call-0", "kernel": "FT", "class": "S", "generate": True}
+    body = body_of(codec.encode(asked))
+    schema = etree.XMLSchema(etree.parse(CONTRACT / "npb.xsd"))
+    assert schema.validate(body), schema.error_log
+    texts = {"requestId": "call-0", "kernel": "FT", "class": "S", "verified": "true"}
+    members = "".join(f"<n:{name}>{text}</n:{name}>" for name, text in texts.items())
+    members += "<n:value>1.5</n:value><n:value>-2.5E-3</n:value><n:reference>1.5</n:reference>"
+    more = {"iterations": "6", "kernelSeconds": "0.25", "totalSeconds": "0.5", "mops": "700.5"}
+    members += "".join(f"<n:{name}>{text}</n:{name}>" for name, text in more.items())
+    said = (
+        f'<n:runResponse xmlns:n="urn:restbench:npb"><n:result>{members}</n:result></n:runResponse>'
+    )
+    found = codec.decode(answer(said))
+    assert (found["verified"], found["value"], found["kernelSeconds"]) == (
+        True,
+        [1.5, -0.0025],
+        0.25,
+    )
+
+
+def test_a_service_without_a_wsdl_is_said(url: str) -> None:
+    with pytest.raises((ValueError, OSError)):
+        MatrixZeep("http://127.0.0.1:9/soap/matrix/serial")
