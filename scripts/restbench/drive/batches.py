@@ -87,13 +87,13 @@ def with_teams(batch: Batch) -> Batch:
     return replace(batch, teams=teams)
 
 
-def files(folder: Path, name: str, shape: Shape) -> tuple[Path, Path]:
+def files(folder: Path, name: str, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
     """Requests of matrices of these sizes and their products, made once."""
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
-        bodies = [payload.make_payload(shape, seed, 0, 50) for seed in range(BODIES)]
-        call_client.write_inputs(inputs, [json.loads(each.body("")) for each in bodies])
-        products = [json.loads(each.answer(""))["rows"] for each in bodies]
+        payloads = [payload.make_payload(shape, seed, 0, 50) for seed in range(bodies)]
+        call_client.write_inputs(inputs, [json.loads(each.body("")) for each in payloads])
+        products = [json.loads(each.answer(""))["rows"] for each in payloads]
         call_client.write_inputs(expected, products)
     return inputs, expected
 

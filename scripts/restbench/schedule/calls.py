@@ -132,7 +132,8 @@ class CallsDriver:
         is_document = work.strategy == "document"
         size = self.table.document if is_document else self.table.payload
         shape = Shape(**size.model_dump())
-        inputs, expected = batches.files(self.folder, f"{size.rows}x{size.columns}", shape)
+        name, bodies = f"{size.rows}x{size.columns}", 1 if is_document else batches.BODIES
+        inputs, expected = batches.files(self.folder, name, shape, bodies)
         path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
         batch = Batch(
             f"{service.base_url}/{path}?delay={work.delay_ms}",
