@@ -33,6 +33,8 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 GROUP = "batches"
+#: A client has small messages, but for a few documents of 10 MB.
+SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
 @contextmanager
@@ -51,7 +53,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
             log = run.program_log(wanted.block, f"{client}-{transport}")
-            making = call_client.running(client, log, core_list(cores))
+            making = call_client.running(client, log, core_list(cores), SETTINGS)
             clients[client, transport] = started.enter_context(making)
         folder = run.program_log(wanted.block, "calls").parent
         yield CallsDriver(here, table, clients, folder, len(cores))
