@@ -13,12 +13,14 @@ from test_cli import restbench
 from restbench.analyse import calls, estimates
 from restbench.analyse.call_limits import OneCall
 from restbench.analyse.measures import Row
+from restbench.commands import calls as command
 from restbench.drive import batches
 from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult, CallLine
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.calls import CallWork, work_of
 from restbench.experiment.cell import Cell, Shape
+from restbench.failures import CellsFailed, WrongAnswers
 from restbench.show import calls as shown
 from restbench.show.charts import theme
 from restbench.store import store
@@ -78,6 +80,7 @@ def test_calls_in_turn_are_scaled_but_for_one_block_of_the_long_profiles() -> No
     assert table.made("quick", 1, replace(in_turn, delay_ms=0)) == 2000
     assert table.made("full", 1, replace(in_turn, transport="soap")) == 10
     assert table.calls("full", work_of("java-rest-task-pool-1000ms-of-16")) == 16
+    assert table.calls("quick", work_of("java-soap-document-0ms")) == 5
 
 
 def test_a_pipeline_of_too_few_threads_is_refused() -> None:
@@ -260,6 +263,15 @@ def test_a_wrong_option_is_one_line(options: list[str], said: str) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith(f"restbench: {said}")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_wrong_product_weighs_more_than_a_call_that_failed() -> None:
+    failed = RESULT.model_copy(update={"done": 2, "failed": {"TIMEOUT": 1}})
+    command._judge([RESULT])
+    with pytest.raises(CellsFailed, match="1 calls failed"):
+        command._judge([RESULT, failed])
+    with pytest.raises(WrongAnswers, match="1 products were wrong"):
+        command._judge([failed, RESULT.model_copy(update={"wrong": 1})])
 
 
 def test_no_calls_are_nothing_to_do() -> None:

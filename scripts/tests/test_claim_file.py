@@ -110,7 +110,7 @@ def test_a_side_can_be_a_difference_a_quotient_or_the_best_of_several() -> None:
         ("numerator", "numerater", "claims.J9.parts.0.numerater: unknown key"),
         ("users = 60", "user = 60", "claims.J9.parts.0.numerator.user: unknown key"),
         ("users = 60", "", "claims.J9.parts.0: a side names no users: it must be one cell"),
-        ('"java"', '"go"', "claims.J9.parts.0.cells.service: Input should be 'java' or 'python'"),
+        ('"java"', '"go"', "claims.J9.parts.0.cells.service.0: Input should be 'java' or 'python'"),
         ('"serial"', '"pined"', "claims.J9.parts.0: strategy: 'pined' is not one of the java serv"),
         ('"greater"', '"more"', "claims.J9.parts.0.expect: Input should be 'greater'"),
         ('"mean_ms"', '"p50_ms"', "claims.J9.parts.0.metric: Input should be"),

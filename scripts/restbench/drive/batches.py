@@ -21,6 +21,7 @@ from restbench.machine import process
 BODIES = 4
 #: Calls of a batch that warms up, and of the one that says what a call takes alone.
 WARM_CALLS, WARM_THREADS, ALONE_CALLS = 200, 8, 30
+FEWEST_WARM_CALLS = 50
 #: A client is warm when its compilers take no more of its CPU time.
 COMPILING = 0.02
 #: What a clock of milliseconds may be off.
@@ -47,8 +48,9 @@ def alone_of(
     CPU times are of the strategy that takes the least.
     """
     cheapest = []
+    calls = max(FEWEST_WARM_CALLS, min(WARM_CALLS, round(WARM_CALLS * max_s)))
     for strategy in strategies:
-        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=WARM_CALLS, log=None)
+        asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=calls, log=None)
         ends = time.monotonic() + max_s
         while True:
             before_ms = process.cpu_ms(service.pids())
@@ -56,7 +58,7 @@ def alone_of(
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
             if time.monotonic() > ends or result.compile_s <= COMPILING * result.cpu_s:
                 break
-        cheapest.append((result.cpu_s / WARM_CALLS, service_s / WARM_CALLS))
+        cheapest.append((result.cpu_s / calls, service_s / calls))
     _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
     s, c, d, p = (
         median(getattr(each, name) or 0.0 for each in lines) / 1000
@@ -87,13 +89,13 @@ def with_teams(batch: Batch) -> Batch:
     return replace(batch, teams=teams)
 
 
-def files(folder: Path, name: str, shape: Shape) -> tuple[Path, Path]:
+def files(folder: Path, name: str, shape: Shape, bodies: int = BODIES) -> tuple[Path, Path]:
     """Requests of matrices of these sizes and their products, made once."""
     inputs, expected = (folder / f"{name}-{each}.json" for each in ("in", "out"))
     if not expected.exists():
-        bodies = [payload.make_payload(shape, seed, 0, 50) for seed in range(BODIES)]
-        call_client.write_inputs(inputs, [json.loads(each.body("")) for each in bodies])
-        products = [json.loads(each.answer(""))["rows"] for each in bodies]
+        payloads = [payload.make_payload(shape, seed, 0, 50) for seed in range(bodies)]
+        call_client.write_inputs(inputs, [json.loads(each.body("")) for each in payloads])
+        products = [json.loads(each.answer(""))["rows"] for each in payloads]
         call_client.write_inputs(expected, products)
     return inputs, expected
 

@@ -94,6 +94,8 @@ class Calls(Strict):
 
     def calls(self, profile: str, work: CallWork) -> int:
         """In a batch of a profile."""
+        if work.strategy == "document":
+            return DOCUMENTS
         return work.calls or self.number.get(profile, {}).get(work.delay_ms, NUMBER)
 
     def made(self, profile: str, block: int, work: CallWork) -> int:
@@ -113,4 +115,5 @@ class Calls(Strict):
                 )
 
 
-NUMBER, SCALED = 100, 10
+#: Calls of a batch, of one in turn whose time is scaled, and of large documents.
+NUMBER, SCALED, DOCUMENTS = 100, 10, 5

@@ -33,6 +33,8 @@ from restbench.store.store import Run
 from restbench.store.trials import Trial
 
 GROUP = "batches"
+#: A client has small messages, but for a few documents of 10 MB.
+SETTINGS = {"JAVA_OPTIONS": "-Xms128m -Xmx512m"}
 
 
 @contextmanager
@@ -51,7 +53,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Calls
         clients = {}
         for client, transport in dict.fromkeys(each.program for each in works):
             log = run.program_log(wanted.block, f"{client}-{transport}")
-            making = call_client.running(client, log, core_list(cores))
+            making = call_client.running(client, log, core_list(cores), SETTINGS)
             clients[client, transport] = started.enter_context(making)
         folder = run.program_log(wanted.block, "calls").parent
         yield CallsDriver(here, table, clients, folder, len(cores))
@@ -132,7 +134,8 @@ class CallsDriver:
         is_document = work.strategy == "document"
         size = self.table.document if is_document else self.table.payload
         shape = Shape(**size.model_dump())
-        inputs, expected = batches.files(self.folder, f"{size.rows}x{size.columns}", shape)
+        name, bodies = f"{size.rows}x{size.columns}", 1 if is_document else batches.BODIES
+        inputs, expected = batches.files(self.folder, name, shape, bodies)
         path = f"{'matrix' if work.transport == 'rest' else 'soap/matrix'}/{cell.strategy}"
         batch = Batch(
             f"{service.base_url}/{path}?delay={work.delay_ms}",
