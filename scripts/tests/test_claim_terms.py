@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from stated_claims import BASE, claim, decided, part, rows, times
@@ -11,6 +12,12 @@ from synthetic_rows import row
 
 from restbench.analyse.measurement import KindMeasurement
 from restbench.analyse.measures import Row
+from restbench.experiment.claim import Metric
+from restbench.judge.claims import WORDS
+
+
+def test_every_metric_of_a_claim_has_words() -> None:
+    assert set(get_args(Metric)) == set(WORDS)
 
 
 def test_a_gap_that_closes_is_a_ratio_of_ratios() -> None:

@@ -23,6 +23,7 @@ from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 WORDS: dict[str, str] = {
     **dict.fromkeys((name for name in get_args(Metric) if name.endswith("_s")), "time"),
     "throughput_per_s": "throughput",
+    "wrk_per_s": "throughput under wrk",
     "mean_ms": "mean latency",
     "p95_ms": "p95",
     "cpu_ms_per_request": "CPU time per request",

@@ -79,14 +79,14 @@ def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
     if len(blocks) < 2:
         return Series(lack="two blocks that have all candidates are needed")
     known = {cell: [each.values[block] for block in blocks] for cell, each in values.items()}
-    chosen = best_of_others(known, more_is_better=metric == "throughput_per_s")
+    chosen = best_of_others(known, more_is_better=metric.endswith("_per_s"))
     pairs = zip(blocks, chosen, strict=True)
     return Series({block: values[cell].values[block] for block, cell in pairs})
 
 
 def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:
     """The cell with the best mean over the blocks that all have; all must have values above 0."""
-    sign = 1 if metric == "throughput_per_s" else -1
+    sign = 1 if metric.endswith("_per_s") else -1
     means = {cell: geometric_mean(each) for cell, each in in_common_blocks(values).items()}
     return max(means, key=lambda cell: sign * means[cell])
 
