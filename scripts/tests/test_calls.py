@@ -236,7 +236,7 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
         "Java client, rest, 1000 ms",
         "Python client, rest, 1000 ms",
     ]
-    assert "async 0.86" in shown.sentence(ROWS)
+    assert "Java async 0.86" in shown.sentence(ROWS)
 
 
 @pytest.mark.parametrize(
