@@ -22,7 +22,7 @@ from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult
 from restbench.experiment.calls import FEWEST_THREADS, MOST_THREADS, OFFERED, TRANSPORTS, Client
 from restbench.experiment.cell import Shape
-from restbench.failures import BadConfiguration, CellsFailed, NotOffered, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores
 
@@ -72,7 +72,9 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         program = started.enter_context(call_client.running(name, folder / "client.log"))
         offered = program.hello().strategies
         if absent := [each for each in names if each not in offered]:
-            raise NotOffered(f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}")
+            raise BadConfiguration(
+                f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}"
+            )
         inputs, expected = batches.files(folder, "payload", PAYLOAD)
         path = "matrix" if own == "rest" else "soap/matrix"
         batch = Batch(
