@@ -53,7 +53,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         Path | None, typer.Option(metavar="FILE", help="Make only those not done in this log.")
     ] = None,
 ) -> None:
-    """Make many calls of a service and print how near to the best possible that came."""
+    """Make many calls of a service, next to the best possible."""
     names = [each.strip() for each in f"{strategy},{compare}".split(",") if each.strip()]
     name, own = _checked(client, transport, names, threads, calls)
     delay_ms = _milliseconds(delay)
