@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.analyse.call_limits import WINDOW
+from restbench.analyse.call_limits import MISMEASURED, WINDOW
 from restbench.commands.options import console
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
@@ -179,7 +179,7 @@ def _table(
         own = replace(batch, strategy=name)
         cores = len(allowed_cores())
         least = batches.limit_s(own, calls, delay_ms, alone, cores, is_shared=True)
-        threads = sum(each.threads.values()) or 1
+        threads, near = sum(each.threads.values()) or 1, least / each.elapsed_s
         failed = ", ".join(f"{kind} {n}" for kind, n in each.failed.items()) or "none"
         table.add_row(
             name,
@@ -187,7 +187,7 @@ def _table(
             f"{each.elapsed_s:.4g}",
             f"{calls * one.whole / each.elapsed_s:.4g}",
             f"{least:.4g}",
-            f"{least / each.elapsed_s:.3f}",
+            f"{near:.3f}" + (" (limit-mismeasured)" if near > MISMEASURED else ""),
             failed + (f"; WRONG {each.wrong}" if each.wrong else ""),
         )
     return table
