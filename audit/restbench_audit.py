@@ -141,7 +141,7 @@ def write_sboms() -> None:
 def _jars() -> list[Component]:
     """Every jar of JMeter's folder, named after where Maven keeps it."""
     asked = ("help:evaluate", "-Dexpression=settings.localRepository", "-DforceStdout")
-    local = Path(maven(*asked).splitlines()[-1])
+    local = Path(maven("java-service", *asked).splitlines()[-1])
     kept = {path.name: path.relative_to(local) for path in local.rglob("*.jar")}
     jars = sorted(JMETER.rglob("*.jar"))
     if not jars:
