@@ -87,7 +87,7 @@ def test_an_answer_that_is_not_verified_is_wrong_whoever_asked(
     monkeypatch.setenv("STUB_UNVERIFIED", "zeep")
     with (
         npb_clients.running(["python-soap"], tmp_path / "others.log", "0") as others,
-        pytest.raises(WrongAnswers, match="IS-S: not verified"),
+        pytest.raises(WrongAnswers, match="CG-S: not verified"),
     ):
         taken(others, "python-soap", "CG-S", 1)
 
