@@ -1,6 +1,5 @@
 package org.restbench;
 
-import java.util.List;
 import java.util.stream.Stream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
