@@ -51,9 +51,20 @@ class ArchitectureTest {
     @Test
     void only_soap_knows_cxf_and_xml() {
         for (String free : new String[] {"core", "codec", "execution", "workload", "framework", "memory", "settings"}) {
-            neverUses("org.restbench." + free + "..", "org.restbench.soap..", "org.apache.cxf..", "javax.xml..", "jakarta.xml..");
+            neverUses(
+                    "org.restbench." + free + "..",
+                    "org.restbench.soap..",
+                    "org.apache.cxf..",
+                    "javax.xml..",
+                    "jakarta.xml..");
         }
-        neverUses("org.restbench.soap..", "org.restbench.framework..", "org.restbench.affinity..", "org.springframework..", "jakarta.servlet..", "tools.jackson..");
+        neverUses(
+                "org.restbench.soap..",
+                "org.restbench.framework..",
+                "org.restbench.affinity..",
+                "org.springframework..",
+                "jakarta.servlet..",
+                "tools.jackson..");
     }
 
     @Test
