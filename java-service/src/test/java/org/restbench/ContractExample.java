@@ -112,7 +112,8 @@ record ContractExample(String name, JsonNode content) {
         assertThat(answer.statusCode())
                 .as(answer.body())
                 .isEqualTo(content.get("status").asInt());
-        assertThat(answer.headers().firstValue("Content-Type")).hasValue(isSoap() ? "text/xml;charset=utf-8" : "application/json");
+        assertThat(answer.headers().firstValue("Content-Type"))
+                .hasValue(isSoap() ? "text/xml;charset=utf-8" : "application/json");
         assertThat(answer.headers().firstValue("Content-Length")).isPresent();
         content.path("responseHeaders").properties().forEach(header -> {
             String value = answer.headers().firstValue(header.getKey()).orElse("");

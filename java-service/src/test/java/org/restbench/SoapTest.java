@@ -42,6 +42,8 @@ class SoapTest {
             + "<matrixTwo><columnCount>2</columnCount><row>7,8</row><row>9,10</row><row>11,12</row></matrixTwo>"
             + "</multiply></s:Body></s:Envelope>";
 
+    private static final int SHORT_BYTES = 1 << 20;
+
     private static RunningService service;
 
     @BeforeAll
@@ -95,8 +97,9 @@ class SoapTest {
     void a_proxy_of_cxf_multiplies_under_every_strategy_that_takes_matrices() throws RequestFault {
         List<String> strategies = ContractExamplesTest.strategies(service);
         for (String strategy : strategies) {
-            var product =
-                    matrix(service, strategy).multiply(multiplication("ü<&>", 3)).getProduct();
+            var product = matrix(service, strategy)
+                    .multiply(multiplication("ü<&>", 3))
+                    .getProduct();
             assertThat(product.getRow()).as(strategy).containsExactly("58,64", "139,154");
             assertThat(product.getRequestId()).isEqualTo("ü<&>");
         }
@@ -192,7 +195,8 @@ class SoapTest {
         List<String> java = ServiceProcess.java("-Xlog:class+load:stdout");
         List<String> lines;
         try (ServiceProcess process = ServiceProcess.start(Map.of(), java)) {
-            assertThat(process.post("/matrix/serial", RunningService.BODY).body()).isEqualTo(RunningService.PRODUCT);
+            assertThat(process.post("/matrix/serial", RunningService.BODY).body())
+                    .isEqualTo(RunningService.PRODUCT);
             process.get("/soap/matrix?wsdl");
             process.get("/strategies");
             process.post("/soap/matrix/nothing", "text/xml", ENVELOPE);
@@ -200,7 +204,8 @@ class SoapTest {
             assertThat(process.get("/docs")).contains("soap");
             assertThat(process.output()).noneMatch(SoapTest::isOfCxf);
             for (String hostile : List.of("", "Secret<", "<!DOCTYPE Secret>" + ENVELOPE, ENVELOPE + "Secret")) {
-                assertThat(process.post("/soap/matrix/serial", "text/xml", hostile).body())
+                assertThat(process.post("/soap/matrix/serial", "text/xml", hostile)
+                                .body())
                         .contains("<errorCode>002<");
             }
             String against = ENVELOPE.replace("<matrixOne>", "<matrixOne Secret=\"1\">");
@@ -212,7 +217,8 @@ class SoapTest {
             lines = process.output();
         }
         assertThat(lines).anyMatch(SoapTest::isOfCxf);
-        assertThat(lines).noneMatch(line -> line.contains("Secret") || line.matches(".* (WARN|ERROR) .*"));
+        assertThat(lines.stream().filter(line -> !line.contains("[class,load]")))
+                .noneMatch(line -> line.contains("Secret") || line.matches(".* (WARN|ERROR) .*"));
     }
 
     private static boolean isOfCxf(String line) {
@@ -232,13 +238,15 @@ class SoapTest {
                     "<!DOCTYPE a [<!ENTITY % x SYSTEM \"" + url + "\"> %x;]>" + ENVELOPE,
                     "<?xml-stylesheet href=\"" + url + "\"?>" + ENVELOPE,
                     ENVELOPE.replace("<multiply", "<multiply" + xsi + "urn:restbench:matrix " + url + "\""),
-                    ENVELOPE.replace("1,2,3", "<Include xmlns=\"http://www.w3.org/2004/08/xop/include\" href=\"" + url
-                            + "\"/>"),
+                    ENVELOPE.replace(
+                            "1,2,3", "<Include xmlns=\"http://www.w3.org/2004/08/xop/include\" href=\"" + url + "\"/>"),
                     ENVELOPE.replace("<s:Body>", replyTo))) {
-                assertThat(post(service, "/soap/matrix/serial", body).statusCode()).isIn(200, 500);
+                assertThat(post(service, "/soap/matrix/serial", body).statusCode())
+                        .isIn(200, 500);
             }
             named.setSoTimeout(200);
-            assertThat(catchThrowableOfType(SocketTimeoutException.class, named::accept)).isNotNull();
+            assertThat(catchThrowableOfType(SocketTimeoutException.class, named::accept))
+                    .isNotNull();
         }
     }
 
@@ -270,8 +278,6 @@ class SoapTest {
         }
         assertThat(slow).isEmpty();
     }
-
-    private static final int SHORT_BYTES = 1 << 20;
 
     private interface Hostile {
         String body(int bytes);

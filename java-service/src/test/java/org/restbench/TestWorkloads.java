@@ -1,9 +1,8 @@
 package org.restbench;
 
-import java.util.List;
-import java.util.stream.Stream;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.MatrixJson;
 import org.restbench.codec.Workloads;
