@@ -58,7 +58,14 @@ class _Zeep:
             return self._binding.process_reply(self._client, self._operation, reply)
         except Fault as fault:
             raise _refused(fault) from fault
-        except (Error, etree.LxmlError, ValueError, TypeError, AttributeError) as error:
+        except (
+            Error,
+            etree.LxmlError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            LookupError,
+        ) as error:
             raise MalformedAnswer(f"status {answer.status}: {error}") from error
 
 

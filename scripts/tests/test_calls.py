@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from drawn import data_of
 from pydantic import ValidationError
 from test_cli import restbench
 
@@ -47,7 +48,12 @@ def row(level: str, threads: int, elapsed_s: list[float], limit_s: float) -> Row
             0,
             seconds,
             estimates.np.array([100_000] * 10),
-            extras={"elapsed_s": seconds, "limit_s": limit_s, "alone_s": 10.0, "in_flight": 5.0},
+            extras={
+                "elapsed_s": seconds,
+                "limit_s": limit_s,
+                "alone_s": 10.0,
+                "in_flight": 1 / seconds,
+            },
         )
         for block, seconds in enumerate(elapsed_s, 1)
     ]
@@ -212,11 +218,7 @@ def test_the_chart_has_the_limit_dashed_and_the_study_as_a_mark() -> None:
     charts = {each.name: each for each in shown.charts(ROWS) if each}
     assert set(charts) == {"calls-java-rest", "calls-python-rest"}
     text = json.dumps(theme.spec(charts["calls-java-rest"]))
-    records = [
-        each
-        for data in theme.spec(charts["calls-java-rest"])["concat"]
-        for each in data["data"]["values"]
-    ]
+    records = data_of(charts["calls-java-rest"])
     assert {(each["series"], each["limit"]) for each in records} == {
         ("task-pool", False),
         ("task-pool", True),
@@ -236,7 +238,7 @@ def test_the_tables_have_time_speed_up_limit_and_nearness() -> None:
         "Java client, rest, 1000 ms",
         "Python client, rest, 1000 ms",
     ]
-    assert "async 0.86" in shown.sentence(ROWS)
+    assert "Java async 0.86" in shown.sentence(ROWS)
 
 
 @pytest.mark.parametrize(

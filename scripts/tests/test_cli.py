@@ -64,7 +64,7 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     [
         (
             ("run", "tesis"),
-            "no experiment 'tesis'; there are: ab, adaptive, engines, factorial, frameworks, "
+            "no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, frameworks, "
             "instances, logs, npb, open-load, smoke, thesis, workers",
         ),
         (

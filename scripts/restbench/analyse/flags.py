@@ -46,6 +46,10 @@ FLAGS: dict[str, str] = {
         "The service was started anew just before this cell: a JVM may not be warm yet."
     ),
     "retried": "The first attempt failed: this is the second, on a fresh service.",
+    "limit-mismeasured": (
+        "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
+        "takes alone was measured on a busy machine, or before all was warm."
+    ),
     "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.analyse.call_limits import WINDOW
+from restbench.analyse.call_limits import MISMEASURED, WINDOW
 from restbench.commands.options import console
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
@@ -22,7 +22,7 @@ from restbench.drive.batches import Alone
 from restbench.drive.call_client import Batch, BatchResult
 from restbench.experiment.calls import FEWEST_THREADS, MOST_THREADS, OFFERED, TRANSPORTS, Client
 from restbench.experiment.cell import Shape
-from restbench.failures import BadConfiguration, CellsFailed, NotOffered, WrongAnswers
+from restbench.failures import BadConfiguration, CellsFailed, WrongAnswers
 from restbench.machine import machine_lock, ports, watch
 from restbench.machine.placement import allowed_cores
 
@@ -53,7 +53,7 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         Path | None, typer.Option(metavar="FILE", help="Make only those not done in this log.")
     ] = None,
 ) -> None:
-    """Make many calls of a service and print how near to the best possible that came."""
+    """Make many calls of a service, next to the best possible."""
     names = [each.strip() for each in f"{strategy},{compare}".split(",") if each.strip()]
     name, own = _checked(client, transport, names, threads, calls)
     delay_ms = _milliseconds(delay)
@@ -72,7 +72,9 @@ def make_calls(  # noqa: PLR0913, PLR0917 - an option each
         program = started.enter_context(call_client.running(name, folder / "client.log"))
         offered = program.hello().strategies
         if absent := [each for each in names if each not in offered]:
-            raise NotOffered(f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}")
+            raise BadConfiguration(
+                f"--strategy: not-offered: {absent[0]}; here are {', '.join(offered)}"
+            )
         inputs, expected = batches.files(folder, "payload", PAYLOAD)
         path = "matrix" if own == "rest" else "soap/matrix"
         batch = Batch(
@@ -177,7 +179,7 @@ def _table(
         own = replace(batch, strategy=name)
         cores = len(allowed_cores())
         least = batches.limit_s(own, calls, delay_ms, alone, cores, is_shared=True)
-        threads = sum(each.threads.values()) or 1
+        threads, near = sum(each.threads.values()) or 1, least / each.elapsed_s
         failed = ", ".join(f"{kind} {n}" for kind, n in each.failed.items()) or "none"
         table.add_row(
             name,
@@ -185,7 +187,7 @@ def _table(
             f"{each.elapsed_s:.4g}",
             f"{calls * one.whole / each.elapsed_s:.4g}",
             f"{least:.4g}",
-            f"{least / each.elapsed_s:.3f}",
+            f"{near:.3f}" + (" (limit-mismeasured)" if near > MISMEASURED else ""),
             failed + (f"; WRONG {each.wrong}" if each.wrong else ""),
         )
     return table

@@ -24,6 +24,8 @@ WARM_CALLS, WARM_THREADS, ALONE_CALLS = 200, 8, 30
 FEWEST_WARM_CALLS = 50
 #: A client is warm when its compilers take no more of its CPU time.
 COMPILING = 0.02
+#: Client and service are warm when a batch's CPU time is no longer less than so much of the last.
+STEADY = 0.95
 #: What a clock of milliseconds may be off.
 CLOCK_MS = 1.0
 COUNTED_WITHIN_S = 1.0
@@ -51,13 +53,16 @@ def alone_of(
     calls = max(FEWEST_WARM_CALLS, min(WARM_CALLS, round(WARM_CALLS * max_s)))
     for strategy in strategies:
         asked = replace(batch, strategy=strategy, threads=WARM_THREADS, calls=calls, log=None)
-        ends = time.monotonic() + max_s
+        ends, before_s = time.monotonic() + max_s, float("inf")
         while True:
             before_ms = process.cpu_ms(service.pids())
             result = client.batch(with_teams(asked))
             service_s = (process.cpu_ms(service.pids()) - before_ms) / 1000
-            if time.monotonic() > ends or result.compile_s <= COMPILING * result.cpu_s:
+            is_warm = result.compile_s <= COMPILING * result.cpu_s
+            is_steady = result.cpu_s + service_s >= STEADY * before_s  # the service is warm too
+            if time.monotonic() > ends or (is_warm and is_steady):
                 break
+            before_s = result.cpu_s + service_s
         cheapest.append((result.cpu_s / calls, service_s / calls))
     _, lines = made(client, replace(batch, strategy="sequential", threads=1, calls=ALONE_CALLS))
     s, c, d, p = (

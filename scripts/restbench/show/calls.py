@@ -51,7 +51,8 @@ def sentence(rows: Sequence[Row]) -> str:
     ways: dict[str, list[float]] = {}
     for row in calls.ranked(rows):
         if (near := calls.nearness(row)) and work(row).strategy != "document":
-            ways.setdefault(work(row).strategy, []).append(near)
+            name = f"{work(row).client.capitalize()} {work(row).strategy}"
+            ways.setdefault(name, []).append(near)
     parts = [f"{way} {median(near):.2f} (at least {min(near):.2f})" for way, near in ways.items()]
     if not parts:
         return "No batch of calls was measured."

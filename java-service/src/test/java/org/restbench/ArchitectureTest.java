@@ -49,6 +49,25 @@ class ArchitectureTest {
     }
 
     @Test
+    void only_soap_knows_cxf_and_xml() {
+        for (String free : new String[] {"core", "codec", "execution", "workload", "framework", "memory", "settings"}) {
+            neverUses(
+                    "org.restbench." + free + "..",
+                    "org.restbench.soap..",
+                    "org.apache.cxf..",
+                    "javax.xml..",
+                    "jakarta.xml..");
+        }
+        neverUses(
+                "org.restbench.soap..",
+                "org.restbench.framework..",
+                "org.restbench.affinity..",
+                "org.springframework..",
+                "jakarta.servlet..",
+                "tools.jackson..");
+    }
+
+    @Test
     void the_core_knows_no_single_workload() {
         neverUses("org.restbench.core..", "..workload.matrix..", "..workload.logs..", "..workload.npb..");
     }
