@@ -64,8 +64,8 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
     [
         (
             ("run", "tesis"),
-            "no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, frameworks, "
-            "instances, logs, npb, open-load, smoke, thesis, workers",
+            "no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, "
+            "frameworks, instances, logs, npb, open-load, smoke, thesis, workers",
         ),
         (
             ("run", "thesis", "--profile", "quik"),

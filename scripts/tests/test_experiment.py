@@ -86,7 +86,7 @@ def test_a_wrong_file_is_one_line_with_file_key_and_allowed_values(
 def test_an_unknown_experiment_names_the_ones_there_are() -> None:
     with pytest.raises(
         BadConfiguration,
-        match="no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, frameworks, ",
+        match="no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, ",
     ):
         store.experiment_file("tesis")
 
