@@ -250,6 +250,16 @@ class SoapTest {
         }
     }
 
+    @Test
+    void more_elements_than_an_envelope_may_have_are_007_and_are_not_read_to_their_end() {
+        String rows = ENVELOPE.replace("<row>1,2,3</row>", "<row/>".repeat(1 << 21));
+        for (String body : List.of(rows, rows.substring(0, rows.length() - 100) + "<<")) {
+            assertThat(post(service, "/soap/matrix/serial", body).body()).contains("<errorCode>007<");
+        }
+        String fewer = ENVELOPE.replace("<row>1,2,3</row>", "<row>1,2,3</row>".repeat(60_000));
+        assertThat(post(service, "/soap/matrix/serial", fewer).statusCode()).isEqualTo(200);
+    }
+
     /** Four times the bytes take about four times as long, of whatever they are: what takes sixteen is an attack. */
     @Test
     void no_hostile_body_takes_longer_than_its_length_allows() {
