@@ -99,7 +99,13 @@ class HttpTest {
                             offer.get("name").asString().equals("thread-per-element")
                                     ? List.of("matrix", "logs", "soap/matrix")
                                     : List.of(
-                                            "matrix", "logs", "npb-is", "npb-cg", "npb-mg", "npb-ft", "soap/matrix",
+                                            "matrix",
+                                            "logs",
+                                            "npb-is",
+                                            "npb-cg",
+                                            "npb-mg",
+                                            "npb-ft",
+                                            "soap/matrix",
                                             "soap/npb"));
         }
     }
