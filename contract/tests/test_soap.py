@@ -78,7 +78,8 @@ def test_a_message_of_an_envelope_is_in_the_readme(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(filter(NO_MATTER_OF_THE_SCHEMA.match, EXAMPLES)))
 def test_what_the_schema_cannot_refuse_is_valid(name: str) -> None:
-    if "bodyText" not in EXAMPLES[name]["request"] or "not XML" in str(EXAMPLES[name]["request"]):
+    request = EXAMPLES[name]["request"]
+    if "bodyText" not in request or "not XML" in request["bodyText"] or "before-002" in name:
         return
     service, message = payload(EXAMPLES[name])
     SCHEMAS[service].assertValid(message)

@@ -25,7 +25,7 @@ from restbench.failures import CellsFailed, WrongAnswers
 from restbench.show import calls as shown
 from restbench.show.charts import theme
 from restbench.store import store
-from restbench.store.trials import Block, Trial
+from restbench.store.trials import Block, Event, Trial
 
 FILE = store.experiment_file("calls")
 STAGE = {"wall_s": 0.1, "cpu_s": 0.1}
@@ -37,7 +37,9 @@ def cell(level: str, threads: int) -> Cell:
     )
 
 
-def row(level: str, threads: int, elapsed_s: list[float], limit_s: float) -> Row:
+def row(
+    level: str, threads: int, elapsed_s: list[float], limit_s: float, events: tuple[str, ...] = ()
+) -> Row:
     of = cell(level, threads)
     trials = [
         Trial(
@@ -58,7 +60,8 @@ def row(level: str, threads: int, elapsed_s: list[float], limit_s: float) -> Row
         for block, seconds in enumerate(elapsed_s, 1)
     ]
     blocks = [Block(number, "now", "later", {}) for number in range(1, len(elapsed_s) + 1)]
-    found = estimates.measurements(trials, [], blocks, cores=2)
+    noted = [Event("now", kind, "why", 1, of.id) for kind in events]
+    found = estimates.measurements(trials, noted, blocks, cores=2)
     return Row(of, None, (), tuple(found[of.id]))
 
 
@@ -206,6 +209,13 @@ def test_a_speed_up_is_over_calls_in_turn_of_the_same_client() -> None:
     assert calls.speed_ups(ROWS[1], ROWS, "limit_s") == pytest.approx([100 / 13, 102 / 13])
     assert calls.speed_ups(ROWS[3], ROWS) == [5.0, 4.0], "by what a call takes alone"
     assert calls.nearness(ROWS[2]) == pytest.approx((1.1 / 1.25 + 1.1 / 1.3) / 2)
+
+
+def test_a_limit_that_was_mismeasured_is_noted_at_its_cell() -> None:
+    early = row("java-rest-async-1000ms", 8, [1.0, 1.2], 1.1, ("limit-mismeasured",))
+    (table,) = shown.tables([early])
+    assert table.rows[0][-1] == "limit-mismeasured 1/2"
+    assert (early.measurements[0].reason, len(early.measured)) == (None, 2)
 
 
 def test_calls_in_flight_are_no_users() -> None:

@@ -35,9 +35,10 @@ FLAGS = {
     "restarted": ("service-restarted",),
     "retried": ("retried",),
     "refused": ("refused",),
+    "limit-mismeasured": ("limit-mismeasured",),
 }
 #: What of these says nothing against what was measured.
-_NO_REASON = ("restarted", "retried")
+_NO_REASON = ("restarted", "retried", "limit-mismeasured")
 
 
 #: From a cell's trials in a block to what only their driver measures, by name.

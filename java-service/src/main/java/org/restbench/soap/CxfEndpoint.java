@@ -99,7 +99,7 @@ final class CxfEndpoint implements SoapProtocol.Endpoint {
     }
 
     private Reply refused(EnvelopeFault fault) {
-        return SoapProtocol.fault(service, fault.code(), Refusal.of(ErrorCode.MALFORMED, fault.message(), null));
+        return SoapProtocol.fault(service, fault.code(), Refusal.of(fault.error(), fault.message(), null));
     }
 
     private Reply refused(SoapCall soap) {

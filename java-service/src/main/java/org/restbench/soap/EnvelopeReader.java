@@ -9,6 +9,7 @@ import javax.xml.stream.XMLStreamReader;
 import javax.xml.stream.util.StreamReaderDelegate;
 import org.apache.cxf.staxutils.StaxUtils;
 import org.codehaus.stax2.XMLInputFactory2;
+import org.restbench.core.ErrorCode;
 
 /**
  * Sees all that CXF reads of a body, and what it would not: whether it is one well-formed envelope of SOAP 1.1 with one
@@ -21,42 +22,64 @@ final class EnvelopeReader extends StreamReaderDelegate {
     private static final int PART = 2;
     private static final int ENTRY = 3;
 
+    /** Each takes about a microsecond to validate. */
+    private static final int MOST_ELEMENTS = 1 << 21;
+
+    /** CXF makes a document of a header: a node has many times the bytes of its text. */
+    private static final int MOST_HEADER_NODES = 10_000;
+
     /** CXF's own, with its limits but one, and without its patience: what is malformed is found where it is read. */
     private static final XMLInputFactory FACTORY = factory();
 
-    private boolean malformed;
+    /** Found where reading has ended for good. */
+    private EnvelopeFault fatal;
+
     private EnvelopeFault fault;
+    private int elements;
+    private int headerNodes;
     private int depth;
     private boolean inBody;
     private int parts;
     private int payloads;
 
     /**
-     * What is wrong with a body as a whole: 002.
+     * What is wrong with a body as a whole: 002 or 007.
      *
+     * @param error the contract's code
      * @param code of SOAP 1.1
      */
-    record EnvelopeFault(String code, String message) {
+    record EnvelopeFault(ErrorCode error, String code, String message) {
         private static final EnvelopeFault MALFORMED =
-                new EnvelopeFault("Client", "the body is not one well-formed XML 1.0 document in UTF-8");
+                malformed("Client", "the body is not one well-formed XML 1.0 document in UTF-8");
 
         private static final EnvelopeFault VERSION =
-                new EnvelopeFault("VersionMismatch", "the body is not an envelope of SOAP 1.1");
+                malformed("VersionMismatch", "the body is not an envelope of SOAP 1.1");
 
         private static final EnvelopeFault STRUCTURE =
-                new EnvelopeFault("Client", "the body is not an envelope with at most one header and one payload");
+                malformed("Client", "the body is not an envelope with at most one header and one payload");
 
         private static final EnvelopeFault HEADER =
-                new EnvelopeFault("MustUnderstand", "the envelope has a header that must be understood and is not");
+                malformed("MustUnderstand", "the envelope has a header that must be understood and is not");
 
-        static final EnvelopeFault ACTION = new EnvelopeFault("Client", "SOAPAction must be missing or empty");
+        static final EnvelopeFault ACTION = malformed("Client", "SOAPAction must be missing or empty");
+
+        private static final EnvelopeFault TOO_LARGE = new EnvelopeFault(
+                ErrorCode.TOO_LARGE,
+                "Client",
+                "the envelope has more than " + MOST_ELEMENTS + " elements, or " + MOST_HEADER_NODES
+                        + " nodes in its header");
+
+        private static EnvelopeFault malformed(String code, String message) {
+            return new EnvelopeFault(ErrorCode.MALFORMED, code, message);
+        }
     }
 
     private EnvelopeReader(XMLStreamReader reader) {
         super(reader);
         String encoding = reader.getCharacterEncodingScheme();
-        malformed = reader.getVersion() != null && !reader.getVersion().equals("1.0")
-                || encoding != null && !encoding.equalsIgnoreCase(StandardCharsets.UTF_8.name());
+        boolean right = (reader.getVersion() == null || reader.getVersion().equals("1.0"))
+                && (encoding == null || encoding.equalsIgnoreCase(StandardCharsets.UTF_8.name()));
+        fatal = right ? null : EnvelopeFault.MALFORMED;
     }
 
     private static XMLInputFactory factory() {
@@ -80,14 +103,14 @@ final class EnvelopeReader extends StreamReaderDelegate {
     /** Reads on to the end: what is wrong with the whole of it, null for nothing. */
     EnvelopeFault finish() {
         try {
-            while (!malformed && getEventType() != END_DOCUMENT) {
+            while (fatal == null && getEventType() != END_DOCUMENT) {
                 next();
             }
         } catch (XMLStreamException found) {
-            malformed = true;
+            return fatal;
         }
-        if (malformed) {
-            return EnvelopeFault.MALFORMED;
+        if (fatal != null) {
+            return fatal;
         }
         if (fault == null && payloads != 1) {
             return EnvelopeFault.STRUCTURE;
@@ -101,10 +124,11 @@ final class EnvelopeReader extends StreamReaderDelegate {
         try {
             event = super.next();
         } catch (XMLStreamException found) {
-            malformed = true;
+            fatal = EnvelopeFault.MALFORMED;
             throw found;
         }
         see(event);
+        count(event);
         return event;
     }
 
@@ -136,6 +160,17 @@ final class EnvelopeReader extends StreamReaderDelegate {
         return text.toString();
     }
 
+    private void count(int event) throws XMLStreamException {
+        elements += event == START_ELEMENT ? 1 : 0;
+        if (!inBody && depth > ENVELOPE) {
+            headerNodes += event == START_ELEMENT ? 1 + getAttributeCount() + getNamespaceCount() : 1;
+        }
+        if (elements > MOST_ELEMENTS || headerNodes > MOST_HEADER_NODES) {
+            fatal = EnvelopeFault.TOO_LARGE;
+            throw new XMLStreamException(fatal.message(), getLocation());
+        }
+    }
+
     private void see(int event) {
         switch (event) {
             case START_ELEMENT -> start(++depth);
@@ -145,7 +180,7 @@ final class EnvelopeReader extends StreamReaderDelegate {
                     note(EnvelopeFault.STRUCTURE);
                 }
             }
-            case DTD, ENTITY_REFERENCE -> malformed = true; // of the latter, one that XML does not know
+            case DTD, ENTITY_REFERENCE -> fatal = EnvelopeFault.MALFORMED; // of the latter, one that XML does not know
             default -> {}
         }
     }
