@@ -38,7 +38,8 @@ HEADERS = (("Content-Type", "text/xml"),)
 INT64 = range(-(2**63), 2**63)
 OPERAND = rb"<columnCount>-?[0-9]{1,25}</columnCount>(?:<row>[^<>&]*</row>)+"
 PLAIN = re.compile(
-    rb'<s:Envelope xmlns:s="' + SOAP.encode() + rb'"><s:Body><multiply xmlns="' + MATRIX.encode()
+    rb'<s:Envelope xmlns:s="' + re.escape(SOAP.encode())
+    + rb'"><s:Body><multiply xmlns="' + MATRIX.encode()
     + rb'"><requestId>([^<>&\r]*)</requestId><matrixOne>(' + OPERAND
     + rb")</matrixOne><matrixTwo>(" + OPERAND + rb")</matrixTwo></multiply></s:Body></s:Envelope>"
 )  # fmt: skip
