@@ -27,6 +27,7 @@ WORDS: dict[str, str] = {
     "mean_ms": "mean latency",
     "p95_ms": "p95",
     "cpu_ms_per_request": "CPU time per request",
+    "clients_asked": "clients asked",
     "clients_same": "clients with the same value",
 }
 #: How many parts a sentence names.
