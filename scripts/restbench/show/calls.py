@@ -62,8 +62,9 @@ def sentence(rows: Sequence[Row]) -> str:
 def sure(rows: Sequence[Row]) -> str:
     """How sure it is."""
     blocks = max((len(row.measured) for row in rows), default=0)
-    interval = "no interval, so no verdict" if blocks < 2 else "ratios are paired over them"
-    return f"Each number is a median over {blocks} blocks: {interval}."
+    if blocks < 2:
+        return "Each number is of one block: no interval, so no verdict."
+    return f"Each number is a median over {blocks} blocks: ratios are paired over them."
 
 
 def tables(rows: Sequence[Row]) -> list[Table]:
