@@ -21,12 +21,14 @@ pytestmark = pytest.mark.live
 SERVICES: tuple[ServiceName, ...] = ("java", "python")
 PHASES = {1: "examples,coverage,fuzzing,stateful", 2: "fuzzing", 3: "fuzzing"}
 """By seed: what does not depend on it is tried once."""
-LITTLE_MEMORY = {
+SETTINGS = {
     "RESTBENCH_MAX_BODY_BYTES": str(1 << 20),
     "RESTBENCH_INPUT_CACHE_BYTES": "0",
     "RESTBENCH_MEMORY_BUDGET_BYTES": str(16 << 20),
+    "RESTBENCH_MAX_DELAY_MILLIS": "20",
 }
-"""Leaves out the classes that run for longer than schemathesis waits: they are 010."""
+"""Leaves out the classes that run for longer than schemathesis waits: they are 010. Its delays are
+random numbers of up to six digits: most are 003."""
 PROGRAM = Path(sys.executable).with_name("schemathesis")
 CONFIGURATION = Path(__file__).parents[1] / "schemathesis.toml"
 
@@ -38,7 +40,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[service.S
         for name in SERVICES:
             patch.setenv(f"{name.upper()}_PORT", str(free_port()))
             folder = tmp_path_factory.mktemp(name)
-            started.append(service.start(name, "none", None, folder, settings=LITTLE_MEMORY))
+            started.append(service.start(name, "none", None, folder, settings=SETTINGS))
             stack.callback(started[-1].stop)
         yield started
 
