@@ -128,6 +128,7 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 MOST_DIGITS = 19
 """Of a 64-bit integer, without its sign."""
 _WHOLE = re.compile(r"(-?)0*([0-9]+)")
+_MILLIS = re.compile(r"[0-9]{1,6}")
 _ELEMENT = re.compile(r" *(-?[0-9]+) *")
 _SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -301,6 +302,7 @@ class Limits:
     body_bytes: int = 64 * 1024 * 1024
     loop_operations: int = 2 * 10**8
     native_operations: int = 10**10
+    delay_millis: int = 10_000
 
     @property
     def product_elements(self) -> int:
@@ -328,7 +330,7 @@ class Oracle:
                 return refusal
             members = _object(request)
             request_id = right_id(members)
-            product = self._product(members, request_id, kernels(query))
+            product = self._product(members, request_id, query)
         except Violation as violation:
             code = violation.code
             return Verdict(code, STATUSES[code], request_id, messages=violation.messages)
@@ -348,17 +350,25 @@ class Oracle:
             raise Violation("007", f"the body is larger than the limit of {limit} bytes")
         return None
 
-    def _product(
-        self, request: dict[str, Json], request_id: str | int | None, kernel_values: list[str]
-    ) -> bytes:
+    def _product(self, request: dict[str, Json], request_id: str | int | None, query: str) -> bytes:
         """The answer's bytes; Violation 003, 005, 004, 001, 007, 011 or 006."""
+        kernel_values = parameters(query, "kernel")
         if len(kernel_values) > 1 or not set(kernel_values) <= set(KERNELS):
             raise Violation("003", "kernel: must be given at most once, as loops or native")
+        self._require_delay(parameters(query, "delay"))
         if request_id is None:
             raise Violation("003", RULE_OF_ID)
         one, two = operands(request)
         self._require_size(len(one), len(two), len(two[0]), "native" in kernel_values)
         return answer(request_id, multiply(one, two))
+
+    def _require_delay(self, values: list[str]) -> None:
+        limit = self._limits.delay_millis
+        right = len(values) == 1 and _MILLIS.fullmatch(values[0]) and int(values[0]) <= limit
+        if values and not right:
+            raise Violation(
+                "003", f"delay: must be a whole number of milliseconds from 0 to {limit}"
+            )
 
     def _require_size(self, rows: int, inner: int, columns: int, native: bool) -> None:
         limit = self._limits.product_elements
@@ -385,10 +395,10 @@ def _object(request: Request) -> dict[str, Json]:
     return members
 
 
-def kernels(query: str) -> list[str]:
-    """Every value of `kernel` in a query string, in order."""
+def parameters(query: str, wanted: str) -> list[str]:
+    """All values of one parameter in a query string, in order."""
     pairs = [pair.partition("=") for pair in query.split("&")]
-    return [_decoded(value) for name, _, value in pairs if _decoded(name) == "kernel"]
+    return [_decoded(value) for name, _, value in pairs if _decoded(name) == wanted]
 
 
 def _decoded(escaped: str) -> str:

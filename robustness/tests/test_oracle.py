@@ -112,7 +112,7 @@ GIVEN = {
     "operations-limit-1000": Limits(loop_operations=1000, native_operations=1000),
     "loop-operations-limit-1000": Limits(loop_operations=1000),
 }
-SITUATIONS_OF_THE_SERVICE = {"in-flight-limit-reached", "compute-fault"}
+SITUATIONS_OF_THE_SERVICE = {"in-flight-limit-reached", "delay-limit-reached", "compute-fault"}
 FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
