@@ -1,0 +1,1 @@
+SELECT messages.count_pgmq(:queue_id) AS messages

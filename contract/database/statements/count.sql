@@ -1,0 +1,1 @@
+SELECT count(*) AS messages FROM messages.message WHERE queue_id = :queue_id

@@ -1,0 +1,1 @@
+SELECT id, technique, created FROM messages.create_queue(:queue, :technique)

@@ -1,0 +1,1 @@
+SELECT pgmq.delete(:pgmq_queue, :id) AS deleted

@@ -1,0 +1,1 @@
+SELECT messages.delete_queue(:queue) AS deleted

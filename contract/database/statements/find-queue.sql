@@ -1,0 +1,1 @@
+SELECT id, technique FROM messages.queue WHERE name = :queue

@@ -1,0 +1,1 @@
+SELECT name, technique FROM messages.queue WHERE name > :after ORDER BY name LIMIT :limit

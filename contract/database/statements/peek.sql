@@ -1,0 +1,2 @@
+SELECT id, sender, body, CAST(extract(epoch FROM sent_at) * 1000000 AS bigint) AS sent_at
+FROM messages.message WHERE queue_id = :queue_id AND receiver = :receiver ORDER BY id LIMIT :limit

@@ -1,0 +1,1 @@
+DELETE FROM messages.receipt WHERE at < clock_timestamp() - make_interval(secs => :seconds)

@@ -1,0 +1,1 @@
+SELECT fingerprint, answer FROM messages.receipt WHERE client = :client AND key = :key

@@ -1,0 +1,1 @@
+SELECT id FROM messages.send(:queue_id, :receiver, :sender, :body, :key, :fingerprint)
