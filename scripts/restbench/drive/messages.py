@@ -3,6 +3,7 @@ came back is what was sent."""
 
 from __future__ import annotations
 
+import math
 import random
 import string
 import zlib
@@ -244,9 +245,16 @@ def means(records: Records, kinds: Mapping[str, int] | None = None) -> dict[str,
             parts["network"] = whole - in_service
         found |= {f"{name}_{part}_ms": value for part, value in parts.items()}
         found |= {f"{name}_ms": whole, f"{name}_half_ms": whole / 2}
+        found |= {
+            f"{name}_{part}_points": math.exp(parts[part] / whole)
+            for part in _COMPARED
+            if part in parts
+        }
     return found
 
 
+#: Shares of these are compared: a ratio of e to the share is their difference.
+_COMPARED = ("database", "network")
 #: The stages that only messages have; and those that add up to the time in the service.
 _OWN = ("connection", "database")
 _OUTER = ("queue", "parse", "compute", "serialize")

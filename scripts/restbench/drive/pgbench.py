@@ -1,5 +1,5 @@
-"""pgbench, PostgreSQL's own load generator: the services' statements without a service, which is the
-limit of what a service can reach."""
+"""pgbench, PostgreSQL's own load generator: the services' statements without a service, which is
+the limit of what a service can reach."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def load(  # noqa: PLR0913 - the last five are given by name
     """Send and pop for so many seconds as the services' role; scripts and log lie in `folder`.
     EnvironmentProblem where it does not end well."""
     if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
-        raise EnvironmentProblem(f"pgbench draws queues between two numbers; these have gaps: {ids}")
+        raise EnvironmentProblem(
+            f"pgbench draws queues between two numbers; these have gaps: {ids}"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     line = [database.program("pgbench"), "-n", "-M", "prepared", "-r", f"--max-tries={TRIES}"]
     line += ["-c", str(connections), "-j", str(min(connections, len(os.sched_getaffinity(0))))]
@@ -120,7 +122,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
     before = database_cpu_ms(database), _children_ms()
     done = subprocess.run(
         process.bound_to_us(line, cores),
-        env={**os.environ, **database.client_environment()},
+        env={**os.environ, **database.client_environment("service")},
         capture_output=True,
         text=True,
         check=False,
