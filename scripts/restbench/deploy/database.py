@@ -83,7 +83,7 @@ class Database:
                 self.server.make(ROLES["owner"], self._password("owner") or "")
             if not self.outlives_us:
                 watch.remove(self.server.data)
-            self.port = self.port or ports.free()
+            self.port = self.port or ports.lasting()
             self.server.launch(self.settings | self._place(), self._answers)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
