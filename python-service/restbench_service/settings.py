@@ -125,7 +125,7 @@ class Settings:
     """Until gunicorn replaces a worker whose main thread does nothing: only a machine at a
     standstill is this slow."""
     database_url: str | None = None
-    """Of the workload messages, as postgresql://USER@HOST:PORT/DATABASE; None: it is not offered."""
+    """Of the workload messages, postgresql://USER@HOST:PORT/DATABASE; None: it is not offered."""
     database_password_file: str | None = None
     """The password is not in the URL, which others can read."""
     database_connections: int = 20

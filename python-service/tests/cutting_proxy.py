@@ -22,7 +22,8 @@ class CuttingProxy:
         self._left, self._cut = 0, "before"
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = self._listener.getsockname()[1]
-        self.cuts = 0
+        self.cuts = self.ended = 0
+        """Statements at which it has cut, and connections that have ended so."""
         Thread(target=self._accept, daemon=True).start()
 
     def arm(self, statement: int, cut: Cut) -> None:
@@ -40,21 +41,33 @@ class CuttingProxy:
                 Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, suppress(OSError), socket.create_connection(("127.0.0.1", self._server_port)) as server:
-            ending = Ending(client, server)
-            Thread(target=ending.forward_answers, daemon=True).start()
-            messages = Messages()
-            while data := client.recv(65536):
-                if (cut := self._cut_at(messages.statements(data))) is None:
-                    server.sendall(data)
-                    continue
-                self.cuts += 1
-                if cut == "before":
-                    break
+        with (
+            client,
+            suppress(OSError),
+            socket.create_connection(("127.0.0.1", self._server_port)) as server,
+        ):
+            try:
+                self._forward(client, server)
+            finally:
+                for end in (client, server):  # to close is not enough while a thread reads
+                    with suppress(OSError):
+                        end.shutdown(socket.SHUT_RDWR)
+                self.ended = self.cuts
+
+    def _forward(self, client: socket.socket, server: socket.socket) -> None:
+        ending = Ending(client, server)
+        Thread(target=ending.forward_answers, daemon=True).start()
+        messages = Messages()
+        while data := client.recv(65536):
+            if (cut := self._cut_at(messages.statements(data))) is None:
+                server.sendall(data)
+                continue
+            self.cuts += 1
+            if cut != "before":
                 ending.hold(is_answered=cut == "after")
                 server.sendall(data)
                 ending.wait()
-                break
+            return
 
     def _cut_at(self, statements: int) -> str | None:
         with self._guard:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from cutting_proxy import Cut, CuttingProxy
 from live_database import LiveDatabase, fresh_name
+from live_service import wait_until
 from message_calls import Caller, Told, calling_at
 
 STATEMENTS = {
@@ -52,9 +53,10 @@ def filled(caller: Caller, technique: str) -> str:
 
 
 @pytest.mark.parametrize("technique", STATEMENTS)
-@pytest.mark.parametrize("cut", ["before", "behind"])
-@pytest.mark.parametrize("is_pop", [False, True])
-def test_a_break_at_the_deciding_statement_is_unknown_and_a_key_tells(
+@pytest.mark.parametrize(
+    ("cut", "is_pop"), [("before", False), ("before", True), ("behind", False), ("behind", True)]
+)
+def test_a_break_at_the_deciding_statement_is_unknown_and_a_key_tells(  # noqa: PLR0917
     cut_off: Caller, direct: Caller, proxy: CuttingProxy, technique: str, cut: Cut, is_pop: bool
 ) -> None:
     queue, key = filled(cut_off, technique), fresh_name()
@@ -97,6 +99,7 @@ def test_a_break_after_the_answer_hurts_nobody(
     queue = filled(cut_off, technique)
     proxy.arm(STATEMENTS[technique][1], "after")
     assert cut_off.pop(queue).status == 200
+    wait_until(lambda: proxy.ended == 1)
     assert cut_off.pop(queue).status == 200
     assert (direct.count(queue), proxy.cuts) == (0, 1)
 

@@ -285,9 +285,7 @@ def test_what_a_process_measured_is_no_queue_here(strategies: Table, name: str) 
     assert sum(job.clock.elapsed_ns.values()) <= total_ns + 1_000_000
 
 
-def test_worker_pool_does_a_request_on_one_of_its_threads(
-    strategies: Table, signal: Path
-) -> None:
+def test_worker_pool_does_a_request_on_one_of_its_threads(strategies: Table, signal: Path) -> None:
     """As many at once as it has for the kind, by their names in /proc; the caller does not wait."""
     size = len(os.sched_getaffinity(0))
     for kind, most in ((Held, size), (HeldWaiting, THREADS_THAT_WAIT)):

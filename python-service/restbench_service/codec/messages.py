@@ -251,30 +251,29 @@ def _queues(value: msgspec.Raw) -> tuple[str, ...]:
 
 
 def _answered(request: Request, result: Any) -> dict[str, Any]:
-    own = {} if request.request_id is None else {"requestId": str(request.request_id)}
+    answer: dict[str, Any] = {}
+    if request.request_id is not None:
+        answer["requestId"] = str(request.request_id)
     match request:
         case Pop():
-            return own | ({"id": None} if result is None else _message(result, request.receiver))
+            answer |= {"id": None} if result is None else _message(result, request.receiver)
         case Send():
-            return own | {"id": result}
+            answer |= {"id": result}
         case Broadcast():
-            return own | {"ids": result}
+            answer |= {"ids": result}
         case Peek():
-            return {"messages": [_message(each, request.receiver) for each in result]}
+            answer["messages"] = [_message(each, request.receiver) for each in result]
         case CreateQueue():
-            return own | {
-                "queue": request.queue,
-                "technique": request.technique,
-                "created": result,
-            }
+            answer |= {"queue": request.queue, "technique": request.technique, "created": result}
         case ListQueues():
-            return {"queues": [{"queue": name, "technique": means} for name, means in result]}
+            answer["queues"] = [{"queue": name, "technique": means} for name, means in result]
         case CountMessages():
-            return {"queue": request.queue, "technique": result[0], "messages": result[1]}
+            answer |= {"queue": request.queue, "technique": result[0], "messages": result[1]}
         case DeleteQueue():
-            return {"queue": request.queue, "deleted": result}
+            answer |= {"queue": request.queue, "deleted": result}
         case DeleteMessage():
-            return {"id": request.id, "deleted": result}
+            answer |= {"id": request.id, "deleted": result}
+    return answer
 
 
 def _message(message: Message, receiver: int) -> dict[str, Any]:

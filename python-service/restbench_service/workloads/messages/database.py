@@ -179,8 +179,9 @@ class Session:
     """What one request does on the database: in a with-block, on one connection at most, which is
     taken when the first statement needs it.
 
-    A statement that is refused raises StatementError. Where the connection breaks, InvalidRequestError: 015
-    if the statement has decided, which is the only one, or the COMMIT of a transaction, else 014.
+    A statement that is refused raises StatementError. Where the connection breaks, it is
+    InvalidRequestError: 015 behind the statement that decides, which is the only one or the COMMIT
+    of a transaction, else 014.
     """
 
     def __init__(self, database: Database) -> None:
@@ -195,7 +196,10 @@ class Session:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
     ) -> None:
         """To here: the connection is for others."""
         if self._connection is not None:

@@ -18,8 +18,8 @@ _LOG = logging.getLogger(__name__)
 def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any, bool]:
     """What the act gives, or has given before, and whether it was before.
 
-    A receipt is looked for only where the act has failed, or found nothing: in one statement with
-    the act it would be read in vain as a rule.
+    A receipt is looked for only where the act has failed, or found nothing: as a rule there is
+    none. Should it be purged in between, the request is not done.
     """
     if request.key is None:
         return act(), False
@@ -29,20 +29,40 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
     except StatementError as error:
         if error.sqlstate != ALREADY_THERE:
             raise
-        failure = not_done()  # should the receipt be purged in between
     except InvalidRequestError as error:
         if error.code not in ("012", "013"):
             raise
         failure = error
     else:
-        if result is not None:
+        if result is not None or _is_free(session, request):
             return result, False
     earlier = _read(session, request)
-    if earlier is not None:
-        return earlier, True
-    if failure is not None:
-        raise failure
-    return None, False
+    if earlier is None:
+        raise failure or not_done()
+    return earlier, True
+
+
+def _is_free(session: Session, request: Keyed) -> bool:
+    """Whether the key was never used, and is not being used now.
+
+    A pop that finds nothing may be the repetition of one that is about to commit: its message is
+    held, and passed over, and its receipt is not to be seen yet. Who keeps one, too, waits for it.
+    """
+    values = {"client": request.client, "key": request.key, "fingerprint": request.fingerprint}
+    try:
+        with session.transaction(b"BEGIN"):
+            session.do("keep-receipt", {**values, "answer": "{}"})
+            raise _UndoneError
+    except _UndoneError:
+        return True
+    except StatementError as error:
+        if error.sqlstate != ALREADY_THERE:
+            raise
+        return False
+
+
+class _UndoneError(Exception):
+    """Rolls a transaction back."""
 
 
 def _read(session: Session, request: Keyed) -> Any:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from ...settings import DatabaseSettings
@@ -18,6 +19,7 @@ from .requests import (
     CreateQueue,
     DeleteMessage,
     DeleteQueue,
+    Keyed,
     ListQueues,
     Message,
     Outcome,
@@ -62,14 +64,17 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._purge: Purge | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
+        """What a process of a pool is given."""
         settings = replace(self._settings, connections=1, is_alone=False)
         path = self._retries.path if self._retries else self._count_path
         return MessagesWorkload, (settings, path)
 
     def __eq__(self, other: object) -> bool:
+        """Such a process opens equal ones once."""
         return isinstance(other, MessagesWorkload) and self._settings == other._settings
 
     def __hash__(self) -> int:
+        """As __eq__."""
         return hash(self._settings)
 
     def open(self) -> None:
@@ -92,7 +97,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
     def counts(self) -> Mapping[str, Count]:
         """See Workload."""
         text = "Transactions that were begun again, as another one had been faster."
-        return {"database_retries": Count(text, lambda: self._retries.value if self._retries else 0)}
+        return {
+            "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
+        }
 
     def kind(self, value: Request) -> str:  # noqa: ARG002 - none is compared with another
         """See Workload."""
@@ -110,34 +117,16 @@ class MessagesWorkload(Workload[Request, Outcome]):
         """See Workload. Raises InvalidRequestError 003, 012, 013, 014, 015."""
         with Session(self._database) as session:
             try:
-                result, is_replay = self._done(session, value)
+                act = partial(_ACTIONS[type(value)], self, session, value)
+                if isinstance(value, Keyed):
+                    result, is_replay = once(session, value, act)
+                else:
+                    result, is_replay = act(), False
             except StatementError as error:
                 if error.sqlstate not in PASSING:
                     _LOG.error("the database refused a statement: %s", error.sqlstate)
                 raise not_done() from None
             return Outcome(value, result, is_replay, session.parts_ns)
-
-    def _done(self, session: Session, request: Request) -> tuple[Any, bool]:
-        match request:
-            case Pop():
-                return once(session, request, lambda: self._pop(session, request))
-            case Send():
-                return once(session, request, lambda: self._send(session, request))
-            case Broadcast():
-                return once(session, request, lambda: self._broadcast(session, request))
-            case Peek():
-                return self._peek(session, request), False
-            case DeleteMessage():
-                return self._delete_message(session, request), False
-            case CreateQueue():
-                return self._create(session, request), False
-            case DeleteQueue():
-                return self._delete_queue(session, request), False
-            case CountMessages():
-                return self._count(session, request), False
-            case ListQueues():
-                values = {"after": request.after, "limit": request.limit}
-                return session.ask("list-queues", values).fetchall(), False
 
     # --- messages -------------------------------------------------------------------------------
 
@@ -209,6 +198,10 @@ class MessagesWorkload(Workload[Request, Outcome]):
 
     # --- queues ---------------------------------------------------------------------------------
 
+    def _list(self, session: Session, wanted: ListQueues) -> list[Any]:
+        values = {"after": wanted.after, "limit": wanted.limit}
+        return session.ask("list-queues", values).fetchall()
+
     def _create(self, session: Session, create: CreateQueue) -> bool:
         if create.technique == MEMORY:
             self._require_memory(create)
@@ -242,8 +235,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
     ) -> Found | None:
         """What the attempt finds in the queue as it is known.
 
-        Where that is nothing, or the queue is no more, it is asked whether the queue is still there,
-        and tried once more where it is another one. Of one in memory nothing is asked.
+        Where that is nothing, or the queue is no more, it is asked whether the queue is still
+        there, and tried once more where it is another one. Of one in memory nothing is asked.
         """
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
@@ -310,3 +303,16 @@ def _values(queue: Queue, request: Send | Broadcast | Pop) -> dict[str, Any]:
         "key": request.key,
         "fingerprint": request.fingerprint if request.key else None,
     }
+
+
+_ACTIONS: Mapping[type, Callable[[MessagesWorkload, Session, Any], Any]] = {
+    Pop: MessagesWorkload._pop,
+    Send: MessagesWorkload._send,
+    Broadcast: MessagesWorkload._broadcast,
+    Peek: MessagesWorkload._peek,
+    DeleteMessage: MessagesWorkload._delete_message,
+    CreateQueue: MessagesWorkload._create,
+    DeleteQueue: MessagesWorkload._delete_queue,
+    ListQueues: MessagesWorkload._list,
+    CountMessages: MessagesWorkload._count,
+}
