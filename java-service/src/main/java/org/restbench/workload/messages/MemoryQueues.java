@@ -50,9 +50,13 @@ final class MemoryQueues {
 
     /** Null where there is none. */
     synchronized Message pop(long queue, long receiver) {
-        Message message = messages(queue, receiver).poll();
+        Deque<Message> messages = messages(queue, receiver);
+        Message message = messages.poll();
         if (message != null) {
             memory.shrink(bytes(message));
+            if (messages.isEmpty()) {
+                queues.get(queue).remove(receiver);
+            }
         }
         return message;
     }
