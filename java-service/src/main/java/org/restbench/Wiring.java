@@ -85,8 +85,8 @@ public class Wiring {
 
     private static List<? extends CodedWorkload<?, ?>> messages(DatabaseSettings settings, MemoryBudget memory) {
         Database database = new Database(settings.url(), settings.password(), settings.connections());
-        MessagesWorkload messages = new MessagesWorkload(
-                database, memory, settings.maxMessageCharacters(), settings.receiptSeconds());
+        MessagesWorkload messages =
+                new MessagesWorkload(database, memory, settings.maxMessageCharacters(), settings.receiptSeconds());
         return MessagesJson.operations(messages, settings.maxMessageCharacters());
     }
 

@@ -201,7 +201,9 @@ final class MessagesReader {
                 && !asked.isEmpty()
                 && asked.size() <= MOST_QUEUES
                 && new HashSet<>(asked).size() == asked.size()
-                && asked.stream().allMatch(each -> each instanceof String text && QUEUE.matcher(text).matches())) {
+                && asked.stream()
+                        .allMatch(each -> each instanceof String text
+                                && QUEUE.matcher(text).matches())) {
             return asked.stream().map(String.class::cast).toList();
         }
         throw wrong("queues: must be an array of 1 to " + MOST_QUEUES + " distinct queue names");

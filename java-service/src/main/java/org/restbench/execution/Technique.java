@@ -23,7 +23,6 @@ public record Technique(String name, String key, String description, Cuts cuts, 
 
     /** Whether it runs workloads of this kind: one that would run as another strategy does is not offered. */
     public boolean takes(Workload<?, ?> workload) {
-        return cuts == Cuts.NOTHING
-                || workload.hasLoops() && (cuts == Cuts.TASKS || workload.takesSingleUnits());
+        return cuts == Cuts.NOTHING || workload.hasLoops() && (cuts == Cuts.TASKS || workload.takesSingleUnits());
     }
 }

@@ -58,8 +58,7 @@ public sealed interface MessagesRequest {
     }
 
     /** POST /queues/{queue}/messages. */
-    record Send(String queue, RequestId id, long sender, long receiver, String body, String key)
-            implements Repeatable {
+    record Send(String queue, RequestId id, long sender, long receiver, String body, String key) implements Repeatable {
         @Override
         public long owner() {
             return sender;

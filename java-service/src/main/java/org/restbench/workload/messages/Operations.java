@@ -139,16 +139,17 @@ final class Operations {
     }
 
     MessagesAnswer peek(MessagesRequest.Peek request) {
-        return onQueue(request.queue(), null, empty -> ((Peeked) empty).messages().isEmpty(), queue -> {
-            requireReceivers(queue, request.receiver(), null);
-            if (queue.technique() == QueueTechnique.MEMORY) {
-                return new Peeked(memory.peek(queue.id(), request.receiver(), request.limit()));
-            }
-            return new Peeked(session.read(
-                    queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
-                    Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
-                    Message.to(request.receiver())));
-        });
+        return onQueue(
+                request.queue(), null, empty -> ((Peeked) empty).messages().isEmpty(), queue -> {
+                    requireReceivers(queue, request.receiver(), null);
+                    if (queue.technique() == QueueTechnique.MEMORY) {
+                        return new Peeked(memory.peek(queue.id(), request.receiver(), request.limit()));
+                    }
+                    return new Peeked(session.read(
+                            queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
+                            Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
+                            Message.to(request.receiver())));
+                });
     }
 
     MessagesAnswer pop(MessagesRequest.Pop request) {
@@ -199,8 +200,7 @@ final class Operations {
      *
      * @param nothing whether these members are the answer of a queue that may be gone
      */
-    private MessagesAnswer onQueue(
-            String name, RequestId id, Predicate<Object> nothing, Function<Queue, Object> work) {
+    private MessagesAnswer onQueue(String name, RequestId id, Predicate<Object> nothing, Function<Queue, Object> work) {
         Queue queue = known(name, "queue", id);
         while (true) {
             Object members = null;

@@ -80,9 +80,7 @@ record Receipts(Session session) {
             instead = refused;
         }
         List<Receipt> found = session.write(
-                "read-receipt",
-                parameters(request),
-                row -> new Receipt(row.getBytes("fingerprint"), answer.read(row)));
+                "read-receipt", parameters(request), row -> new Receipt(row.getBytes("fingerprint"), answer.read(row)));
         if (found.isEmpty()) {
             throw instead;
         }

@@ -33,11 +33,12 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         parameters.put("body", request.body());
         return switch (queue.technique()) {
             case MEMORY -> memory.send(queue.id(), request.sender(), request.receiver(), request.body());
-            case STATEMENTS -> session.transaction(null, () -> {
-                long id = sent("send", parameters);
-                keep(request, Map.of("id", id));
-                return id;
-            });
+            case STATEMENTS ->
+                session.transaction(null, () -> {
+                    long id = sent("send", parameters);
+                    keep(request, Map.of("id", id));
+                    return id;
+                });
             default -> sent(form(queue.technique(), queue.technique().send(), request), parameters);
         };
     }
@@ -56,9 +57,10 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         parameters.put("sender", request.sender());
         parameters.put("body", request.body());
         return switch (technique) {
-            case MEMORY -> queues.stream()
-                    .map(each -> memory.send(each.id(), request.sender(), 0, request.body()))
-                    .toList();
+            case MEMORY ->
+                queues.stream()
+                        .map(each -> memory.send(each.id(), request.sender(), 0, request.body()))
+                        .toList();
             case STATEMENTS -> session.transaction(null, () -> kept(request, broadcast("broadcast", parameters)));
             case PGMQ -> session.transaction(null, () -> kept(request, sendEach(queues, parameters)));
             default -> broadcast(request.key() == null ? "broadcast" : "broadcast-with-key", parameters);
@@ -66,7 +68,8 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
     }
 
     private List<Long> broadcast(String statement, Map<String, Object> parameters) {
-        return session.write(statement, parameters, row -> Receipts.numbers(row, "ids")).get(0);
+        return session.write(statement, parameters, row -> Receipts.numbers(row, "ids"))
+                .get(0);
     }
 
     /** In ascending order of the queues' ids, so that no two of these wait for each other. */
@@ -95,10 +98,11 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         return switch (technique) {
             case MEMORY -> memory.pop(queue.id(), request.receiver());
             case STATEMENTS -> session.transaction(null, () -> popInSteps(request, parameters));
-            case ADVISORY -> session.transaction(null, () -> {
-                lock(queue);
-                return popped(statement, parameters, request);
-            });
+            case ADVISORY ->
+                session.transaction(null, () -> {
+                    lock(queue);
+                    return popped(statement, parameters, request);
+                });
             case REPEATABLE_READ -> untilSerial(() -> popped(statement, parameters, request));
             default -> popped(statement, parameters, request);
         };
@@ -155,15 +159,17 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
 
     /** Whether it was there. */
     boolean delete(Queue queue, long message) {
-        Map<String, Object> parameters =
-                Map.of("queue_id", queue.id(), "id", message, "pgmq_queue", queue.pgmqName());
+        Map<String, Object> parameters = Map.of("queue_id", queue.id(), "id", message, "pgmq_queue", queue.pgmqName());
         return switch (queue.technique()) {
             case MEMORY -> memory.delete(queue.id(), message);
-            case PGMQ -> session.write("delete-pgmq", parameters, row -> row.getBoolean("deleted")).get(0);
-            case ADVISORY -> session.transaction(null, () -> {
-                lock(queue);
-                return session.change("delete", parameters) > 0;
-            });
+            case PGMQ ->
+                session.write("delete-pgmq", parameters, row -> row.getBoolean("deleted"))
+                        .get(0);
+            case ADVISORY ->
+                session.transaction(null, () -> {
+                    lock(queue);
+                    return session.change("delete", parameters) > 0;
+                });
             default -> session.change("delete", parameters) > 0;
         };
     }
