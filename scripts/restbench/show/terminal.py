@@ -76,7 +76,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
     if found.definition.calls is not None:
         return Group(*(_of(each, range(6)) for each in calls.tables(found.rows)))
     if "messages" in found.definition.views:
-        return Group(*(_of(each, messages.NARROW) for each in messages.tables(found.rows)))
+        narrow = messages.narrow(found.rows)
+        return Group(*(_of(each, narrow) for each in messages.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if servers := _servers(found):
