@@ -84,7 +84,7 @@ def test_what_is_kept_begins_with_the_last_engine(tmp_path: Path) -> None:
     assert sent.closed.service_ms - sent.opened.service_ms == 2500
     assert sent.closed.generator_ms - sent.opened.generator_ms == 1250
     assert {int(each) for each in sent.records["user"]} == {0, 1}
-    assert sent.records["stages_ms"].tolist()[0] == [1, 2, 3, 4]
+    assert sent.records["stages_ms"].tolist()[0][:4] == [1, 2, 3, 4]
     assert (sent.records["outcome"] == CORRECT).all()
 
 

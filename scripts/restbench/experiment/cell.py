@@ -199,9 +199,10 @@ class Cell(BaseModel):
     @property
     def unusual(self) -> tuple[str, ...]:
         """The levels after placement, complexity and users that are not the default."""
+        workers, instances, *threads = _numbers(self)
         levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
-        levels += (self.build, self.connection, self.link, self.technique, *_numbers(self))
-        levels += (self.postgres,)
+        levels += (self.build, workers, self.connection, instances, self.link)
+        levels += (self.technique, *threads, self.postgres)
         usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
         usual |= {"kept", "tcp", *_USUAL}
         return tuple(level for level in levels if level not in usual)
