@@ -78,7 +78,8 @@ record ContractExample(String name, JsonNode content) {
     List<ContractExample> before() {
         return content.path("before")
                 .valueStream()
-                .map(request -> new ContractExample(name, JSON.createObjectNode().set("request", request)))
+                .map(request ->
+                        new ContractExample(name, JSON.createObjectNode().set("request", request)))
                 .toList();
     }
 
@@ -153,7 +154,8 @@ record ContractExample(String name, JsonNode content) {
                 assertThat(value).isNull();
             } else {
                 assertThat(value).isNotNull();
-                assertThat(List.of(value.split(", "))).contains(header.getValue().asString());
+                assertThat(List.of(value.split(", ")))
+                        .contains(header.getValue().asString());
             }
         });
         if (isSoap()) {

@@ -36,7 +36,8 @@ class MessagesContractTest {
     /** With every technique under serial, and with the first under each strategy. */
     @TestFactory
     Stream<DynamicTest> every_example_of_messages_holds() {
-        RunningService service = RunningService.under("tomcat", PostgresServer.running().environment());
+        RunningService service =
+                RunningService.under("tomcat", PostgresServer.running().environment());
         List<String> strategies = ContractExamplesTest.strategies(service, "messages");
         assertThat(strategies).startsWith("serial", "pinned", "pipeline", "worker-pool");
         return MADE_HERE.stream()
@@ -45,7 +46,8 @@ class MessagesContractTest {
                 .map(each -> DynamicTest.dynamicTest(each.name(), () -> {
                     techniques(each).forEach(technique -> check(service, each, "serial", technique));
                     if (each.name().startsWith("ok")) {
-                        strategies.forEach(it -> check(service, each, it, techniques(each).get(0)));
+                        strategies.forEach(
+                                it -> check(service, each, it, techniques(each).get(0)));
                     }
                 }))
                 .onClose(service::close);
@@ -55,15 +57,21 @@ class MessagesContractTest {
     @TestFactory
     Stream<DynamicTest> messages_are_taken_under_every_framework() {
         Map<String, String> environment = PostgresServer.running().environment();
-        return Frameworks.ALL.stream().map(framework -> DynamicTest.dynamicTest(framework.name(), () -> {
-            try (RunningService service = RunningService.under(framework.name(), environment)) {
-                MADE_HERE.stream()
-                        .flatMap(given -> examples(given).stream())
-                        .filter(each -> each.texts("strategies").isEmpty())
-                        .filter(each -> each.name().startsWith("ok") || each.name().contains("-path-"))
-                        .forEach(each -> check(service, each, "serial", techniques(each).get(0)));
-            }
-        }));
+        return Frameworks.ALL.stream()
+                .map(framework -> DynamicTest.dynamicTest(framework.name(), () -> {
+                    try (RunningService service = RunningService.under(framework.name(), environment)) {
+                        MADE_HERE.stream()
+                                .flatMap(given -> examples(given).stream())
+                                .filter(each -> each.texts("strategies").isEmpty())
+                                .filter(each -> each.name().startsWith("ok")
+                                        || each.name().contains("-path-"))
+                                .forEach(each -> check(
+                                        service,
+                                        each,
+                                        "serial",
+                                        techniques(each).get(0)));
+                    }
+                }));
     }
 
     private static List<String> techniques(ContractExample example) {
@@ -86,13 +94,17 @@ class MessagesContractTest {
             return;
         }
         for (String queue : List.of("a", "b")) {
-            post(service, "/queues", "{\"requestId\":0,\"queue\":\"" + run + "-" + queue + "\",\"technique\":\""
-                    + technique + "\"}");
+            post(
+                    service,
+                    "/queues",
+                    "{\"requestId\":0,\"queue\":\"" + run + "-" + queue + "\",\"technique\":\"" + technique + "\"}");
         }
         List<String> bodies = given.equals("queue-three") ? List.of("one", "two", "three") : List.of();
         for (String body : bodies) {
-            post(service, "/queues/" + run + "-a/messages", "{\"requestId\":0,\"sender\":"
-                    + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}");
+            post(
+                    service,
+                    "/queues/" + run + "-a/messages",
+                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}");
         }
     }
 

@@ -38,7 +38,8 @@ import tools.jackson.databind.JsonNode;
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class MessagesLiveTest {
-    private static final String WITH_RECEIPTS = "skip-locked,statements,function,blocking,advisory,repeatable-read,pgmq";
+    private static final String WITH_RECEIPTS =
+            "skip-locked,statements,function,blocking,advisory,repeatable-read,pgmq";
 
     private final PostgresServer database = PostgresServer.running();
     private final String queue = "x" + UUID.randomUUID().toString().substring(0, 8);
@@ -62,14 +63,20 @@ class MessagesLiveTest {
     }
 
     private HttpResponse<String> create(String technique) {
-        return ask(service, "POST", "serial/queues", String.format(
-                "{\"requestId\":1,\"queue\":\"%s\",\"technique\":\"%s\"}", queue, technique));
+        return ask(
+                service,
+                "POST",
+                "serial/queues",
+                String.format("{\"requestId\":1,\"queue\":\"%s\",\"technique\":\"%s\"}", queue, technique));
     }
 
     private HttpResponse<String> send(RunningService by, String body, String key) {
         String keyed = key == null ? "" : ",\"key\":\"" + key + "\"";
-        return ask(by, "POST", "worker-pool/queues/" + queue + "/messages", String.format(
-                "{\"requestId\":1,\"sender\":3,\"body\":\"%s\"%s}", body, keyed));
+        return ask(
+                by,
+                "POST",
+                "worker-pool/queues/" + queue + "/messages",
+                String.format("{\"requestId\":1,\"sender\":3,\"body\":\"%s\"%s}", body, keyed));
     }
 
     private HttpResponse<String> pop(RunningService by, String key) {
@@ -83,7 +90,9 @@ class MessagesLiveTest {
     }
 
     private long count() {
-        return json(ask(service, "GET", "serial/queues/" + queue, "")).get("messages").asLong();
+        return json(ask(service, "GET", "serial/queues/" + queue, ""))
+                .get("messages")
+                .asLong();
     }
 
     private static boolean isReplay(HttpResponse<String> answer) {
@@ -114,8 +123,16 @@ class MessagesLiveTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"skip-locked,2000", "statements,300", "function,300", "blocking,300", "advisory,300", "pgmq,300",
-        "repeatable-read,60", "memory,2000"})
+    @CsvSource({
+        "skip-locked,2000",
+        "statements,300",
+        "function,300",
+        "blocking,300",
+        "advisory,300",
+        "pgmq,300",
+        "repeatable-read,60",
+        "memory,2000"
+    })
     void sixty_clients_pop_each_message_once(String technique, int messages) throws Exception {
         create(technique);
         AtomicInteger next = new AtomicInteger();
@@ -145,13 +162,16 @@ class MessagesLiveTest {
         create(technique);
         ConcurrentLinkedQueue<HttpResponse<String>> sent = new ConcurrentLinkedQueue<>();
         together(8, () -> sent.add(send(service, "one", queue)));
-        assertThat(sent).extracting(it -> json(it).get("id").asLong()).containsOnly(
-                json(sent.peek()).get("id").asLong());
+        assertThat(sent)
+                .extracting(it -> json(it).get("id").asLong())
+                .containsOnly(json(sent.peek()).get("id").asLong());
         assertThat(sent.stream().filter(it -> !isReplay(it))).hasSize(1);
         assertThat(count()).isEqualTo(1);
         ConcurrentLinkedQueue<HttpResponse<String>> popped = new ConcurrentLinkedQueue<>();
         together(8, () -> popped.add(pop(service, queue + "p")));
-        assertThat(popped).extracting(HttpResponse::body).containsOnly(popped.peek().body());
+        assertThat(popped)
+                .extracting(HttpResponse::body)
+                .containsOnly(popped.peek().body());
         assertThat(popped.peek().body()).contains("\"body\":\"one\"");
         assertThat(popped.stream().filter(it -> !isReplay(it))).hasSize(1);
     }
@@ -174,11 +194,12 @@ class MessagesLiveTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = ';', value = {WITH_RECEIPTS})
+    @CsvSource(
+            delimiter = ';',
+            value = {WITH_RECEIPTS})
     void an_outcome_is_unknown_only_after_what_decides_was_sent(String techniques) throws IOException {
         BreakingProxy proxy = new BreakingProxy(database.port);
-        try (RunningService through =
-                RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+        try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
             for (String technique : techniques.split(",")) {
                 ask(service, "DELETE", "serial/queues/" + queue, "");
                 create(technique);
@@ -239,7 +260,8 @@ class MessagesLiveTest {
     }
 
     private String id() {
-        return database.query("SELECT id FROM messages.queue WHERE name = '" + queue + "'").get(0);
+        return database.query("SELECT id FROM messages.queue WHERE name = '" + queue + "'")
+                .get(0);
     }
 
     @Test
@@ -273,7 +295,8 @@ class MessagesLiveTest {
         try (Connection other = database.connect();
                 Statement statement = other.createStatement()) {
             other.setAutoCommit(false);
-            statement.execute("SELECT 1 FROM messages.message WHERE queue_id = " + id() + " AND body = 'one' FOR UPDATE");
+            statement.execute(
+                    "SELECT 1 FROM messages.message WHERE queue_id = " + id() + " AND body = 'one' FOR UPDATE");
             assertThat(json(pop(service, null)).get("body").asString()).isEqualTo("two");
         }
         ask(service, "DELETE", "serial/queues/" + queue, "");
@@ -342,17 +365,22 @@ class MessagesLiveTest {
             assertThat(json(pop(service, null)).get("body").asString()).isEqualTo(body);
         }
         for (String member : List.of("queue", "technique", "key", "sender", "receiver", "client")) {
-            ask(service, "POST", "serial/queues/" + queue + "/messages",
+            ask(
+                    service,
+                    "POST",
+                    "serial/queues/" + queue + "/messages",
                     "{\"requestId\":1,\"sender\":3,\"body\":\"x\",\"" + member + "\":\"" + sql + "\"}");
         }
-        assertThat(database.query("SELECT count(*) FROM messages.message WHERE queue_id = " + id())).isNotEmpty();
+        assertThat(database.query("SELECT count(*) FROM messages.message WHERE queue_id = " + id()))
+                .isNotEmpty();
         create("blocking"); // refused, and what breaks is logged
         database.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 + " WHERE application_name = 'restbench-java'");
         while (send(service, "SECRET", null).statusCode() != 200) {
             Thread.onSpinWait();
         }
-        assertThat(log.getAll()).doesNotContain("DROP TABLE", "SECRET", "terminating", "messages.message", "org.postgresql");
+        assertThat(log.getAll())
+                .doesNotContain("DROP TABLE", "SECRET", "terminating", "messages.message", "org.postgresql");
     }
 
     /** The setting of the planner that statements rely on is the role's. */

@@ -21,7 +21,8 @@ import org.postgresql.ds.PGSimpleDataSource;
  * for all tests, started by the first that asks; it ends with this process.
  */
 final class PostgresServer {
-    private static final Path RESTBENCH = Path.of("..", ".venv", "bin", "restbench").toAbsolutePath();
+    private static final Path RESTBENCH =
+            Path.of("..", ".venv", "bin", "restbench").toAbsolutePath();
     private static final Path FOLDER = Path.of("target", "database").toAbsolutePath();
     private static PostgresServer started;
 
@@ -47,8 +48,7 @@ final class PostgresServer {
     }
 
     private static String restbench(String action) {
-        List<String> command =
-                List.of(RESTBENCH.toString(), "database", action, "--folder", FOLDER.toString());
+        List<String> command = List.of(RESTBENCH.toString(), "database", action, "--folder", FOLDER.toString());
         try {
             Path output = Files.createTempFile("restbench-database", ".txt");
             int code = new ProcessBuilder(command)
@@ -71,7 +71,8 @@ final class PostgresServer {
     static Map<String, String> environment(int port, int connections) {
         return Map.of(
                 "RESTBENCH_DATABASE_URL", "postgresql://restbench_service@127.0.0.1:" + port + "/restbench",
-                "RESTBENCH_DATABASE_PASSWORD_FILE", FOLDER.resolve("service.password").toString(),
+                "RESTBENCH_DATABASE_PASSWORD_FILE",
+                        FOLDER.resolve("service.password").toString(),
                 "RESTBENCH_DATABASE_CONNECTIONS", Integer.toString(connections));
     }
 

@@ -204,8 +204,9 @@ class StrategiesTest {
             WorkerPool pool = new WorkerPool(asked[0], 3);
             try {
                 Blocking blocking = new Blocking(asked[1]);
-                List<CompletionStage<byte[]>> answers =
-                        IntStream.range(0, 2 * asked[1]).mapToObj(i -> blocking.start(pool)).toList();
+                List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * asked[1])
+                        .mapToObj(i -> blocking.start(pool))
+                        .toList();
                 answers.forEach(Jobs::answer);
                 assertThat(blocking.names).hasSize(asked[1]).contains("worker-pool-" + asked[1]);
             } finally {
@@ -322,7 +323,11 @@ class StrategiesTest {
     @Test
     void names_fit_the_15_characters_that_proc_shows() {
         assertThat(List.of(
-                        "thread-pool-" + ThreadPool.MOST_THREADS, "pipe-serialize", "pinned-1024", "adapt-long-1024", "worker-pool-999"))
+                        "thread-pool-" + ThreadPool.MOST_THREADS,
+                        "pipe-serialize",
+                        "pinned-1024",
+                        "adapt-long-1024",
+                        "worker-pool-999"))
                 .allMatch(name -> name.length() <= 15);
     }
 }
