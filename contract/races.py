@@ -57,7 +57,7 @@ def replays(service: Service) -> Outcome:
 
 
 def pops(service: Service) -> Outcome:
-    """The same pop with one key from several at once is one message for all, though there are two."""
+    """The same pop with one key from several at once is one message, though there are two."""
     faults = []
     for _ in range(ROUNDS):
         queue = _queue_with(service, messages=2)
