@@ -43,7 +43,7 @@ for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
 def service() -> Iterator[Service]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        strategies = {"matrix": ["serial"], "messages": ["serial"]}
+        strategies = {"matrix": ["serial"], "messages": ["serial", "process-per-request"]}
         yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, None, True)
         server.shutdown()
 

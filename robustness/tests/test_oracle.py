@@ -117,8 +117,9 @@ FOLDER = Path(__file__).parents[2] / "contract" / "examples"
 EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
 }
-#: This oracle knows the matrix, test_oracle_messages.py has the other. The NAS kernels have one request each, no arithmetic to guess. What
-#: the rules for logs say is held against other engines in the tests of services and harness.
+#: This oracle knows the matrix, that of test_oracle_messages.py queues. The NAS kernels have one
+#: request each, no arithmetic to guess. What the rules for logs say is held against other engines
+#: in the tests of services and harness.
 JUDGED = [
     name
     for name, example in EXAMPLES.items()
