@@ -105,7 +105,7 @@ def test_one_that_is_paused_is_stopped_all_the_same(own: Database) -> None:
     own.stop()
     assert own.pids() == ()
     assert not own.alive()
-    with pytest.raises(EnvironmentProblem, match="no database runs in .* that could be killed"):
+    with pytest.raises(EnvironmentProblem, match=r"no database runs in .* that could be killed"):
         own.kill("all")
     own.start()
 
@@ -122,8 +122,8 @@ def test_it_listens_on_loopback_alone_and_not_as_root(own: Database) -> None:
     listening = {each.laddr.ip for each in psutil.Process(postmaster).net_connections("tcp")}
     assert listening == {"127.0.0.1"}
     effective = Path(f"/proc/{postmaster}/status").read_text()
-    namespace = os.readlink(f"/proc/{postmaster}/ns/user")
-    is_root = "\nUid:\t0\t0" in effective and namespace == os.readlink("/proc/self/ns/user")
+    namespace = Path(f"/proc/{postmaster}/ns/user").readlink()
+    is_root = "\nUid:\t0\t0" in effective and namespace == Path("/proc/self/ns/user").readlink()
     assert not is_root
 
 
@@ -172,7 +172,7 @@ def test_another_process_finds_it_by_its_folder(own: Database) -> None:
     found = attached(own.folder)
     assert found.url("owner") == own.url("owner")
     assert found.pids() == own.pids()
-    with pytest.raises(EnvironmentProblem, match="a database runs in .*'restbench database stop'"):
+    with pytest.raises(EnvironmentProblem, match=r"a database runs in .*'restbench database stop'"):
         Database(own.folder).start()
 
 
@@ -205,7 +205,7 @@ def test_what_may_lose_a_commit_is_not_durable(own: Database, setting: str) -> N
 def test_a_setting_that_there_is_not_is_named(own: Database) -> None:
     own.stop()
     own.overrides = {"shared_bufers": "16MB"}
-    with pytest.raises(EnvironmentProblem, match='ended at once.*"shared_bufers"') as problem:
+    with pytest.raises(EnvironmentProblem, match=r'ended at once.*"shared_bufers"') as problem:
         own.start()
     assert "\n" not in str(problem.value)
     assert own.pids() == ()
