@@ -1,0 +1,106 @@
+"""What one request at a time cannot show: several at once that want the same."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from cases import JSON_TYPE, TECHNIQUES, exchange
+from service import Outcome, Service
+
+AT_ONCE = 8
+ROUNDS = 5
+
+
+def _post(path: str, **members: Any) -> dict[str, Any]:
+    body = {"requestId": 1, **members}
+    return {"method": "POST", "path": f"/messages/serial{path}", "headers": JSON_TYPE, "body": body}
+
+
+def _together(service: Service, request: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers to the same request from several clients at once; an error has a `status`."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = list(pool.map(lambda _: exchange(service, request), range(AT_ONCE)))
+    return [{**json.loads(it.body), "status": it.status} for it in answers]
+
+
+def _outcome(name: str, faults: list[str]) -> Outcome:
+    return Outcome("race", name, "wrong" if faults else "right", tuple(faults))
+
+
+def creators(service: Service) -> Outcome:
+    """Of several that make a queue at once, one has made it."""
+    faults = []
+    for _ in range(ROUNDS):
+        queue = f"x{uuid.uuid4().hex[:12]}"
+        answers = _together(service, _post("/queues", queue=queue))
+        made = [it for it in answers if it.get("created")]
+        if len(made) != 1 or {it["status"] for it in answers} != {200}:
+            faults.append(f"{len(made)} of {AT_ONCE} made it: {answers}")
+        _delete(service, queue)
+    return _outcome("creators", faults)
+
+
+def replays(service: Service) -> Outcome:
+    """The same send with one key from several at once is one message, and one answer."""
+    faults = []
+    for _ in range(ROUNDS):
+        queue = _queue_with(service, messages=0)
+        sent = _post(f"/queues/{queue}/messages", sender=3, body="x", key=queue)
+        answers = _together(service, sent)
+        if len({(it.get("id"), it["status"]) for it in answers}) != 1:
+            faults.append(f"not one answer: {answers}")
+        faults += _unless_left(service, queue, 1)
+    return _outcome("replays", faults)
+
+
+def pops(service: Service) -> Outcome:
+    """The same pop with one key from several at once is one message, though there are two."""
+    faults = []
+    for _ in range(ROUNDS):
+        queue = _queue_with(service, messages=2)
+        answers = _together(service, _post(f"/queues/{queue}/pop", client=3, key=f"{queue}p"))
+        ids = {(it.get("id"), it["status"]) for it in answers}
+        if len(ids) != 1 or None in {id_ for id_, _ in ids}:
+            faults.append(f"not one message: {answers}")
+        faults += _unless_left(service, queue, 1)
+    return _outcome("pops", faults)
+
+
+def clients(service: Service) -> Outcome:
+    """Several that pop at once get a message each, and none of them twice."""
+    faults = []
+    for technique in TECHNIQUES:
+        queue = _queue_with(service, AT_ONCE, technique)
+        answers = _together(service, _post(f"/queues/{queue}/pop", client=3))
+        if len({it.get("id") for it in answers} - {None}) != AT_ONCE:
+            faults.append(f"{technique}: not a message each: {answers}")
+        faults += _unless_left(service, queue, 0)
+    return _outcome("clients", faults)
+
+
+def _queue_with(service: Service, messages: int, technique: str = TECHNIQUES[0]) -> str:
+    queue = f"x{uuid.uuid4().hex[:12]}"
+    exchange(service, _post("/queues", queue=queue, technique=technique))
+    for _ in range(messages):
+        exchange(service, _post(f"/queues/{queue}/messages", sender=3, body="x"))
+    return queue
+
+
+def _unless_left(service: Service, queue: str, count: int) -> list[str]:
+    """A fault unless so many messages are left; then the queue is deleted."""
+    path = f"/messages/serial/queues/{queue}"
+    counted = exchange(service, {"method": "GET", "path": path, "headers": {}})
+    _delete(service, queue)
+    right = json.loads(counted.body).get("messages") == count
+    return [] if right else [f"not {count} left: {counted.body!r}"]
+
+
+def _delete(service: Service, queue: str) -> None:
+    path = f"/messages/serial/queues/{queue}"
+    exchange(service, {"method": "DELETE", "path": path, "headers": {}})
+
+
+RACES = (creators, replays, pops, clients)
