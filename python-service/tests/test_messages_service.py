@@ -93,7 +93,7 @@ def test_strategies_say_which_workloads_each_takes(served: LiveService) -> None:
 def backends(database: LiveDatabase, state: str) -> int:
     text = (
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
-        "AND wait_event = 'transactionid' AND state = %s"
+        "AND wait_event_type = 'Lock' AND state = %s"
     )
     return int(database.value(text, state))
 
