@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from restbench.analyse.queue_checker import Left, Request
+from restbench.analyse.queue_history import Left, Request
 
 NEVER = float("inf")
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from restbench.analyse import queue_checker
-from restbench.analyse.queue_checker import RULES, Left, Report, Request, check, count_gap
+from restbench.analyse.queue_checker import RULES, Report, check, count_gap
+from restbench.analyse.queue_history import Left, Request
 from tests.histories import left, naive, pop, send
 
 
@@ -100,7 +101,10 @@ def test_a_finding_says_what_happened_to_which_message_when() -> None:
     history = [send("r-1-7", 0, second), pop("r-1-7", 2 * second, 3 * second, client=4)]
     history.append(pop("r-1-7", 4 * second, 5 * second, client=6))
     (found,) = (each for each in check(history).findings if each.rule == "R2")
-    assert found.text == "duplicated: r-1-7 was popped by client 4, client 6 at 3.000 s and 5.000 s"
+    assert (
+        found.text
+        == "duplicated: r-1-7 was popped by client 4 until 3.000 s and client 6 until 5.000 s"
+    )
 
 
 def test_all_are_counted_and_some_are_worded() -> None:
