@@ -1,0 +1,275 @@
+"""The database of the workload `messages`: a PostgreSQL server of ours, or somebody's by its URL."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import secrets
+import signal
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import psycopg
+
+from restbench.deploy import migrations, postgres
+from restbench.deploy.migrations import CONTRACT, ROLES, Connection, Role
+from restbench.deploy.postgres import Server
+from restbench.failures import BadConfiguration, EnvironmentProblem
+from restbench.machine import ports, watch
+
+NAME = "restbench"
+#: What is killed: one backend of a service, the postmaster alone, or every process.
+Victim = Literal["backend", "postmaster", "all"]
+CONNECT_TIMEOUT_S = 5
+#: With one of these off, a commit that was answered may be lost.
+DURABILITY = ("fsync", "full_page_writes", "synchronous_commit")
+
+
+@dataclass
+class Database:
+    """A PostgreSQL server with its cluster, which lies in `folder/data`; not started yet.
+
+    With `own_url` it is a server that others run: starting and stopping do nothing then, and it
+    has no processes. A cluster whose server ends with us is removed at our end.
+    """
+
+    folder: Path
+    """Of this cluster alone: data, log, and the roles' passwords in files of mode 0600."""
+    programs: Path | None = None
+    """Where `postgres`, `initdb`, `psql` and `pgbench` are; None: the wheel's."""
+    own_url: str | None = None
+    """`postgresql://OWNER@HOST:PORT/DATABASE`, without a password."""
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Settings of PostgreSQL other than those of the contract: the factors `postgres.NAME`."""
+    cores: str | None = None
+    """As `taskset -c` takes them; None: all."""
+    outlives_us: bool = False
+    """Whether it goes on when this process ends, as for `restbench serve`."""
+    port: int = 0
+    """On 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
+
+    def __post_init__(self) -> None:
+        self.folder = self.folder.absolute()
+        self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
+        if self.own_url is not None:
+            parts = urlsplit(self.own_url)
+            if parts.scheme not in ("postgresql", "postgres") or not parts.username:
+                raise BadConfiguration(
+                    f"{self.own_url}: must be like postgresql://OWNER@HOST:5432/DATABASE"
+                )
+            if parts.password:
+                raise BadConfiguration(
+                    "the URL of a database has no password, which every user would see: put it "
+                    "into ~/.pgpass, or name a file by PGPASSFILE"
+                )
+
+    # --- its life -------------------------------------------------------------------------------
+    def start(self) -> None:
+        """Make the cluster where there is none, end what a killed harness left of it, start the
+        server, wait until it answers, and make the database. One of ours that runs goes on.
+
+        EnvironmentProblem, with the mend, where it cannot start; no process is left then.
+        """
+        if self.own_url is not None:
+            self.connect().close()
+        elif not (self.server.child and self.alive()):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.server.end_leftovers()
+            if not self.server.data.exists():
+                self.server.make(ROLES["owner"], self._password("owner") or "")
+            if not self.outlives_us:
+                watch.remove(self.server.data)
+            self.port = self.port or ports.free()
+            self.server.launch(self.settings | self._place(), self._answers)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End it and return when no process of it is left. SIGINT is PostgreSQL's fast shutdown;
+        after SIGQUIT the next start recovers, as after a crash."""
+        self.server.end(how)
+
+    def kill(self, victim: Victim, how: signal.Signals = signal.SIGKILL) -> tuple[int, ...]:
+        """Signal a service's backend (one that works, if any does), the postmaster, or all; returns
+        their ids. SIGSTOP and SIGCONT of all pause it and let it go on.
+
+        A server goes on by itself after a backend was killed. After the others `restart` it.
+        """
+        running = self.server.postmaster()
+        if running is None:
+            raise EnvironmentProblem(f"no database runs in {self.folder} that could be killed")
+        match victim:
+            case "all":
+                victims = self.server.pids()
+            case "postmaster":
+                victims = (running.pid,)
+            case "backend":
+                victims = self._a_backend()
+        postgres.send(victims, how)
+        return victims
+
+    def restart(self) -> None:
+        """Stop what is left of it, killed or not, and start it again on the same port."""
+        self.stop()
+        self.start()
+
+    def alive(self) -> bool:
+        """Whether its postmaster runs."""
+        return self.server.postmaster() is not None
+
+    def migrate(self) -> list[str]:
+        """Make roles, tables, functions and rights, once each; returns the names of the files that
+        were applied now. Several may do it at once."""
+        others: tuple[Role, ...] = ("service", "monitor")
+        with self.connect() as owner:
+            return migrations.apply(owner, {role: self._password(role) or "" for role in others})
+
+    # --- for those who use it -------------------------------------------------------------------
+    def connect(self, role: Role = "owner", database: str | None = None) -> Connection:
+        """A connection in autocommit; EnvironmentProblem where there is none to be had."""
+        url = self.url(role)
+        try:
+            return psycopg.connect(
+                url,
+                autocommit=True,
+                application_name=NAME,
+                connect_timeout=CONNECT_TIMEOUT_S,
+                password=self._password(role),
+                **({"dbname": database} if database else {}),
+            )
+        except psycopg.OperationalError as error:
+            said = str(error).strip().partition("\n")[0]
+            raise EnvironmentProblem(f"the database at {url} does not answer: {said}") from error
+
+    def url(self, role: Role) -> str:
+        """`postgresql://restbench_service@127.0.0.1:PORT/restbench`: no password is in it."""
+        if self.own_url is None:
+            return f"postgresql://{ROLES[role]}@{ports.HOST}:{self.port}/{NAME}"
+        if role == "owner":
+            return self.own_url
+        parts = urlsplit(self.own_url)
+        return parts._replace(netloc=f"{ROLES[role]}@{parts.netloc.partition('@')[2]}").geturl()
+
+    def url_for_service(self) -> str:
+        """The URL of the role that services have."""
+        return self.url("service")
+
+    def password_file(self, role: Role) -> Path:
+        """Of mode 0600; holds the password and nothing else."""
+        return self.folder / f"{role}.password"
+
+    def environment(self) -> dict[str, str]:
+        """The two variables by which a service finds the database."""
+        self._password("service")
+        return {
+            "RESTBENCH_DATABASE_URL": self.url("service"),
+            "RESTBENCH_DATABASE_PASSWORD_FILE": str(self.password_file("service")),
+        }
+
+    def client_environment(self, role: Role) -> dict[str, str]:
+        """By which psql and pgbench, called with `url(role)`, find the role's password."""
+        if (word := self._password(role)) is None:
+            return {}
+        path = self.folder / f"{role}.pgpass"
+        postgres.write_secret(path, f"*:*:*:{ROLES[role]}:{word}\n")
+        return {"PGPASSFILE": str(path)}
+
+    def program(self, name: str) -> str:
+        """The path of `psql`, `pgbench`, ...; EnvironmentProblem without it."""
+        return self.server.program(name)
+
+    # --- what is known of it --------------------------------------------------------------------
+    @property
+    def settings(self) -> dict[str, str]:
+        """The contract's settings and the overrides, as they are given to the server."""
+        text = (CONTRACT / "postgresql.conf").read_text("utf-8")
+        return dict(re.findall(r"^([a-z_.]+) = (.+)$", text, re.MULTILINE)) | dict(self.overrides)
+
+    @property
+    def durable(self) -> bool:
+        """Whether a commit is on the disk when it returns, as the server itself says."""
+        with self.connect() as owner:
+            rows = owner.execute("SELECT current_setting(unnest(%s::text[]))", [list(DURABILITY)])
+            return all(setting != "off" for (setting,) in rows)
+
+    def pids(self) -> tuple[int, ...]:
+        """Every process of the server now; none of one that others run."""
+        return self.server.pids()
+
+    def described(self) -> dict[str, Any]:
+        """Version, and settings other than PostgreSQL's own: for `machine.json`."""
+        with self.connect() as owner:
+            version = owner.execute("SELECT version()").fetchall()[0][0]
+            rows = owner.execute(
+                "SELECT name, current_setting(name) FROM pg_settings "
+                "WHERE source NOT IN ('default', 'client', 'override', 'session') "
+                "AND name <> ALL(%s) ORDER BY name",
+                [list(self._place())],
+            )
+            return {"version": version, "settings": dict(rows.fetchall())}
+
+    def fdatasync_us(self) -> float:
+        """How long an fdatasync of 8 KiB takes where the cluster lies, in µs, by `pg_test_fsync`.
+        It takes 3 s of a quiet machine."""
+        ask = ["-s", "1", "-f", str(self.server.data / "pg_test_fsync.out")]
+        line = [*self.server.ordinary_user(), self.program("pg_test_fsync"), *ask]
+        with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as asked:
+            said = re.compile(r"\sfdatasync\s.*?([\d.]+) usecs/op")
+            found = next((it for each in asked.stdout or () if (it := said.search(each))), None)
+            asked.terminate()  # the ways that come after are not ours
+        if found is None:
+            raise EnvironmentProblem("pg_test_fsync says nothing of fdatasync")
+        return float(found[1])
+
+    # --- how it is done -------------------------------------------------------------------------
+    def _place(self) -> dict[str, str]:
+        """The socket lies within the data: a path of a socket has 107 bytes at most."""
+        return {
+            "port": str(self.port),
+            "listen_addresses": ports.HOST,
+            "unix_socket_directories": ".",
+        }
+
+    def _answers(self) -> bool:
+        """Whether the server does; then there is a database of our name."""
+        try:
+            with self.connect(database="postgres") as owner:
+                found = owner.execute("SELECT FROM pg_database WHERE datname = %s", [NAME])
+                if found.fetchone() is None:
+                    owner.execute(f"CREATE DATABASE {NAME}")
+        except EnvironmentProblem:
+            return False
+        return True
+
+    def _a_backend(self) -> tuple[int, ...]:
+        with self.connect() as owner:
+            rows = owner.execute(
+                "SELECT pid FROM pg_stat_activity WHERE usename = %s "
+                "ORDER BY state = 'active' DESC, random() LIMIT 1",
+                [ROLES["service"]],
+            )
+            return tuple(pid for (pid,) in rows)
+
+    def _password(self, role: Role) -> str | None:
+        """Made where it is first asked for; None of an owner whom others have made."""
+        path = self.password_file(role)
+        with contextlib.suppress(FileNotFoundError):
+            return path.read_text("utf-8").strip()
+        if self.own_url is not None and role == "owner":
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        word = secrets.token_hex(24)
+        postgres.write_secret(path, word)
+        return word
+
+
+def attached(folder: Path, programs: Path | None = None) -> Database:
+    """The server that runs in a folder, started by another process; EnvironmentProblem where none
+    does."""
+    database = Database(folder, programs, outlives_us=True)
+    if (found := database.server.postmaster()) is None:
+        raise EnvironmentProblem(f"no database runs in {folder}: 'restbench database start'")
+    database.port = found.port
+    return database
