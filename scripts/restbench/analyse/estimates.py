@@ -36,9 +36,10 @@ FLAGS = {
     "retried": ("retried",),
     "refused": ("refused",),
     "limit-mismeasured": ("limit-mismeasured",),
+    "misbehaved": ("misbehaved",),
 }
 #: What of these says nothing against what was measured.
-_NO_REASON = ("restarted", "retried", "limit-mismeasured")
+_NO_REASON = ("restarted", "retried", "limit-mismeasured", "misbehaved")
 
 
 #: From a cell's trials in a block to what only their driver measures, by name.

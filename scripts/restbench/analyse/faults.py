@@ -16,6 +16,8 @@ from restbench.analyse.queue_history import Request
 LATEST_ANSWER_S = 1.5
 FIRST_SUCCESS_S = 2.0
 ALL_SUCCEED_S = 5.0
+#: A client's own: above any time that a service may take to answer, a pause included.
+DEADLINE_S = 12.0
 
 #: The extras of a trial by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
@@ -33,6 +35,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "first_s": ("First s", "from then to the service's first success"),
     "latest_s": ("Latest s", "the longest wait for an answer, without what a pause held up"),
     "refused_wrongly": ("5xx", "answers of 5xx that are no 503 with Retry-After"),
+    "died": ("Died", "whether the service's own process ended of a fault of the database"),
     "failed_later": ("Failed later", "requests that failed 5 s and more after that"),
 }
 
@@ -51,7 +54,7 @@ class Course:
 
 
 def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[str, float]:
-    """What COLUMNS explains, but for `refused_wrongly`, which the clients know."""
+    """What COLUMNS explains, but for `refused_wrongly` and `died`, which no history tells."""
     keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
     return {
         "sends": report.sends,
@@ -86,16 +89,23 @@ def _waited_s(course: Course, of: Request) -> float:
     """For an answer; of a connection that broke nothing was to be waited for, a deadline that
     passed is one."""
     if of.returned_ns is None:
-        return float("inf") if of.code == "timeout" else 0.0
+        return DEADLINE_S if of.code == "timeout" else 0.0
     began_ns = of.invoked_ns
     if course.holds_answers and of.returned_ns > course.broken_ns:
         began_ns = max(began_ns, min(course.back_ns, of.returned_ns))
     return (of.returned_ns - began_ns) / 1e9
 
 
+def verdict(of: Mapping[str, float]) -> str:
+    """In words: whether anything was lost, came twice, or broke another rule."""
+    named = {"lost": "lost", "duplicated": "twice", "others": "other violations"}
+    parts = [f"{of[name]:.0f} {what}" for name, what in named.items() if of[name]]
+    return f"VIOLATED: {', '.join(parts)}" if parts else "nothing lost, nothing twice"
+
+
 def complaints(of: Mapping[str, float]) -> list[str]:
     """Which of its promises the service did not keep, by a trial's extras."""
-    found = []
+    found = ["the service's process ended"] if of["died"] else []
     if wrongly := of["refused_wrongly"]:
         found.append(f"{wrongly:.0f} answers of 5xx other than 503 with Retry-After")
     if of["latest_s"] > LATEST_ANSWER_S:
@@ -121,6 +131,11 @@ class Outcome:
     def worst(self, column: str) -> float:
         """Of the blocks."""
         return max((each.extras[column] for each in self.measured), default=0.0)
+
+    @property
+    def verdict(self) -> str:
+        """Over the blocks."""
+        return verdict({name: self.total(name) for name in ("lost", "duplicated", "others")})
 
     @property
     def complaints(self) -> list[str]:

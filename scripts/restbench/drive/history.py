@@ -123,6 +123,10 @@ def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Ite
         thread.start()
     try:
         yield
+    except BaseException:
+        for client in each:
+            client.gives_up = 0.0
+        raise
     finally:
         over.set()
         for thread in threads:

@@ -8,10 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from restbench.analyse.queue_history import Address
+import httpx
 
-#: Above any time that a service may take to answer.
-DEADLINE_S = 12.0
+from restbench.analyse.faults import DEADLINE_S
+from restbench.analyse.queue_history import Address
+from restbench.deploy.service import Service
+from restbench.failures import EnvironmentProblem
+
 _HEADERS = {"Content-Type": "application/json"}
 
 
@@ -51,7 +54,7 @@ class RestQueues:
     """A service's queues, over a connection that is kept."""
 
     place: Callable[[], tuple[str, int]]
-    """Where the service listens now: one that was restarted may be elsewhere."""
+    """Where the service listens now, or NotSent: one that was restarted may be elsewhere."""
     strategy: str
     connection: http.client.HTTPConnection | None = None
 
@@ -91,7 +94,8 @@ class RestQueues:
 
     def _connected(self) -> http.client.HTTPConnection:
         if self.connection is None:
-            made = http.client.HTTPConnection(*self.place(), timeout=DEADLINE_S)
+            host, port = self.place()
+            made = http.client.HTTPConnection(host, port, timeout=DEADLINE_S)
             try:
                 made.connect()
             except OSError as error:
@@ -113,3 +117,15 @@ def _read(answer: http.client.HTTPResponse) -> Answer:
         answer.headers.get("Idempotent-Replayed") == "true",
         answer.headers.get("Retry-After") is not None,
     )
+
+
+def create(service: Service, strategy: str, queue: str, technique: str) -> None:
+    """Make a queue; EnvironmentProblem where the service does not."""
+    asked = json.dumps({"requestId": 1, "queue": queue, "technique": technique})
+    try:
+        answer = service.post(f"/messages/{strategy}/queues", asked.encode())
+    except httpx.HTTPError as error:
+        raise EnvironmentProblem(f"{service.base_url}: queue {queue}: {error}") from error
+    if answer.status_code != httpx.codes.OK:
+        said = f"{answer.status_code} {answer.text[:200]}"
+        raise EnvironmentProblem(f"{service.base_url}: queue {queue} is not made: {said}")

@@ -40,7 +40,9 @@ def work_of(level: str) -> FaultWork:
     """The fault of a level; ValueError where it is none."""
     fault = level.removesuffix(WITHOUT_KEYS)
     if fault not in FAULTS:
-        raise ValueError(f"'{level}' is no fault, such as {FAULTS[0]}; a name may end with {WITHOUT_KEYS}")
+        raise ValueError(
+            f"'{level}' is no fault, such as {FAULTS[0]}; a name may end with {WITHOUT_KEYS}"
+        )
     return FaultWork(cast(Fault, fault), have_keys=fault == level)
 
 

@@ -24,6 +24,7 @@ from restbench.show import (
     calls,
     effects,
     factorial_view,
+    faults,
     frameworks,
     instances,
     limits,
@@ -46,6 +47,7 @@ def of(run: Exported) -> AnswerEntry:
         _limits(run, definition.open),
         _kernels(run, definition),
         calls.sentence(rows) if definition.calls else "",
+        faults.sentence(rows) if definition.faults else "",
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
         instances.sentence(several),
         *(workers.sentences(each)[0] for each in workers.grids_of(run, rows)),
@@ -65,9 +67,11 @@ def of(run: Exported) -> AnswerEntry:
         sure = npb.sure(npb.findings(run))
     if definition.calls is not None:
         sure = calls.sure(rows)
+    if definition.faults is not None:
+        sure = faults.sure(rows)
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
-        places=() if definition.npb or definition.calls else general.places,
+        places=general.places if definition.sends_load else (),
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
 

@@ -19,7 +19,17 @@ from restbench.experiment.columns import readable
 from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
-from restbench.show import builds, calls, document, frameworks, instances, limits, npb, npb_terminal
+from restbench.show import (
+    builds,
+    calls,
+    document,
+    faults,
+    frameworks,
+    instances,
+    limits,
+    npb,
+    npb_terminal,
+)
 from restbench.show.findings import Findings
 
 #: More cells than that are summed up: a line for each size and number of users.
@@ -65,6 +75,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.calls is not None:
         return Group(*(_of(each, range(6)) for each in calls.tables(found.rows)))
+    if found.definition.faults is not None:
+        return Group(*(_of(each, faults.NARROW) for each in faults.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if servers := _servers(found):
