@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
@@ -43,7 +43,7 @@ def work_of(level: str) -> FaultWork:
         raise ValueError(
             f"'{level}' is no fault, such as {FAULTS[0]}; a name may end with {WITHOUT_KEYS}"
         )
-    return FaultWork(cast(Fault, fault), have_keys=fault == level)
+    return FaultWork(fault, have_keys=fault == level)
 
 
 class Faults(Strict):
