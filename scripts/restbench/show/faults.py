@@ -78,7 +78,9 @@ def sure(rows: Sequence[Row]) -> str:
     """What so many trials can say of one that fails."""
     known = outcomes(rows)
     trials = sum(len(each.measured) for each in known)
-    if not trials or any(_totals(known).values()):
+    if not trials:
+        return sentence(rows)
+    if any(_totals(known).values()):
         return f"{trials} faults were inflicted: violations are facts, whatever their number."
     most = 100 * (1 - (1 - _CONFIDENCE) ** (1 / trials))
     return f"No violation in {trials} faults: fewer than {most:.1f} % of such have one (95 %)."
