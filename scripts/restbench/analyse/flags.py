@@ -54,6 +54,7 @@ FLAGS: dict[str, str] = {
         "Under a fault the service did not keep a promise of its own: how soon it answers, and how "
         "soon all is well again."
     ),
+    "not-durable": "A commit of this database may be lost although it was answered.",
     "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 

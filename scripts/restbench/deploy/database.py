@@ -53,7 +53,7 @@ class Database:
     """On 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
 
     def __post_init__(self) -> None:
-        self.folder = self.folder.absolute()
+        self.folder = self.folder.resolve()
         self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
         if self.own_url is not None:
             parts = urlsplit(self.own_url)
@@ -83,13 +83,14 @@ class Database:
                 self.server.make(ROLES["owner"], self._password("owner") or "")
             if not self.outlives_us:
                 watch.remove(self.server.data)
-            self.port = self.port or ports.free()
+            self.port = self.port or ports.lasting()
             self.server.launch(self.settings | self._place(), self._answers)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
         """End it and return when no process of it is left. SIGINT is PostgreSQL's fast shutdown;
         after SIGQUIT the next start recovers, as after a crash."""
-        self.server.end(how)
+        if self.own_url is None:
+            self.server.end(how)
 
     def kill(self, victim: Victim, how: signal.Signals = signal.SIGKILL) -> tuple[int, ...]:
         """Signal a service's backend (one that works, if any does), the postmaster, or all; returns

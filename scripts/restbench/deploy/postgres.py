@@ -114,15 +114,11 @@ class Server:
         deadline = time.monotonic() + PATIENCE_S
         try:
             while not answers():
-                if self.child.poll() is not None:
-                    raise EnvironmentProblem(
-                        f"PostgreSQL ended at once; its log ends:\n{process.tail(self.log, 5)}"
-                    )
-                if time.monotonic() > deadline:
-                    raise EnvironmentProblem(
-                        f"PostgreSQL does not answer after {PATIENCE_S:.0f} s; its log ends:\n"
-                        f"{process.tail(self.log, 5)}"
-                    )
+                has_ended = self.child.poll() is not None
+                if has_ended or time.monotonic() > deadline:
+                    how = "ended at once" if has_ended else "does not answer"
+                    said = process.tail(self.log, 1)
+                    raise EnvironmentProblem(f"PostgreSQL {how}, {self.log} ends: {said}")
                 time.sleep(LOOK_EVERY_S)
         except BaseException:
             self.end(signal.SIGQUIT)

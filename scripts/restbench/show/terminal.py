@@ -27,6 +27,7 @@ from restbench.show import (
     frameworks,
     instances,
     limits,
+    messages,
     npb,
     npb_terminal,
 )
@@ -77,6 +78,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return Group(*(_of(each, range(6)) for each in calls.tables(found.rows)))
     if found.definition.faults is not None:
         return Group(*(_of(each, faults.NARROW) for each in faults.tables(found.rows)))
+    if "messages" in found.definition.views:
+        return Group(*(_of(each, messages.NARROW) for each in messages.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if servers := _servers(found):
