@@ -35,6 +35,7 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "first_s": ("First s", "from then to the service's first success"),
     "latest_s": ("Latest s", "the longest wait for an answer, without what a pause held up"),
     "refused_wrongly": ("5xx", "answers of 5xx that are no 503 with Retry-After"),
+    "unanswered": ("Unanswered", "requests with a key that were never answered with 200 or 4xx"),
     "died": ("Died", "whether the service's own process ended of a fault of the database"),
     "failed_later": ("Failed later", "requests that failed 5 s and more after that"),
 }
@@ -54,7 +55,8 @@ class Course:
 
 
 def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[str, float]:
-    """What COLUMNS explains, but for `refused_wrongly` and `died`, which no history tells."""
+    """What COLUMNS explains, but for `refused_wrongly`, `unanswered` and `died`, which no history
+    tells."""
     keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
     return {
         "sends": report.sends,
@@ -106,6 +108,8 @@ def verdict(of: Mapping[str, float]) -> str:
 def complaints(of: Mapping[str, float]) -> list[str]:
     """Which of its promises the service did not keep, by a trial's extras."""
     found = ["the service's process ended"] if of["died"] else []
+    if never := of["unanswered"]:
+        found.append(f"{never:.0f} requests were never answered")
     if wrongly := of["refused_wrongly"]:
         found.append(f"{wrongly:.0f} answers of 5xx other than 503 with Retry-After")
     if of["latest_s"] > LATEST_ANSWER_S:

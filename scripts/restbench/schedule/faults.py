@@ -83,13 +83,11 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
     overrides: Mapping[str, str] | None = None,
 ) -> Iterator[Bench]:
     database = Database(folder, overrides=overrides or {})
-    services = dict.fromkeys(cell.service for cell in cells)
     try:
         database.start()
         database.migrate()
-        own = database.environment()
-        settings = {name: {**order.experiment.settings.get(name, {}), **own} for name in services}
-        deployments = Deployments(run, block, settings)
+        databases = {"": database.environment()}
+        deployments = Deployments(run, block, order.experiment.settings, databases=databases)
         try:
             deployments.start(dict.fromkeys(map(service_group, cells)))
             yield Bench(database, deployments)
@@ -180,7 +178,11 @@ class FaultsDriver:
         record.write(left)
         report = queue_checker.check(record.requests, left)
         extras = promises.extras(course, record.requests, report)
-        extras |= {"refused_wrongly": len(record.wrongly_refused), "died": float(died)}
+        extras |= {
+            "refused_wrongly": len(record.wrongly_refused),
+            "unanswered": len(record.unanswered),
+            "died": float(died),
+        }
         self._say(cell, report, extras, record)
         took_ns = np.array(
             [
