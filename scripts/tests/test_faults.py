@@ -183,7 +183,7 @@ def rows(**changed: float) -> list[Row]:
 
 
 def test_a_run_says_what_became_of_how_many_messages_and_how_sure_that_is() -> None:
-    said = "Of 200 messages that were sent during 2 faults (kill-all 2 times): nothing lost"
+    said = "Of 200 messages that were sent during 2 faults (2 × kill-all): nothing lost"
     assert shown.sentence(rows()).startswith(said)
     assert (
         shown.sure(rows()) == "No violation in 2 faults: fewer than 77.6 % of such have one (95 %)."

@@ -60,7 +60,7 @@ def sentence(rows: Sequence[Row]) -> str:
     times = Counter[str]()
     for each in known:
         times[each.row.cell.complexity] += len(each.measured)
-    listed = ", ".join(f"{name} {count} times" for name, count in times.items())
+    listed = ", ".join(f"{count} × {name}" for name, count in times.items())
     sends, total = sum(each.total("sends") for each in known), _totals(known)
     verdict = faults.verdict(total)
     replayed = sum(each.total("replayed") for each in known)
