@@ -23,6 +23,7 @@ from restbench.show import (
     builds,
     calls,
     document,
+    faults,
     frameworks,
     instances,
     limits,
@@ -75,6 +76,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.calls is not None:
         return Group(*(_of(each, range(6)) for each in calls.tables(found.rows)))
+    if found.definition.faults is not None:
+        return Group(*(_of(each, faults.NARROW) for each in faults.tables(found.rows)))
     if "messages" in found.definition.views:
         narrow = messages.narrow(found.rows)
         return Group(*(_of(each, narrow) for each in messages.tables(found.rows)))
