@@ -165,7 +165,15 @@ class Experiment(Strict):
     views: Annotated[
         list[
             Literal[
-                "study", "limits", "factorial", "npb", "calls", "builds", "frameworks", "workers"
+                "study",
+                "limits",
+                "factorial",
+                "npb",
+                "calls",
+                "builds",
+                "frameworks",
+                "workers",
+                "bottleneck",
             ]
         ],
         Field(min_length=1),
@@ -277,6 +285,8 @@ class Experiment(Strict):
     def _has_cells(self) -> Self:
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
+        if "bottleneck" in self.views and self.driver != "closed-load":
+            raise ValueError("views: 'bottleneck' is of driver 'closed-load', whose users wait")
         if ("workers" in self.views) != (self.workers is not None):
             raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):

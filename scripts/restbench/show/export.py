@@ -124,4 +124,8 @@ def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry
         for each in blocks
         if "speed" in each.facts
     ]
+    # Which cores the load generator had, as the bottleneck's stations need it.
+    given = [each.facts["load_cores"] for each in blocks if "load_cores" in each.facts]
+    if given:
+        facts["load_cores"] = given[0]
     return MachineEntry.model_validate(facts | {"speed": speeds})

@@ -11,7 +11,7 @@ from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
-from restbench.show import calls, factorial_view, limits
+from restbench.show import bottleneck, calls, factorial_view, limits
 from restbench.show.charts import (
     course,
     factorial,
@@ -58,5 +58,7 @@ def charts(run: Exported) -> dict[str, Chart]:
         effects = None
     found += factorial.charts(effects) if effects else []
     found += [study.chart(each, definition, rows) for each in definition.figures]
+    if "bottleneck" in definition.views:
+        found += bottleneck.charts(bottleneck.families(run, rows))
     found += [course.stages(rows), course.windows(run.series, [row.cell for row in rows])]
     return {chart.name: chart for chart in found if chart}
