@@ -31,19 +31,22 @@ CREATE TABLE messages.receipt (
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);
 CREATE INDEX receipt_at ON messages.receipt USING brin (at);
 
--- A queue of pgmq is named q and the number of the queue here.
+-- A queue of pgmq is named q and the number of the queue here. Who finds a queue that is gone a moment later asks again.
 CREATE FUNCTION messages.create_queue(asked_name text, asked_technique text)
 RETURNS TABLE (id bigint, technique text, created boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   made bigint;
 BEGIN
-  INSERT INTO messages.queue (name, technique) VALUES (asked_name, asked_technique)
-    ON CONFLICT (name) DO NOTHING RETURNING queue.id INTO made;
-  IF made IS NOT NULL AND asked_technique = 'pgmq' THEN
-    PERFORM pgmq.create('q' || made);
-  END IF;
-  RETURN QUERY SELECT queue.id, queue.technique, made IS NOT NULL FROM messages.queue WHERE queue.name = asked_name;
+  LOOP
+    INSERT INTO messages.queue (name, technique) VALUES (asked_name, asked_technique)
+      ON CONFLICT (name) DO NOTHING RETURNING queue.id INTO made;
+    IF made IS NOT NULL AND asked_technique = 'pgmq' THEN
+      PERFORM pgmq.create('q' || made);
+    END IF;
+    RETURN QUERY SELECT queue.id, queue.technique, made IS NOT NULL FROM messages.queue WHERE queue.name = asked_name;
+    EXIT WHEN FOUND;
+  END LOOP;
 END $$;
 
 CREATE FUNCTION messages.delete_queue(asked_name text) RETURNS boolean

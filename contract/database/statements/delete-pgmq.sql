@@ -1,1 +1,1 @@
-SELECT pgmq.delete(:pgmq_queue, :id) AS deleted
+SELECT pgmq.delete(CAST(:pgmq_queue AS text), CAST(:id AS bigint)) AS deleted

@@ -1,0 +1,105 @@
+"""The database's tables, functions and rights: numbered files, each applied once.
+
+Services have no right to any of it, so it is the harness that migrates, as the owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, LiteralString, TypeAlias, cast
+
+import psycopg
+from psycopg import sql
+
+from restbench import ROOT
+from restbench.failures import EnvironmentProblem
+
+CONTRACT = ROOT / "contract" / "database"
+Role = Literal["owner", "service", "monitor"]
+#: What each is called in PostgreSQL. The owner of a server that others run has another name.
+ROLES: dict[Role, str] = {
+    "owner": "restbench_owner",
+    "service": "restbench_service",
+    "monitor": "restbench_monitor",
+}
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+#: Of an advisory lock: "restbnch". Whoever comes second finds everything applied.
+LOCK = int.from_bytes(b"restbnch")
+APPLIED = """
+CREATE SCHEMA IF NOT EXISTS restbench;
+CREATE TABLE IF NOT EXISTS restbench.migration (
+  name text PRIMARY KEY, sha256 text NOT NULL, at timestamptz NOT NULL DEFAULT now())
+"""
+
+
+def package_folder(package: str) -> Path | None:
+    """Where an installed package lies. Nothing of it is imported."""
+    found = importlib.util.find_spec(package)
+    places = found.submodule_search_locations if found else None
+    return Path(places[0]) if places else None
+
+
+def files() -> dict[str, str]:
+    """The SQL texts by name, in the order in which they are applied; V2 is pgmq."""
+    found = {path.name: path.read_text("utf-8") for path in CONTRACT.glob("migrations/V*.sql")}
+    if (pgmq := package_folder("pgmq")) is None:
+        raise EnvironmentProblem("the package pgmq, which has its SQL, is missing: make setup")
+    found["V2__pgmq.sql"] = (pgmq / "sql" / "pgmq.sql").read_text("utf-8")
+    return dict(sorted(found.items(), key=lambda each: _number(each[0])))
+
+
+def _number(name: str) -> int:
+    if (found := re.match(r"V(\d+)__", name)) is None:
+        raise EnvironmentProblem(f"{CONTRACT}/migrations/{name}: is not called V1__name.sql")
+    return int(found[1])
+
+
+def apply(owner: Connection, passwords: Mapping[Role, str]) -> list[str]:
+    """Make the roles with their passwords and apply what is not applied yet, all in one
+    transaction; returns the names of what was applied. Several may do it at once.
+
+    EnvironmentProblem where a file was changed after it was applied, or the owner has no right.
+    """
+    try:
+        with owner.transaction():
+            owner.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+            for role, password in passwords.items():
+                _make_role(owner, ROLES[role], password)
+            owner.execute(APPLIED)
+            return [name for name, text in files().items() if _apply(owner, name, text)]
+    except psycopg.Error as error:
+        raise EnvironmentProblem(f"the database's tables cannot be made: {_line(error)}") from error
+
+
+def _apply(owner: Connection, name: str, text: str) -> bool:
+    """Whether it was applied now."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    known = owner.execute("SELECT sha256 FROM restbench.migration WHERE name = %s", [name])
+    if (row := known.fetchone()) is None:
+        owner.execute(cast(LiteralString, text))  # a file of ours, or of a package with its hash
+        owner.execute("INSERT INTO restbench.migration VALUES (%s, %s)", [name, digest])
+    elif row[0] != digest:
+        raise EnvironmentProblem(
+            f"{name} was changed after it was applied to this database: undo the change, or begin "
+            "with a new one"
+        )
+    return row is None
+
+
+def _make_role(owner: Connection, name: str, password: str) -> None:
+    """With what PostgreSQL keeps of a password: the word itself never reaches the server, nor its
+    log or statistics."""
+    known = owner.execute("SELECT FROM pg_roles WHERE rolname = %s", [name]).fetchone()
+    verifier = owner.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256")
+    statement = sql.SQL("{} ROLE {} LOGIN PASSWORD {}").format(
+        sql.SQL("CREATE" if known is None else "ALTER"), sql.Identifier(name), verifier.decode()
+    )
+    owner.execute(statement)
+
+
+def _line(error: psycopg.Error) -> str:
+    return error.diag.message_primary or str(error).partition("\n")[0]
