@@ -257,7 +257,9 @@ class Database:
         line = [*self._ordinary_user(), self.program("pg_test_fsync"), "-s", "1", "-f", file]
         with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as asked:
             assert asked.stdout is not None  # noqa: S101 - it is a pipe
-            lines = (re.search(r"^\s*fdatasync\s.*?([\d.]+) usecs/op", each) for each in asked.stdout)
+            lines = (
+                re.search(r"^\s*fdatasync\s.*?([\d.]+) usecs/op", each) for each in asked.stdout
+            )
             found = next((each for each in lines if each), None)
             asked.terminate()  # it would go on with what is not asked here
         if found is None:

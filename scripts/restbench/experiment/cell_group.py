@@ -126,10 +126,14 @@ class CellGroup(Strict):
                     f"strategy: '{strategy}' takes no messages; allowed are "
                     + ", ".join(sorted(TAKING_MESSAGES & {*STRATEGIES[self.service]}))
                 )
-            if "memory" in self.technique and strategy.endswith("-per-request") and (
-                strategy != "virtual-thread-per-request"
+            if (
+                "memory" in self.technique
+                and strategy.endswith("-per-request")
+                and (strategy != "virtual-thread-per-request")
             ):
-                raise ValueError(f"technique: 'memory' is not for {strategy}: each process has its own")
+                raise ValueError(
+                    f"technique: 'memory' is not for {strategy}: each process has its own"
+                )
         if "memory" in self.technique and (max(self.instances) > 1 or {*self.postgres} != {""}):
             raise ValueError("technique: 'memory' is in one process: instances = 1, no postgres")
         if {*self.pool_threads} != {0} and self.strategy != ["worker-pool"]:

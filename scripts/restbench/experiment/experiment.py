@@ -217,7 +217,9 @@ class Experiment(Strict):
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
         if "bottleneck" in self.views and self.driver not in ("closed-load", "messages"):
-            raise ValueError("views: 'bottleneck' is of a closed load, whose users wait for their answers")
+            raise ValueError(
+                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
+            )
         if ("workers" in self.views) != (self.workers is not None):
             raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):

@@ -1,5 +1,5 @@
-"""What a trace's experiment says beyond its cells: how long each is looked at, at what rate, what is
-broken meanwhile, and which claims its verdicts decide."""
+"""What a trace's experiment says beyond its cells: how long each is looked at, at what rate, what
+is broken meanwhile, and which claims its verdicts decide."""
 
 from __future__ import annotations
 

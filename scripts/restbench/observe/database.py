@@ -19,8 +19,8 @@ import psycopg
 from psycopg.rows import DictRow, dict_row
 
 from restbench.failures import EnvironmentProblem
+from restbench.store.traces import LOOK_EVERY_S
 
-EVERY_S = 5.0
 #: In which version a view of PostgreSQL changed its place.
 _CHECKPOINTER, _WAL_IO = 170000, 180000
 
@@ -98,7 +98,7 @@ def _rows(cursor: psycopg.Cursor[DictRow], query: LiteralString) -> list[DictRow
 
 
 @contextmanager
-def sampled(connect: Connect, path: Path, every_s: float = EVERY_S) -> Iterator[None]:
+def sampled(connect: Connect, path: Path, every_s: float = LOOK_EVERY_S) -> Iterator[None]:
     """Write a sample every so many seconds, the first now; after the last one the zone of the
     server's log, and what is in its table, row by row (`pgstattuple`: that reads all of it)."""
     stopped = threading.Event()
