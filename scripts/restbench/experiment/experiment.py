@@ -23,6 +23,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.trace import Trace
 from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
 
@@ -60,7 +61,7 @@ class Figure(Strict):
 
 
 #: What takes trials of messages.
-MESSAGE_DRIVERS = ("messages",)
+MESSAGE_DRIVERS = ("messages", "trace")
 #: What stands in the place of a profile that measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
@@ -73,7 +74,7 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb", "calls", "messages"] = (
+    driver: Literal["closed-load", "open-load", "engines", "npb", "calls", "messages", "trace"] = (
         "closed-load"
     )
     """What takes its trials."""
@@ -89,6 +90,7 @@ class Experiment(Strict):
                 "frameworks",
                 "workers",
                 "bottleneck",
+                "trace",
                 "messages",
             ]
         ],
@@ -126,6 +128,8 @@ class Experiment(Strict):
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
     """What was published of numbers of workers."""
+    trace: Trace | None = None
+    """What the driver of traces needs to know."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
@@ -138,6 +142,7 @@ class Experiment(Strict):
             ("npb", "npb", "npb"),
             ("calls", "calls", "calls"),
             ("engines", "engines", None),
+            ("trace", "trace", "trace"),
         ):
             is_described = getattr(self, table) is not None
             if (self.driver == driver) != is_described:
@@ -177,7 +182,8 @@ class Experiment(Strict):
     def _messages_have_a_technique(self) -> Self:
         for cell in self.all_cells():
             is_message = self.workload(cell.complexity) == "messages"
-            if not is_message == (cell.technique != "none") == (self.driver in MESSAGE_DRIVERS):
+            can_be = {"messages": {True}, "trace": {True, False}}.get(self.driver, {False})
+            if is_message != (cell.technique != "none") or is_message not in can_be:
                 raise ValueError(
                     f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
                     f"messages ({', '.join(MESSAGE_DRIVERS)}) belong together"
@@ -276,6 +282,20 @@ class Experiment(Strict):
             self.npb.require_runs(name, measured)
         if any((cell.users, cell.front) != (1, "none") for cell in self.all_cells()):
             raise ValueError("cells: driver 'npb' calls one at a time: users = 1, and no front")
+        return self
+
+    @model_validator(mode="after")
+    def _traces_have_a_length(self) -> Self:
+        for name, profile in self.profiles.items():
+            if self.trace:
+                measured = [cell for cell in self.all_cells() if profile.measures(cell)]
+                self.trace.require(name, measured)
+        for cell in self.all_cells() if self.trace else ():
+            has_database = cell.technique not in ("none", "memory")
+            if self.trace.run_of(cell).fault and not has_database:
+                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
+            if self.workload(cell.complexity) != self.workload(self.all_cells()[0].complexity):
+                raise ValueError("cells: driver 'trace' has cells of one workload")
         return self
 
     @model_validator(mode="after")

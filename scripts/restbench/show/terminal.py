@@ -29,6 +29,7 @@ from restbench.show import (
     limits,
     npb,
     npb_terminal,
+    trace,
 )
 from restbench.show.findings import Findings
 
@@ -57,6 +58,8 @@ def render(found: Findings) -> RenderableType:
     parts += [_table(found), ""]
     if "bottleneck" in found.definition.views:
         parts += [Text(bottleneck.summary(bottleneck.families(found.run, found.rows))), ""]
+    if said := trace.claim_table(trace.claims(found.definition, found.run, found.rows)):
+        parts += [narrow(said, range(5)), ""]
     parts += claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
@@ -79,6 +82,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return Group(*(narrow(each, range(6)) for each in calls.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
+    if traces := trace.known(found.run, found.rows):
+        return narrow(trace.summary(traces, found.rows), trace.NARROW)
     if servers := _servers(found):
         return Group(*servers)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:

@@ -12,6 +12,7 @@ from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
 from restbench.show import bottleneck, calls, factorial_view, limits
+from restbench.show import trace as traces
 from restbench.show.charts import (
     course,
     factorial,
@@ -21,6 +22,7 @@ from restbench.show.charts import (
     rates,
     servers,
     study,
+    trace,
     workers,
 )
 from restbench.show.charts.theme import Chart
@@ -49,6 +51,13 @@ def charts(run: Exported) -> dict[str, Chart]:
     found = [*servers.of_instances(arranged.loads(rows)), *found]
     if definition.workers is not None:
         found = [*map(workers.chart, grids_of(run, rows)), *found]
+    if definition.trace is not None:
+        cells = {row.cell.id: row.cell for row in rows}
+        courses = [
+            trace.chart(f"trace-{name}", traces.name_of(cells[name], each), each)
+            for name, each in traces.known(run, rows).items()
+        ]
+        found = [*courses, *found]
     if definition.open is not None:
         known = limits.of(run)
         found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]
