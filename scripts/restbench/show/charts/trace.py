@@ -35,7 +35,7 @@ _BANDS = {
     "fault": 3,
     "stall": 6,
 }
-_OPACITY = 0.22
+_OPACITY = 0.35
 
 
 def chart(name: str, title: str, found: TraceEntry) -> Chart:
@@ -52,14 +52,17 @@ def chart(name: str, title: str, found: TraceEntry) -> Chart:
         "Bands: " + ", ".join(kinds) + "." if kinds else "Nothing happened that logs tell of."
     )
     shown = dict.fromkeys(each.column for its in panels.values() for each in its)
+    series = {column: n for n, column in enumerate(shown)}
     return Chart(
         name=name,
         title=title,
         caption=caption,
         description=f"{title}. {caption} {len(panels)} panels: {'; '.join(panels)}.",
-        panels=tuple(_panel(*each, bands, found.seconds) for each in panels.items()),
+        panels=tuple(
+            _panel(label, its, series, bands, found.seconds) for label, its in panels.items()
+        ),
         panel_px=_PANEL_PX,
-        series={column: n for n, column in enumerate(shown)},
+        series=series,
     )
 
 
@@ -79,7 +82,11 @@ def _bands(found: TraceEntry) -> list[dict[str, Any]]:
 
 
 def _panel(
-    label: str, its: Sequence[JoinedCourse], bands: Sequence[dict[str, Any]], seconds: int
+    label: str,
+    its: Sequence[JoinedCourse],
+    series: dict[str, int],
+    bands: Sequence[dict[str, Any]],
+    seconds: int,
 ) -> theme.View:
     records = [
         {"s": round(n * each.step_s, 1), "value": value, "series": each.column}
@@ -87,10 +94,11 @@ def _panel(
         for n, value in enumerate(each.values)
     ]
     x = alt.X("s:Q").title("Seconds").scale(domain=[0, seconds], nice=False)
-    stroke, _ = theme.series_scales({each.column: n for n, each in enumerate(its)})
+    stroke, _ = theme.series_scales(series)
     lines = theme.base(records).mark_line(strokeWidth=1.2, clip=True)
     lines = lines.encode(x=x, y=alt.Y("value:Q").title(None), stroke=stroke)
-    colours = {kind: theme.style(n)[0] for kind, n in _BANDS.items()}
+    kinds = {each["band"] for each in bands}
+    colours = {kind: theme.style(n)[0] for kind, n in _BANDS.items() if kind in kinds}
     behind = (
         theme.base(bands, can_hide=False)
         .mark_rect(opacity=_OPACITY)
@@ -99,7 +107,7 @@ def _panel(
             x2="to:Q",
             fill=alt.Fill("band:N")
             .scale(domain=list(colours), range=list(colours.values()))
-            .legend(None),
+            .legend(alt.Legend(symbolType="square", symbolStrokeWidth=0)),
             tooltip=theme.tips(band="What", note="More"),
         )
     )
