@@ -7,6 +7,9 @@ PROFILE ?= quick
 EXPERIMENT ?= $(if $(filter smoke,$(PROFILE)),smoke,thesis)
 CELLS ?=
 RUN ?= latest
+# Of `make serve`: none, a folder with PostgreSQL's programs, or the URL of a database; empty: the package's programs.
+DATABASE ?=
+DATABASE_OPTION = $(if $(filter none,$(DATABASE)), --no-database)$(if $(filter /%,$(DATABASE)), --postgres-bin $(DATABASE))$(if $(findstring ://,$(DATABASE)), --database-url '$(DATABASE)')
 PYTHON ?= python3
 
 ifdef PRECISION
@@ -43,10 +46,10 @@ PYTEST = cd $(1) && { $(2) -m pytest -p no:schemathesis $(3) || { code=$$?; [ $$
 	printf '\n== the failed tests once more: one that passes now is flaky, which is a fault of the test ==\n'; \
 	$(2) -m pytest -p no:schemathesis $(3) --last-failed --last-failed-no-failures none; }; }
 
-.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
+.PHONY: help setup services bench chaos bench-limit bench-growth microbench plan calibrate report browse serve stop secrets frameworks test test-java test-python test-waiting test-beside test-overload test-robustness lint format lock audit fuzz overload client-soak jmeter-gui clean
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
-	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|calls|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n'
+	@printf '\nVariables: PROFILE=smoke|quick|reference  EXPERIMENT=thesis|adaptive|frameworks|workers|instances|engines|logs|open-load|npb|calls|smoke  CELLS="service=java strategy=pinned"\n           RUN=latest  MINUTES=60  N=50  SEED=1  JAVA_PORT  PYTHON_PORT\n           FRONT=nginx|haproxy|apache  JAVA_FRAMEWORK=tomcat|servlet|jetty|reactor-netty|vertx|helidon\n           PYTHON_FRAMEWORK=flask|flask-granian|fastapi|fastapi-gunicorn|aiohttp|rsgi\n           DATABASE=none|/usr/lib/postgresql/15/bin|postgresql://OWNER@HOST:5432/DATABASE\n'
 
 # `restbench ab` of later commits calls it in a checkout of this one: see scripts/restbench/deploy/builds.py.
 services: $(VENV) $(JAR) $(if $(PYTHON_FRAMEWORK),$(FRAMEWORKS)) ## only what the services need to start (part of setup)
@@ -68,12 +71,16 @@ report: $(VENV) ## make a run's tables, figures and page again from its raw data
 browse: $(VENV) ## write results/index.html: all runs as one page, filtered, over time, side by side
 	@$(BIN)/restbench browse
 
-serve: $(VENV) $(JAR) $(filter nginx haproxy,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services on 127.0.0.1 and print curl lines (FRONT=nginx, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
-	@$(BIN)/restbench serve $(if $(FRONT),--front $(FRONT))
+serve: $(VENV) $(JAR) $(filter nginx haproxy,$(FRONT)) $(CHOSEN_FRAMEWORK) ## start both services and a database on 127.0.0.1 and print curl lines (FRONT=nginx, DATABASE, JAVA_FRAMEWORK, PYTHON_FRAMEWORK, JAVA_PORT, PYTHON_PORT)
+	@$(BIN)/restbench serve$(if $(FRONT), --front $(FRONT))$(DATABASE_OPTION)
+
+secrets: ## make the passwords that `docker compose --profile messages` is given by files, once
+	@mkdir -p -m 700 .cache/secrets; umask 222; for role in owner service monitor; do file=.cache/secrets/$$role.password; \
+	  test -s $$file || od -An -N24 -tx1 /dev/urandom | tr -d ' \n' > $$file; done
 
 frameworks: $(FRAMEWORKS) ## install the Python web frameworks beside flask, for PYTHON_FRAMEWORK
 
-stop: $(VENV) ## end the services that `make serve` started
+stop: $(VENV) ## end the services and the database that `make serve` started
 	@$(BIN)/restbench stop
 
 test: setup $(DEV) $(FRAMEWORKS) $(AUDIT) $(BENCHMARKS) chromium wrk nginx haproxy compiler ## every test of every part

@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from database_server import DEBIAN
 from page_in_browser import PATIENCE_MS, VIEWS
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from restbench.deploy.database import Database
 from restbench.machine import machine_lock
 
 #: No test is about speed: a JVM that touches no heap beforehand and compiles simply starts with a
@@ -23,6 +25,23 @@ def _lets_go_of_the_machine() -> Iterator[None]:
     yield
     while machine_lock._held:
         machine_lock._held.popitem()[1].close()
+
+
+@pytest.fixture(scope="session", params=["package", "debian"])
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    """A migrated PostgreSQL for all tests: the package's, and Debian's, which is older."""
+    if request.param == "debian" and DEBIAN is None:
+        pytest.skip("no PostgreSQL of Debian's: apt-get install postgresql")
+    programs = DEBIAN if request.param == "debian" else None
+    started = Database(tmp_path_factory.mktemp(request.param), programs)
+    started.start()
+    try:
+        started.migrate()
+        yield started
+    finally:
+        started.stop()
 
 
 @pytest.fixture(scope="module")

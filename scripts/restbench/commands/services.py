@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
-from restbench.commands.options import console
+from restbench.commands.options import DatabaseUrlOption, PostgresBinOption, console
 from restbench.deploy import programs, serve
+from restbench.deploy.database import Database
 from restbench.experiment.cell import Front, ServiceName
+from restbench.failures import EnvironmentProblem, in_short
 from restbench.machine import jvm
 
 
 def serve_services(
     front: Annotated[Front, typer.Option(help="The reverse proxy before each service.")] = "none",
+    postgres_bin: PostgresBinOption = None,
+    database_url: DatabaseUrlOption = None,
+    with_database: Annotated[
+        bool, typer.Option("--database/--no-database", help="Whether 'messages' is served.")
+    ] = True,
 ) -> None:
-    """Start both services and print curl lines that work."""
-    for service in serve.start_all(front):
+    """Start both services with a database and print curl lines that work."""
+    database = Database(serve.database_folder(), postgres_bin, database_url, outlives_us=True)
+    settings = _started(database) if with_database else programs.NO_SETTINGS
+    try:
+        services = serve.start_all(front, settings)
+    except BaseException:
+        if database.server.child:  # it was started just now
+            database.stop()
+        raise
+    for service in services:
         health = service.health()
         runs_on = [health.get("framework"), health.get("runtime")]
         runs_on += [jvm.java()] if service.name == "java" else []
@@ -25,11 +41,24 @@ def serve_services(
         console.print(f"#   {', '.join(each for each in runs_on if each)}", soft_wrap=True)
         for line in serve.curl_lines(service):
             console.print(line, markup=False, soft_wrap=True)
+        for line in serve.messages_lines(service) if settings else ():
+            console.print(line, markup=False, soft_wrap=True)
     console.print("# 'make stop' ends them")
 
 
+def _started(database: Database) -> Mapping[str, str]:
+    """What services find it by; where there is none, all else is served."""
+    try:
+        serve.start_database(database)
+    except EnvironmentProblem as problem:
+        reason = in_short(str(problem))
+        console.print(f"# without 'messages': {reason}", markup=False, soft_wrap=True)
+        return programs.NO_SETTINGS
+    return database.environment()
+
+
 def stop_services() -> None:
-    """End the services that 'serve' left running."""
+    """End the services and the database that 'serve' left running."""
     stopped = serve.stop_all()
     console.print(f"stopped: {', '.join(stopped)}" if stopped else "nothing was running")
 

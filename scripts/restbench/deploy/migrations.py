@@ -6,16 +6,15 @@ Services have no right to any of it, so it is the harness that migrates, as the 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal, LiteralString, TypeAlias, cast
 
 import psycopg
 from psycopg import sql
 
 from restbench import ROOT
+from restbench.deploy.postgres import package_folder
 from restbench.failures import EnvironmentProblem
 
 CONTRACT = ROOT / "contract" / "database"
@@ -34,13 +33,6 @@ CREATE SCHEMA IF NOT EXISTS restbench;
 CREATE TABLE IF NOT EXISTS restbench.migration (
   name text PRIMARY KEY, sha256 text NOT NULL, at timestamptz NOT NULL DEFAULT now())
 """
-
-
-def package_folder(package: str) -> Path | None:
-    """Where an installed package lies. Nothing of it is imported."""
-    found = importlib.util.find_spec(package)
-    places = found.submodule_search_locations if found else None
-    return Path(places[0]) if places else None
 
 
 def files() -> dict[str, str]:

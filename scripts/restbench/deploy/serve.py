@@ -1,4 +1,5 @@
-"""`make serve` and `make stop`: both services in the background, and lines to paste."""
+"""`make serve` and `make stop`: both services and the database in the background, and lines to
+paste."""
 
 from __future__ import annotations
 
@@ -8,11 +9,13 @@ import re
 import shlex
 import shutil
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 
-from restbench.deploy import fronts, service
+from restbench.deploy import database, fronts, programs, service
+from restbench.deploy.database import Database
 from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports
@@ -32,12 +35,39 @@ EXAMPLE = {
     },
 }
 
+#: In this order each of them has something to do: path, and body where it is a POST.
+MESSAGES_EXAMPLES: tuple[tuple[str, str, dict[str, object] | None], ...] = (
+    ("POST", "queues", {"requestId": 1, "queue": "a"}),
+    ("POST", "queues", {"requestId": 2, "queue": "b"}),
+    ("POST", "queues/a/messages", {"requestId": 3, "sender": 1, "body": "hello"}),
+    ("POST", "broadcast", {"requestId": 4, "sender": 1, "queues": ["a", "b"], "body": "to all"}),
+    ("GET", "queues/a/messages?limit=10", None),
+    ("POST", "queues/a/pop", {"requestId": 5, "client": 2}),
+    ("DELETE", "queues/b", None),
+)
 LOGS_EXAMPLE = {"requestId": 1, "ruleSet": "R16", "lines": ["took 4001 ms", "all is well"]}
 
 
-def start_all(front: Front = "none") -> list[service.Service]:
+def database_folder() -> Path:
+    """Of the database that services of `make serve` have; it keeps what is sent over a stop."""
+    return serve_folder() / "database"
+
+
+def start_database(wanted: Database) -> None:
+    """Start it with its tables, or take the one that runs there already, and go on when this
+    process ends, until `stop_all`."""
+    if wanted.own_url is None and wanted.alive():
+        wanted.port = database.attached(wanted.folder).port
+    else:
+        wanted.start()
+    wanted.migrate()
+
+
+def start_all(
+    front: Front = "none", settings: Mapping[str, str] = programs.NO_SETTINGS
+) -> list[service.Service]:
     """Start both services on 127.0.0.1, each behind a front of its own if one is wanted; they go on
-    when this process ends, until `stop_all`."""
+    when this process ends, until `stop_all`. `settings` are variables of both."""
     if running():
         raise EnvironmentProblem("services of 'make serve' are running: 'make stop' ends them")
     for name in NAMES:
@@ -45,7 +75,7 @@ def start_all(front: Front = "none") -> list[service.Service]:
     started: list[service.Service] = []
     try:
         for name in NAMES:
-            started.append(_start(name, front))
+            started.append(_start(name, front, settings))
             _note(started)
     except BaseException:
         for each in started:
@@ -56,14 +86,18 @@ def start_all(front: Front = "none") -> list[service.Service]:
 
 
 def stop_all() -> list[str]:
-    """End the services that `start_all` left running, and the fronts before them; returns the
-    services' names."""
+    """End the services that `start_all` left running, the fronts before them and the database
+    behind them; returns their names."""
     stopped = running()
     for pids in stopped.values():
         for pid in reversed(pids):
             _end(pid)
     _state().unlink(missing_ok=True)
-    return list(stopped)
+    names: list[str] = list(stopped)
+    with contextlib.suppress(EnvironmentProblem):
+        database.attached(database_folder()).stop()
+        names.append("database")
+    return names
 
 
 def _end(pid: int) -> None:
@@ -98,12 +132,25 @@ def curl_lines(target: service.Service) -> list[str]:
     """One line a strategy that works when pasted into a shell, and one of lines of a log."""
     requests = [(f"matrix/{strategy}", EXAMPLE) for strategy in target.strategies()]
     requests.append(("logs/serial", LOGS_EXAMPLE))
-    header = "-H 'Content-Type: application/json'"
+    return [_curl(target, "POST", path, request) for path, request in requests]
+
+
+def messages_lines(target: service.Service) -> list[str]:
+    """One line an operation of the workload `messages`, to be pasted in this order."""
     return [
-        f"curl -sS {header} {target.base_url}/{path} -d "
-        + shlex.quote(json.dumps(request, separators=(",", ":")))
-        for path, request in requests
+        _curl(target, method, f"messages/serial/{path}", request)
+        for method, path, request in MESSAGES_EXAMPLES
     ]
+
+
+def _curl(
+    target: service.Service, method: str, path: str, request: Mapping[str, object] | None
+) -> str:
+    url = shlex.quote(f"{target.base_url}/{path}")
+    if request is None:
+        return f"curl -sS {'' if method == 'GET' else f'-X {method} '}{url}"
+    body = shlex.quote(json.dumps(request, separators=(",", ":")))
+    return f"curl -sS -H 'Content-Type: application/json' {url} -d {body}"
 
 
 def _note(started: list[service.Service]) -> None:
@@ -125,9 +172,11 @@ def _born_s(pid: int) -> float | None:
         return None
 
 
-def _start(name: ServiceName, front: Front) -> service.Service:
+def _start(name: ServiceName, front: Front, settings: Mapping[str, str]) -> service.Service:
     folder = serve_folder() / name
-    return service.start(name, front, None, folder, outlives_us=True, protected=True)
+    return service.start(
+        name, front, None, folder, outlives_us=True, protected=True, settings=settings
+    )
 
 
 def _state() -> Path:

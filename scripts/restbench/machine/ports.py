@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import socket
+from pathlib import Path
 
 import psutil
 
@@ -47,6 +49,18 @@ def free() -> int:
         probe.bind((HOST, 0))
         number: int = probe.getsockname()[1]
         return number
+
+
+def lasting() -> int:
+    """A free one below those that the kernel gives to whoever asks for any: it stays free while
+    what listened on it is started again."""
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii")
+    lowest = int(given.split()[0])
+    while True:
+        number = random.randrange(10_000, max(lowest, 30_000))  # noqa: S311 - no secret
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((HOST, number))
+            return number
 
 
 def _owner(wanted: int) -> str:

@@ -1,0 +1,77 @@
+"""`database`: the PostgreSQL of the workload `messages`, alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from restbench.commands.options import DatabaseUrlOption, PostgresBinOption, console
+from restbench.deploy import database, serve
+from restbench.deploy.database import Database
+from restbench.deploy.migrations import Role
+from restbench.failures import EnvironmentProblem
+
+Action = Literal["start", "stop", "status", "migrate", "psql"]
+
+
+def manage_database(  # noqa: PLR0913, PLR0917 - an option each
+    action: Annotated[Action, typer.Argument(help="start, stop, status, migrate or psql.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Of psql, after '--': -- -c 'SELECT 1'.")
+    ] = None,
+    postgres_bin: PostgresBinOption = None,
+    database_url: DatabaseUrlOption = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Of cluster, log and ROLE.password; else .cache/serve/."),
+    ] = None,
+    role: Annotated[Role, typer.Option(help="Whom psql connects as.")] = "owner",
+) -> None:
+    """Start a PostgreSQL that goes on, and what is done with it."""
+    place = folder or serve.database_folder()
+
+    def asked() -> Database:
+        if database_url:
+            return Database(place, postgres_bin, database_url)
+        return database.attached(place, postgres_bin)
+
+    def start() -> None:
+        server = Database(place, postgres_bin, database_url, outlives_us=True)
+        server.start()
+        server.migrate()
+        console.print(f"{server.url('service')}  (password: {server.password_file('service')})")
+
+    def stop() -> None:
+        try:
+            database.attached(place, postgres_bin).stop()
+        except EnvironmentProblem:
+            console.print("nothing was running")
+        else:
+            console.print("stopped: database")
+
+    def status() -> None:
+        server = asked()
+        console.print(f"{server.url('owner')}: {server.described()['version']}", soft_wrap=True)
+
+    def migrate() -> None:
+        applied = asked().migrate()
+        console.print(f"applied: {', '.join(applied) or 'nothing, all was there'}")
+
+    def psql() -> None:
+        server = asked()
+        program = server.program("psql")
+        line = [program, "--no-psqlrc", server.url(role), *(arguments or [])]
+        os.execve(program, line, os.environ | server.client_environment(role))  # noqa: S606
+
+    actions: dict[Action, Callable[[], None]] = {
+        "start": start,
+        "stop": stop,
+        "status": status,
+        "migrate": migrate,
+        "psql": psql,
+    }
+    actions[action]()

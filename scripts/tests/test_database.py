@@ -1,0 +1,402 @@
+"""The harness' PostgreSQL: how it starts, what is left when something is killed, who knows what."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from database_server import DEBIAN, PATIENCE_S, session
+
+from restbench.deploy import database as room
+from restbench.deploy import postgres
+from restbench.deploy.database import Database, Victim, attached
+from restbench.deploy.fronts import NOBODY
+from restbench.deploy.migrations import ROLES
+from restbench.failures import BadConfiguration, EnvironmentProblem
+
+pytestmark = pytest.mark.live
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root has to become another user")
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """One that these tests may kill."""
+    made = Database(tmp_path_factory.mktemp("own"), overrides={"shared_buffers": "16MB"})
+    made.start()
+    made.migrate()
+    yield made
+    made.stop()
+
+
+def until(holds: Callable[[], bool], what: str, timeout_s: float = 30.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not holds():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+# --- killed, and started again -------------------------------------------------------------------
+@pytest.mark.parametrize("victim", ["postmaster", "all"])
+def test_what_was_committed_is_there_after_a_kill_and_on_the_same_port(
+    own: Database, victim: Victim
+) -> None:
+    port, before = own.port, set(own.pids())
+    with session(own) as ours:
+        queue = ours.queue()
+        message = ours.send(queue)
+        killed = own.kill(victim)
+        assert set(killed) <= before
+        with pytest.raises(psycopg.OperationalError):
+            ours.send(queue)
+    own.restart()
+    assert own.port == port
+    assert not before & set(own.pids())
+    with session(own) as ours:
+        popped = ours.one("pop-skip-locked", queue_id=queue, receiver=0)
+    assert popped is not None
+    assert popped["id"] == message
+
+
+def test_a_server_goes_on_after_one_of_a_services_backends_was_killed(own: Database) -> None:
+    with own.connect() as owner, session(own) as ours:
+        assert own.kill("backend") == (ours.pid,)
+        for ended in (owner, ours.connection):  # all begin anew: shared memory may be broken
+            with pytest.raises(psycopg.OperationalError):
+                ended.execute("SELECT 1").fetchall()
+    until(own._answers, "it does not recover")
+    assert own.alive()
+
+
+def test_without_a_services_backend_none_is_killed(own: Database) -> None:
+    with own.connect() as owner:
+        assert own.kill("backend") == ()
+        assert owner.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_one_that_is_paused_answers_nobody_and_goes_on(own: Database) -> None:
+    with own.connect() as owner:
+        own.kill("all", signal.SIGSTOP)
+        answers: list[object] = []
+        asking = threading.Thread(
+            target=lambda: answers.append(owner.execute("SELECT 1").fetchone()), daemon=True
+        )
+        asking.start()
+        asking.join(0.2)
+        assert answers == []
+        own.kill("all", signal.SIGCONT)
+        asking.join(PATIENCE_S)
+        assert answers == [(1,)]
+
+
+def test_one_that_is_paused_is_stopped_all_the_same(own: Database) -> None:
+    own.kill("all", signal.SIGSTOP)
+    own.stop()
+    assert own.pids() == ()
+    assert not own.alive()
+    with pytest.raises(EnvironmentProblem, match="no database runs in .* that could be killed"):
+        own.kill("all")
+    own.start()
+
+
+def test_starting_one_that_runs_changes_nothing(own: Database) -> None:
+    before = own.pids()[0]
+    own.start()
+    assert own.pids()[0] == before
+
+
+# --- who it runs as, and what is known of it -----------------------------------------------------
+def test_it_listens_on_loopback_alone_and_not_as_root(own: Database) -> None:
+    (postmaster,) = own.kill("postmaster", signal.SIGCONT)
+    listening = {each.laddr.ip for each in psutil.Process(postmaster).net_connections("tcp")}
+    assert listening == {"127.0.0.1"}
+    effective = Path(f"/proc/{postmaster}/status").read_text()
+    namespace = os.readlink(f"/proc/{postmaster}/ns/user")
+    is_root = "\nUid:\t0\t0" in effective and namespace == os.readlink("/proc/self/ns/user")
+    assert not is_root
+
+
+def test_passwords_are_in_files_of_ours_alone(own: Database) -> None:
+    words = {role: own.password_file(role).read_text() for role in ROLES}
+    assert len(set(words.values())) == len(ROLES)
+    for role in ROLES:
+        mode = own.password_file(role).stat().st_mode
+        assert stat.S_IMODE(mode) == 0o600
+    lines = [Path(f"/proc/{pid}/cmdline").read_text() for pid in own.pids()]
+    environments = [Path(f"/proc/{pid}/environ").read_text() for pid in own.pids()]
+    with own.connect() as owner:
+        seen = owner.execute("SELECT query FROM pg_stat_statements").fetchall()
+    log = own.server.log.read_text()
+    for word in words.values():
+        assert len(word) == 48
+        assert word not in "".join([*lines, *environments, log, str(seen), repr(own)])
+        assert word not in str(own.described()) + "".join(own.environment().values())
+
+
+def test_no_message_is_in_the_log(own: Database) -> None:
+    with session(own) as ours:
+        queue = ours.queue()
+        with pytest.raises(psycopg.Error):
+            ours.connection.execute(
+                "INSERT INTO messages.message (queue_id, sender, body) VALUES (%s, -1, %s)",
+                [queue, "a secret"],
+            )
+        with pytest.raises(psycopg.Error):
+            ours.connection.execute("SELECT 'a secret' FROM nowhere")
+    log = own.server.log.read_text()
+    assert "violates check constraint" in log
+    assert "a secret" not in log
+
+
+def test_clients_of_its_own_find_the_password_by_a_file(own: Database) -> None:
+    done = subprocess.run(
+        [own.program("psql"), own.url("service"), "-Atc", "SELECT current_user"],
+        env=os.environ | own.client_environment("service"),
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "restbench_service\n"
+
+
+def test_another_process_finds_it_by_its_folder(own: Database) -> None:
+    found = attached(own.folder)
+    assert found.url("owner") == own.url("owner")
+    assert found.pids() == own.pids()
+    with pytest.raises(EnvironmentProblem, match="a database runs in .*'restbench database stop'"):
+        Database(own.folder).start()
+
+
+def test_its_version_and_settings_are_told(own: Database) -> None:
+    told = own.described()
+    assert told["version"].startswith("PostgreSQL ")
+    assert told["settings"]["shared_buffers"] == "16MB"
+    assert told["settings"]["max_connections"] == "320"
+    assert told["settings"]["track_functions"] == "pl"
+    assert "port" not in told["settings"]
+    assert own.durable
+    assert own.fdatasync_us() > 0
+
+
+@pytest.mark.parametrize("setting", room.DURABILITY)
+def test_what_may_lose_a_commit_is_not_durable(own: Database, setting: str) -> None:
+    own.stop()
+    own.overrides = {"shared_buffers": "16MB", setting: "off"}
+    own.start()
+    try:
+        assert own.settings[setting] == "off"
+        assert not own.durable
+    finally:
+        own.overrides = {"shared_buffers": "16MB"}
+        own.restart()
+    assert own.durable
+
+
+# --- that it cannot start is one line, and nothing is left ----------------------------------------
+def test_a_setting_that_there_is_not_is_named(own: Database) -> None:
+    own.stop()
+    own.overrides = {"shared_bufers": "16MB"}
+    with pytest.raises(EnvironmentProblem, match='ended at once.*"shared_bufers"') as problem:
+        own.start()
+    assert "\n" not in str(problem.value)
+    assert own.pids() == ()
+    own.overrides = {"shared_buffers": "16MB"}
+    own.start()
+
+
+def test_a_folder_without_the_programs_is_named(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match="has no program postgres"):
+        Database(tmp_path / "cluster", tmp_path).start()
+
+
+def test_without_the_package_the_mend_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "package_folder", lambda _name: None)
+    with pytest.raises(EnvironmentProblem, match=r"'make setup' installs .*--postgres-bin"):
+        Database(tmp_path).start()
+
+
+@AS_ROOT
+def test_root_that_may_become_nobody_else_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_succeeds", lambda _line: False)
+    with pytest.raises(EnvironmentProblem, match=r"does not run as root.*--database-url") as found:
+        Database(tmp_path).start()
+    assert found.value.exit_code == 3
+    assert "\n" not in str(found.value)
+
+
+@AS_ROOT
+@pytest.mark.skipif(DEBIAN is None, reason="nobody has to reach the programs: no Debian's")
+def test_root_becomes_nobody_where_nobody_reaches_it() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # noqa: S108 - of root's, and closed
+        Path(folder).chmod(0o711)
+        made = Database(Path(folder), DEBIAN, overrides={"shared_buffers": "16MB"})
+        try:
+            made.start()
+            made.migrate()
+            (postmaster,) = made.kill("postmaster", signal.SIGCONT)
+            assert psutil.Process(postmaster).uids().effective == NOBODY
+            assert made.password_file("owner").stat().st_uid == os.geteuid()
+        finally:
+            made.stop()
+            shutil.rmtree(made.server.data, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("mysql://owner@localhost/a", "must be like postgresql://OWNER@HOST:5432/DATABASE"),
+        ("postgresql://localhost/a", "must be like"),
+        ("postgresql://owner:word@localhost/a", "has no password, which every user would see"),
+    ],
+)
+def test_a_url_that_cannot_be_is_refused(tmp_path: Path, url: str, said: str) -> None:
+    with pytest.raises(BadConfiguration, match=said) as problem:
+        Database(tmp_path, own_url=url)
+    assert "word" not in str(problem.value).replace("password", "")
+
+
+def test_one_that_others_run_is_only_used(own: Database, tmp_path: Path) -> None:
+    for role in ROLES:
+        shutil.copy(own.password_file(role), tmp_path)
+    theirs = Database(tmp_path, own_url=f"{own.url('owner')}?connect_timeout=3")
+    theirs.start()
+    assert theirs.migrate() == []
+    assert theirs.url_for_service() == f"{own.url('service')}?connect_timeout=3"
+    assert theirs.pids() == ()
+    theirs.stop()
+    assert own.alive()
+    with theirs.connect("service") as service:
+        assert service.execute("SELECT current_user").fetchall() == [("restbench_service",)]
+
+
+def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    theirs = Database(tmp_path, own_url="postgresql://owner@127.0.0.1:1/a")
+    with pytest.raises(EnvironmentProblem, match="owner@127.0.0.1:1/a does not answer: "):
+        theirs.start()
+
+
+# --- nothing is left -----------------------------------------------------------------------------
+HARNESS = """
+import sys, threading, time
+from pathlib import Path
+from restbench.deploy.database import Database
+from restbench.machine import watch
+
+database = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
+if sys.argv[2] == "thread":
+    starting = threading.Thread(target=database.start)
+    starting.start()
+    starting.join()
+else:
+    database.start()
+database.migrate()
+(its_watch,) = watch._watches.values()
+print(database.port, its_watch.process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Callable[[str], tuple[subprocess.Popen[str], int]]]:
+    """Another process that has a database in `cluster`; it, and its guardian's number."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(where: str) -> tuple[subprocess.Popen[str], int]:
+        line = [sys.executable, "-c", HARNESS, str(tmp_path / "cluster"), where]
+        running = subprocess.Popen(line, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        started.append(running)
+        assert running.stdout is not None
+        _port, guardian = map(int, running.stdout.readline().split())
+        return running, guardian
+
+    yield start
+    for each in started:
+        each.kill()
+        each.wait()
+    Database(tmp_path / "cluster").stop()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("where", ["main", "thread"])
+def test_nothing_is_left_of_it_when_its_harness_ends(
+    tmp_path: Path,
+    harness: Callable[[str], tuple[subprocess.Popen[str], int]],
+    how: signal.Signals,
+    where: str,
+) -> None:
+    running, _guardian = harness(where)
+    server = Database(tmp_path / "cluster").server
+    assert server.pids()
+    running.send_signal(how)
+    running.wait()
+    until(lambda: not server.pids(), "processes are left")
+    until(lambda: not server.data.exists(), "data is left")
+
+
+def test_what_a_killed_harness_and_its_killed_guardian_left_is_stopped_by_the_next(
+    tmp_path: Path, harness: Callable[[str], tuple[subprocess.Popen[str], int]]
+) -> None:
+    running, guardian = harness("thread")  # of its main thread's the kernel would end it
+    left = Database(tmp_path / "cluster").pids()
+    os.kill(guardian, signal.SIGKILL)
+    running.kill()
+    running.wait()
+    assert left
+    assert Database(tmp_path / "cluster").pids() == left
+    anew = Database(tmp_path / "cluster", overrides={"shared_buffers": "16MB"})
+    anew.start()
+    try:
+        assert not set(left) & set(anew.pids())
+        assert anew.migrate() == []
+    finally:
+        anew.stop()
+
+
+def test_one_of_a_harness_that_lives_is_left_alone(
+    tmp_path: Path, harness: Callable[[str], tuple[subprocess.Popen[str], int]]
+) -> None:
+    harness("main")
+    other = Database(tmp_path / "cluster")
+    before = other.pids()
+    with pytest.raises(EnvironmentProblem, match="a database runs in"):
+        other.start()
+    assert other.pids() == before
+
+
+def test_a_process_that_got_the_number_of_a_postmaster_is_left_alone(own: Database) -> None:
+    own.kill("all")
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as stranger:
+        try:
+            until(lambda: not own.pids(), "they are killed")
+            lock = own.server.data / "postmaster.pid"
+            lines = lock.read_text().splitlines()
+            lock.write_text("\n".join([str(stranger.pid), *lines[1:]]))
+            assert not own.alive()
+            own.restart()
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+    assert own.alive()
+
+
+def test_a_cluster_that_was_only_half_made_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "data.new").mkdir()
+    (tmp_path / "data.new" / "PG_VERSION").write_text("18")
+    made = Database(tmp_path, overrides={"shared_buffers": "16MB"})
+    made.start()
+    made.stop()
+    assert not (tmp_path / "data.new").exists()
+    assert not list(tmp_path.glob("*.word"))

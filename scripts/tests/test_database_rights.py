@@ -1,0 +1,218 @@
+"""What is in the database after the migration, who may do what, and which way a pop goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from database_server import STATEMENTS, Session, session
+
+from restbench.deploy import migrations
+from restbench.deploy.database import Database
+from restbench.failures import EnvironmentProblem
+
+pytestmark = pytest.mark.live
+FILES = ["V1__messages.sql", "V2__pgmq.sql", "V3__rights.sql"]
+
+
+@pytest.fixture
+def ours(database: Database) -> Iterator[Session]:
+    with session(database) as made:
+        yield made
+
+
+@pytest.fixture
+def empty(database: Database) -> Iterator[Database]:
+    """A database of the same server without anything in it."""
+    with database.connect() as owner:
+        owner.execute("CREATE DATABASE empty")
+    other = Database(database.folder, own_url=f"{database.url('owner').rpartition('/')[0]}/empty")
+    yield other
+    with database.connect() as owner:
+        owner.execute("DROP DATABASE empty WITH (FORCE)")
+
+
+def test_a_second_migration_has_nothing_to_do(empty: Database) -> None:
+    assert empty.migrate() == FILES
+    assert empty.migrate() == []
+
+
+def test_of_those_who_migrate_at_once_one_does(empty: Database) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        applied = list(threads.map(lambda _number: empty.migrate(), range(4)))
+    assert sorted(applied) == [[], [], [], FILES]
+
+
+def test_a_file_that_was_changed_after_it_was_applied_is_named(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty.migrate()
+    files = migrations.files()
+    files["V1__messages.sql"] += "-- more"
+    monkeypatch.setattr(migrations, "files", lambda: files)
+    with pytest.raises(EnvironmentProblem, match="V1__messages.sql was changed after"):
+        empty.migrate()
+
+
+def test_a_migration_that_fails_leaves_nothing(
+    empty: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = migrations.files() | {"V4__broken.sql": "CREATE TABLE messages.more (); SELECT 1/0"}
+    monkeypatch.setattr(migrations, "files", lambda: broken)
+    with pytest.raises(EnvironmentProblem, match="cannot be made: division by zero"):
+        empty.migrate()
+    with empty.connect() as owner:
+        found = owner.execute("SELECT to_regnamespace('messages'), to_regnamespace('restbench')")
+        assert found.fetchall() == [(None, None)]
+
+
+def test_files_are_applied_by_their_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "migrations").mkdir()
+    for name in ("V10__b.sql", "V1__a.sql"):
+        (tmp_path / "migrations" / name).write_text("SELECT 1")
+    monkeypatch.setattr(migrations, "CONTRACT", tmp_path)
+    assert list(migrations.files()) == ["V1__a.sql", "V2__pgmq.sql", "V10__b.sql"]
+    (tmp_path / "migrations" / "Vb__c.sql").write_text("SELECT 1")
+    with pytest.raises(EnvironmentProblem, match=r"Vb__c\.sql: is not called V1__name\.sql"):
+        migrations.files()
+
+
+REFUSED = (
+    "CREATE TABLE messages.more ()",
+    "CREATE TABLE public.more ()",
+    "CREATE TEMP TABLE more ()",
+    "CREATE SCHEMA more",
+    "CREATE FUNCTION pg_temp.more() RETURNS int LANGUAGE sql RETURN 1",
+    "CREATE EXTENSION amcheck",
+    "DROP TABLE messages.message",
+    "ALTER TABLE messages.message ADD more int",
+    "ALTER ROLE restbench_service SUPERUSER",
+    "TRUNCATE messages.message",
+    "INSERT INTO messages.queue (technique, name) VALUES ('blocking', 'a')",
+    "UPDATE messages.queue SET name = 'a'",
+    "DELETE FROM messages.queue",
+    "UPDATE messages.message SET body = 'a'",
+    "SELECT FROM restbench.migration",
+    "SELECT FROM pgmq.meta",
+    "SELECT pgmq.create('q1')",
+    "SELECT pgmq.purge_queue('q1')",
+    "SELECT pgmq.drop_queue('q1')",
+    "COPY messages.message TO '/tmp/restbench-copied'",
+    "COPY messages.receipt FROM '/etc/passwd'",
+    "COPY messages.message TO PROGRAM 'true'",
+    "SELECT pg_read_file('/etc/passwd')",
+    "SELECT pg_reload_conf()",
+    "SELECT pg_stat_statements_reset()",
+    "SET ROLE restbench_owner",
+    "SET ROLE restbench_monitor",
+    "SET SESSION AUTHORIZATION restbench_owner",
+    "SET session_replication_role = replica",
+)
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_a_service_may_not(ours: Session, statement: str) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ours.connection.execute(statement.encode())
+
+
+def test_a_service_may_not_end_the_owners_sessions(database: Database, ours: Session) -> None:
+    with database.connect() as owner, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        ours.connection.execute("SELECT pg_terminate_backend(%s)", [owner.info.backend_pid])
+
+
+@pytest.mark.parametrize("table", ["message", "queue", "receipt"])
+def test_the_monitor_reads_no_message(database: Database, table: str) -> None:
+    with database.connect("monitor") as monitor:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            monitor.execute(f"SELECT FROM messages.{table}".encode())
+
+
+def test_the_monitor_reads_what_a_trace_needs(database: Database) -> None:
+    with database.connect("monitor") as monitor:
+        for query in (
+            "SELECT n_live_tup, n_dead_tup FROM pg_stat_user_tables WHERE relname = 'message'",
+            "SELECT tuple_count, dead_tuple_count FROM pgstattuple('messages.message')",
+            "SELECT pg_total_relation_size('messages.message')",
+            "SELECT count(query) FROM pg_stat_statements",
+            "SELECT wal_records, wal_bytes FROM pg_stat_wal",
+            "SELECT backend_xmin FROM pg_stat_activity WHERE usename = 'restbench_owner' LIMIT 1",
+            "SELECT count(*) FROM pg_stat_progress_vacuum",
+        ):
+            assert len(monitor.execute(query.encode()).fetchall()) == 1
+
+
+def test_a_function_with_the_owners_rights_looks_nowhere_else_and_is_for_services_alone(
+    database: Database,
+) -> None:
+    with database.connect() as owner:
+        rows = owner.execute(
+            "SELECT proname, prosecdef, proconfig, has_function_privilege('restbench_monitor', "
+            "p.oid, 'EXECUTE') FROM pg_proc p WHERE pronamespace = 'messages'::regnamespace"
+        ).fetchall()
+    assert len(rows) == 6
+    for name, owns, configured, is_for_all in rows:
+        assert configured == ["search_path=pg_catalog, pg_temp"], name
+        assert owns == (name not in ("send", "pop")), name
+        assert not is_for_all, name
+
+
+@pytest.mark.parametrize("database_name", ["postgres", "template1"])
+def test_nobody_else_has_a_password(database: Database, database_name: str) -> None:
+    with pytest.raises(psycopg.OperationalError, match="password"):
+        psycopg.connect(database.url("owner"), dbname=database_name, password="", passfile="/none")
+
+
+def test_a_service_gives_up_after_5_seconds_and_is_ended_when_it_idles(ours: Session) -> None:
+    for name in ("statement_timeout", "idle_in_transaction_session_timeout"):
+        assert ours.connection.execute(b"SHOW " + name.encode()).fetchall() == [{name: "5s"}]
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for each in plan.get("Plans", ()):
+        yield from nodes(each)
+
+
+@pytest.mark.parametrize("name", ["skip-locked", "blocking", "plain"])
+def test_a_pop_that_was_planned_on_an_empty_table_reads_one_row_of_many(
+    database: Database, ours: Session, name: str
+) -> None:
+    text = STATEMENTS[f"pop-{name}"]
+    with database.connect() as owner:
+        owner.execute("TRUNCATE messages.message")
+        owner.execute("ALTER TABLE messages.message SET (autovacuum_enabled = off)")
+        owner.execute("VACUUM ANALYZE messages.message")
+        queue, other = ours.queue(), ours.queue()
+        fill = (
+            "INSERT INTO messages.message (queue_id, sender, body) "
+            "SELECT unnest(%s::bigint[]), 1, repeat('x', 20) FROM generate_series(1, 50000)"
+        )
+        try:
+            connection = ours.connection
+            connection.execute("SET plan_cache_mode = force_generic_plan")
+            pop = text.replace(":queue_id", "$1").replace(":receiver", "$2")
+            connection.execute(f"PREPARE pop (bigint, bigint) AS {pop}".encode())
+            assert connection.execute(f"EXECUTE pop ({queue}, 0)".encode()).fetchall() == []
+            owner.execute(fill, [[queue, other]])
+            shown = connection.execute(
+                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE pop ({queue}, 0)".encode()
+            ).fetchall()
+        finally:
+            owner.execute("TRUNCATE messages.message")
+            owner.execute("ALTER TABLE messages.message RESET (autovacuum_enabled)")
+    (explained,) = shown[0].values()
+    found = list(nodes(explained[0]["Plan"]))
+    scans = [each for each in found if "Scan" in each["Node Type"]]
+    assert {each["Node Type"] for each in scans} <= {"Index Scan", "Index Only Scan"}
+    assert {each["Index Name"] for each in scans} == {"message_pkey"}
+    assert all("queue_id" in each["Index Cond"] for each in scans)
+    assert not any("Sort" in each["Node Type"] for each in found)
+    assert sum(each["Actual Rows"] for each in scans) == 2
+    assert found[0]["Shared Hit Blocks"] + found[0]["Shared Read Blocks"] < 40

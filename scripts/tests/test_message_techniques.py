@@ -1,0 +1,275 @@
+"""Each technique of the queues, by two sessions: the first message is locked by another, or deleted
+there and not committed. And two defects that look like techniques."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from database_server import Session, session, wait_event
+from psycopg import IsolationLevel
+
+from restbench.deploy.database import Database
+
+pytestmark = pytest.mark.live
+Row = dict[str, Any] | None
+Pop = Callable[[Session, int], Row]
+
+
+def pop_skip_locked(ours: Session, queue: int) -> Row:
+    return ours.one("pop-skip-locked", queue_id=queue, receiver=0)
+
+
+def pop_statements(ours: Session, queue: int) -> Row:
+    with ours.connection.transaction():
+        found = ours.one("pop-statements-select", queue_id=queue, receiver=0)
+        if found:
+            gone = ours.value("pop-statements-delete", queue_id=queue, receiver=0, id=found["id"])
+            assert gone == 1
+        return found
+
+
+def pop_function(ours: Session, queue: int) -> Row:
+    return ours.one(
+        "pop-function", queue_id=queue, receiver=0, client=1, key=None, fingerprint=None
+    )
+
+
+def pop_pgmq(ours: Session, queue: int) -> Row:
+    return ours.one("pop-pgmq", pgmq_queue=f"q{queue}")
+
+
+def pop_blocking(ours: Session, queue: int) -> Row:
+    return ours.one("pop-blocking", queue_id=queue, receiver=0)
+
+
+def pop_advisory(ours: Session, queue: int) -> Row:
+    with ours.connection.transaction():
+        ours.all("lock-queue", queue_id=queue)
+        return ours.one("pop-plain", queue_id=queue, receiver=0)
+
+
+def pop_plain(ours: Session, queue: int) -> Row:
+    return ours.one("pop-plain", queue_id=queue, receiver=0)
+
+
+AT_ONCE: dict[str, Pop] = {
+    "skip-locked": pop_skip_locked,
+    "statements": pop_statements,
+    "function": pop_function,
+    "pgmq": pop_pgmq,
+}
+
+
+class Bench:
+    """Two sessions of a service on a queue with two messages."""
+
+    def __init__(self, database: Database, stack: ExitStack) -> None:
+        self.database = database
+        self.stack = stack
+        self.ours, self.other = (stack.enter_context(session(database)) for _ in range(2))
+        self.thread = stack.enter_context(ThreadPoolExecutor(1))
+        self.technique = ""
+        self.queue = 0
+        self.messages: list[int] = []
+
+    def fill(self, technique: str) -> None:
+        self.technique = technique
+        self.queue = self.ours.queue(technique)
+        if technique == "pgmq":
+            self.messages = [
+                self.ours.value("send-pgmq", pgmq_queue=f"q{self.queue}", sender=1, body="hello")
+                for _ in range(2)
+            ]
+        else:
+            self.messages = [self.ours.send(self.queue) for _ in range(2)]
+
+    @contextmanager
+    def first_held(self, how: str) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """By a transaction of the owner's, which is rolled back where it is not committed."""
+        is_pgmq = self.technique == "pgmq"
+        row = f"pgmq.q_q{self.queue} WHERE msg_id" if is_pgmq else "messages.message WHERE id"
+        act = {"locked": f"SELECT FROM {row} = %s FOR UPDATE", "deleted": f"DELETE FROM {row} = %s"}
+        with self.database.connect() as holder:
+            holder.autocommit = False
+            assert holder.execute(act[how].encode(), [self.messages[0]]).rowcount == 1
+            yield holder
+            holder.rollback()
+
+    def beside(self, pop: Pop, ours: Session | None = None) -> tuple[Future[Row], str]:
+        """A pop in a thread, and what it waits for."""
+        popping = self.thread.submit(pop, ours or self.ours, self.queue)
+        return popping, wait_event(self.database, (ours or self.ours).pid, popping.done)
+
+
+@pytest.fixture
+def bench(database: Database) -> Iterator[Bench]:
+    with ExitStack() as stack:
+        yield Bench(database, stack)
+
+
+def id_of(row: Row) -> int | None:
+    return row["id"] if row else None
+
+
+@pytest.mark.parametrize("how", ["locked", "deleted"])
+@pytest.mark.parametrize("technique", AT_ONCE)
+def test_one_that_skips_what_is_locked_takes_the_second_at_once(
+    bench: Bench, technique: str, how: str
+) -> None:
+    pop = AT_ONCE[technique]
+    bench.fill(technique)
+    with bench.first_held(how):
+        assert id_of(pop(bench.ours, bench.queue)) == bench.messages[1]
+        assert pop(bench.ours, bench.queue) is None
+    assert id_of(pop(bench.ours, bench.queue)) == bench.messages[0]
+
+
+def test_a_blocking_pop_waits_and_takes_the_first_when_the_lock_is_gone(bench: Bench) -> None:
+    bench.fill("blocking")
+    with bench.first_held("locked") as holder:
+        popping, event = bench.beside(pop_blocking)
+        assert event == "Lock/transactionid"
+        holder.rollback()
+    assert id_of(popping.result()) == bench.messages[0]
+
+
+def test_a_blocking_pop_takes_the_second_when_the_first_is_really_gone(bench: Bench) -> None:
+    bench.fill("blocking")
+    with bench.first_held("deleted") as holder:
+        popping, event = bench.beside(pop_blocking)
+        assert event == "Lock/transactionid"
+        holder.commit()
+    assert id_of(popping.result()) == bench.messages[1]
+
+
+def test_an_advisory_pop_waits_for_the_lock_of_its_queue_and_of_no_other(bench: Bench) -> None:
+    bench.fill("advisory")
+    elsewhere, messages = bench.queue, bench.messages
+    bench.fill("advisory")
+    with bench.other.connection.transaction():
+        bench.other.all("lock-queue", queue_id=bench.queue)
+        assert id_of(pop_advisory(bench.ours, elsewhere)) == messages[0]
+        popping, event = bench.beside(pop_advisory)
+        assert event == "Lock/advisory"
+    assert id_of(popping.result()) == bench.messages[0]
+
+
+def test_an_advisory_pop_is_falsely_empty_where_another_removes_without_the_lock(
+    bench: Bench,
+) -> None:
+    """Why every removal from such a queue takes the lock."""
+    bench.fill("advisory")
+    with bench.first_held("deleted") as holder:
+        popping, event = bench.beside(pop_advisory)
+        assert event == "Lock/transactionid"
+        holder.commit()
+    assert popping.result() is None
+    assert id_of(pop_advisory(bench.ours, bench.queue)) == bench.messages[1]
+
+
+def in_transaction(ours: Session, queue: int) -> Row:
+    with ours.connection.transaction():
+        return pop_plain(ours, queue)
+
+
+def test_repeatable_read_waits_and_takes_the_first_when_the_lock_is_gone(bench: Bench) -> None:
+    bench.fill("repeatable-read")
+    repeatable = IsolationLevel.REPEATABLE_READ
+    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
+    with bench.first_held("locked") as holder:
+        popping, event = bench.beside(in_transaction, ours)
+        assert event == "Lock/transactionid"
+        holder.rollback()
+    assert id_of(popping.result()) == bench.messages[0]
+
+
+def test_repeatable_read_refuses_what_another_took_and_takes_the_second_when_it_tries_again(
+    bench: Bench,
+) -> None:
+    bench.fill("repeatable-read")
+    repeatable = IsolationLevel.REPEATABLE_READ
+    ours = bench.stack.enter_context(session(bench.database, isolation=repeatable))
+    with bench.first_held("deleted") as holder:
+        popping, event = bench.beside(in_transaction, ours)
+        assert event == "Lock/transactionid"
+        holder.commit()
+    with pytest.raises(psycopg.errors.SerializationFailure) as refused:
+        popping.result()
+    assert refused.value.sqlstate == "40001"
+    assert id_of(in_transaction(ours, bench.queue)) == bench.messages[1]
+
+
+def test_statements_delete_by_the_number_once_a_pop(bench: Bench) -> None:
+    """As the server counts them: a pop of one statement has none of these."""
+    counted = (
+        "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements "
+        "WHERE query ~ '^DELETE FROM messages.message' AND query ~ 'AND id = \\$3$'"
+    )
+    with bench.database.connect() as owner:
+        bench.fill("statements")
+        (before,) = owner.execute(counted).fetchall()[0]
+        for _ in bench.messages:
+            pop_statements(bench.ours, bench.queue)
+        bench.fill("skip-locked")
+        pop_skip_locked(bench.ours, bench.queue)
+        (after,) = owner.execute(counted).fetchall()[0]
+    assert after - before == 2
+
+
+@pytest.mark.parametrize(
+    ("technique", "called"), [("function", "messages.pop"), ("pgmq", "pgmq.pop")]
+)
+def test_the_server_counts_a_call_of_a_function_a_pop(
+    bench: Bench, technique: str, called: str
+) -> None:
+    counted = (
+        "SELECT coalesce(sum(calls), 0) FROM pg_stat_user_functions "
+        "WHERE schemaname || '.' || funcname = %s"
+    )
+    with bench.database.connect() as owner:
+        def calls() -> int:
+            # A session reports what it did at its end at the latest.
+            with session(bench.database) as ours:
+                AT_ONCE[technique](ours, bench.queue)
+            for _ in range(200):
+                owner.execute("SELECT pg_stat_clear_snapshot()")
+                (found,) = owner.execute(counted, [called]).fetchall()[0]
+                if found > begun:
+                    break
+                owner.execute("SELECT pg_sleep(0.01)")
+            return int(found)
+
+        bench.fill(technique)
+        begun = -1
+        begun = calls()
+        assert calls() == begun + 1
+
+
+# --- two defects, which the services do not have -------------------------------------------------
+def test_a_select_and_a_delete_in_autocommit_give_one_message_to_two(bench: Bench) -> None:
+    bench.fill("statements")
+    found = [
+        each.one("pop-statements-select", queue_id=bench.queue, receiver=0)
+        for each in (bench.ours, bench.other)
+    ]
+    gone = [
+        each.value("pop-statements-delete", queue_id=bench.queue, receiver=0, id=id_of(row))
+        for each, row in zip((bench.ours, bench.other), found, strict=True)
+    ]
+    assert [id_of(row) for row in found] == [bench.messages[0]] * 2
+    assert gone == [1, 0]
+
+
+def test_a_plain_delete_under_read_committed_is_falsely_empty(bench: Bench) -> None:
+    bench.fill("skip-locked")
+    with bench.first_held("deleted") as holder:
+        popping, event = bench.beside(pop_plain)
+        assert event == "Lock/transactionid"
+        holder.commit()
+    assert popping.result() is None
+    assert id_of(pop_skip_locked(bench.ours, bench.queue)) == bench.messages[1]
