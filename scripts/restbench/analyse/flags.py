@@ -50,6 +50,7 @@ FLAGS: dict[str, str] = {
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
         "takes alone was measured on a busy machine, or before all was warm."
     ),
+    "not-durable": "A commit of this database may be lost although it was answered.",
     "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }
 

@@ -27,6 +27,7 @@ from restbench.show import (
     frameworks,
     instances,
     limits,
+    messages,
     npb,
     workers,
 )
@@ -48,11 +49,12 @@ def of(run: Exported) -> AnswerEntry:
         traces.sentence(run, rows),
         _kernels(run, definition),
         calls.sentence(rows) if definition.calls else "",
+        _factorial(definition, rows),
+        messages.sentence(rows) if "messages" in definition.views else "",
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
         instances.sentence(several),
         *(workers.sentences(each)[0] for each in workers.grids_of(run, rows)),
         _choosing(rows),
-        _factorial(definition, rows),
     ]
     sure = general.sure
     if two is not None:
@@ -69,9 +71,12 @@ def of(run: Exported) -> AnswerEntry:
         sure = npb.sure(npb.findings(run))
     if definition.calls is not None:
         sure = calls.sure(rows)
+    if "messages" in definition.views:
+        sure = messages.sure(rows)
+    is_special = definition.npb or definition.calls or "messages" in definition.views
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
-        places=() if definition.npb or definition.calls else general.places,
+        places=() if is_special else general.places,
         reasons=trust.reasons(sure, rows, run.proofs, run.again, run.calibration),
     )
 

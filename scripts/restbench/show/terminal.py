@@ -27,6 +27,7 @@ from restbench.show import (
     frameworks,
     instances,
     limits,
+    messages,
     npb,
     npb_terminal,
     trace,
@@ -80,6 +81,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.calls is not None:
         return Group(*(narrow(each, range(6)) for each in calls.tables(found.rows)))
+    if "messages" in found.definition.views:
+        return Group(*(narrow(each, messages.NARROW) for each in messages.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if traces := trace.known(found.run, found.rows):

@@ -17,13 +17,13 @@ import restbench.trials.Trial.Kind;
  * What users send to queues, and pop from them. Each body proves itself: {@code queue.user.number}, a space, random text, and
  * the CRC-32 of all of that in hexadecimal.
  *
- * @param prefix of the queues' names, which end with a number from 1
+ * @param queues how many; the address is that of the queues without the number, from 1, that the name of each ends with
  * @param characters of each body
  * @param sends how many a user sends, each to a queue at random, before it pops from the last of them
  * @param keys whether each request has a key
  * @param filler random text that bodies are cut from
  */
-record Messages(String prefix, int queues, int characters, int sends, boolean keys, byte[] filler) {
+record Messages(int queues, int characters, int sends, boolean keys, byte[] filler) {
 
     static final int SEND = 0;
     static final int POP = 1;
@@ -57,7 +57,6 @@ record Messages(String prefix, int queues, int characters, int sends, boolean ke
             said.load(in);
         }
         return new Messages(
-                said.getProperty("prefix"),
                 Integer.parseInt(said.getProperty("queues")),
                 Integer.parseInt(said.getProperty("characters")),
                 Integer.parseInt(said.getProperty("sends")),
@@ -111,7 +110,7 @@ record Messages(String prefix, int queues, int characters, int sends, boolean ke
                     ? ",\"sender\":" + user + key + ",\"body\":\"" + new String(body, StandardCharsets.ISO_8859_1) + "\"}"
                     : ",\"client\":" + user + key + "}";
             String json = "{\"requestId\":\"" + id + "\"" + rest;
-            return bytes("POST " + url.getRawPath() + "/queues/" + prefix + queue + (kind == SEND ? "/messages" : "/pop")
+            return bytes("POST " + url.getRawPath() + queue + (kind == SEND ? "/messages" : "/pop")
                     + " HTTP/1.1\r\nHost: " + url.getAuthority()
                     + "\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: " + json.length()
                     + "\r\n\r\n" + json);

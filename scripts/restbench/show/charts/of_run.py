@@ -11,7 +11,7 @@ from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
-from restbench.show import bottleneck, calls, factorial_view, limits
+from restbench.show import bottleneck, calls, factorial_view, limits, messages
 from restbench.show import trace as traces
 from restbench.show.charts import (
     course,
@@ -46,6 +46,8 @@ def charts(run: Exported) -> dict[str, Chart]:
         found += kernels.charts(npb.ranked(rows))
     if definition.calls is not None:
         found += calls.charts(rows)
+    if "messages" in definition.views:
+        found = [*messages.charts(rows, definition), *found]
     if "frameworks" in definition.views:
         found = [*servers.of_frameworks(costs.loads(rows)), *found]
     found = [*servers.of_instances(arranged.loads(rows)), *found]
