@@ -9,7 +9,16 @@ from restbench.judge import regret
 from restbench.show import calls
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import bottleneck, builds, factorial, limits, messages, npb, servers, trace
+from restbench.show.parts import (
+    bottleneck,
+    builds,
+    factorial,
+    limits,
+    messages,
+    npb,
+    servers,
+    trace,
+)
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
