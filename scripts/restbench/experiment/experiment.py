@@ -286,16 +286,16 @@ class Experiment(Strict):
 
     @model_validator(mode="after")
     def _traces_have_a_length(self) -> Self:
+        if self.trace is None:
+            return self
+        cells = self.all_cells()
         for name, profile in self.profiles.items():
-            if self.trace:
-                measured = [cell for cell in self.all_cells() if profile.measures(cell)]
-                self.trace.require(name, measured)
-        for cell in self.all_cells() if self.trace else ():
-            has_database = cell.technique not in ("none", "memory")
-            if self.trace.run_of(cell).fault and not has_database:
+            self.trace.require(name, [cell for cell in cells if profile.measures(cell)])
+        if len({self.workload(cell.complexity) for cell in cells}) > 1:
+            raise ValueError("cells: driver 'trace' has cells of one workload")
+        for cell in cells:
+            if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
                 raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
-            if self.workload(cell.complexity) != self.workload(self.all_cells()[0].complexity):
-                raise ValueError("cells: driver 'trace' has cells of one workload")
         return self
 
     @model_validator(mode="after")
