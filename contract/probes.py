@@ -79,6 +79,8 @@ def chunk(data: bytes) -> bytes:
 CHUNKED = "Transfer-Encoding: chunked"
 REFUSED = r"4\d\d( \S+)?|50[15]( \S+)?|closed"
 """What is not HTTP, or too long for a server, is refused in any form."""
+NO_NAME = "422 003|404 009"
+"""404 where the service has no database."""
 BEYOND = 4 * 1024 * 1024
 """Bytes that a client goes on sending after the limit: more than sockets buffer."""
 
@@ -88,6 +90,18 @@ PROBES = (
         "One connection serves any number of requests.",
         "200 200 200",
         (head() + BODY, Answer(), head() + BODY, Answer(), head() + BODY, Answer()),
+    ),
+    Probe(
+        "escaped-slash-in-a-name",
+        "A path is not decoded: an escaped slash is no separator, and no part of a queue's name.",
+        NO_NAME,
+        (b"GET /messages/serial/queues/a%2Fb HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
+    ),
+    Probe(
+        "escaped-nul-in-a-name",
+        "Nor is an escaped NUL.",
+        NO_NAME,
+        (b"DELETE /messages/serial/queues/a%00 HTTP/1.1\r\nHost: service\r\n\r\n", Answer()),
     ),
     Probe(
         "idle-connection",

@@ -1,26 +1,31 @@
 """The runner of examples and probes, against a server that answers everything alike."""
 
-import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
+from http.client import HTTPMessage
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 import run
+from answers import Answer, Expectation, unlike
+from cases import examples, offered, try_example
+from conversation import try_probe
 from probes import PROBES
+from races import RACES
+from service import Outcome, Service
 
-WRONG = run.Outcome("probe", "cut-off-body", "closed", ("'closed', not '400 002'",))
-RIGHT = run.Outcome("probe", "cut-off-body", "400 002", ())
+WRONG = Outcome("probe", "cut-off-body", "closed", ("'closed', not '400 002'",))
+RIGHT = Outcome("probe", "cut-off-body", "400 002", ())
 KEY = ("probe", "cut-off-body")
 
 
 class Refuses(BaseHTTPRequestHandler):
     """Every request is 404 in the contract's form, and the connection closed."""
 
-    def do_POST(self) -> None:
+    def refuse(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
         body = b'{"requestId":null,"errorCode":"009","errorMessage":"no"}'
         self.send_response(404)
         self.send_header("Content-Length", str(len(body)))
@@ -30,11 +35,16 @@ class Refuses(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None: ...
 
 
+for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE"):
+    setattr(Refuses, f"do_{method}", Refuses.refuse)
+
+
 @pytest.fixture
-def service() -> Iterator[run.Service]:
+def service() -> Iterator[Service]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Refuses) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield run.Service("127.0.0.1", server.server_port, {"matrix": ["serial"]}, 1000, 0.1, None)
+        strategies = {"matrix": ["serial"], "messages": ["serial", "process-per-request"]}
+        yield Service("127.0.0.1", server.server_port, strategies, 1000, 0.1, None, True)
         server.shutdown()
 
 
@@ -60,7 +70,7 @@ def test_a_row_of_a_front_is_not_one_of_the_bare_framework() -> None:
 
 
 def test_every_row_names_what_there_is_and_why() -> None:
-    known = {"example": set(run.examples()), "probe": {probe.name for probe in PROBES}}
+    known = {"example": set(examples()), "probe": {probe.name for probe in PROBES}}
     for row in run.rows():
         (kind,) = {"example", "probe"} & set(row)
         assert row[kind] in known[kind]
@@ -74,14 +84,88 @@ def test_no_row_of_a_default_framework_names_an_example(framework: str) -> None:
     assert not [row for row in run.rows() if row.get("framework") == framework and "example" in row]
 
 
-def test_every_example_that_is_answered_wrongly_is_told(service: run.Service) -> None:
-    outcomes = [run.try_example(service, *item) for item in run.examples().items()]
+def test_every_example_that_is_answered_wrongly_is_told(service: Service) -> None:
+    outcomes = [try_example(service, *item) for item in examples().items()]
     right = {outcome.name for outcome in outcomes if not outcome.faults}
     assert right == set()
 
 
-def test_a_probe_tells_what_came(service: run.Service) -> None:
+def test_a_probe_tells_what_came(service: Service) -> None:
     probes = {probe.name: probe for probe in PROBES}
-    kept = run.try_probe(service, probes["kept-connection"])
+    kept = try_probe(service, probes["kept-connection"])
     assert kept.answer == "404 009 closed"
     assert kept.faults
+
+
+def test_a_race_that_nobody_wins_is_told(service: Service) -> None:
+    assert [race(service).faults for race in RACES if not race(service).faults] == []
+
+
+def test_examples_of_messages_are_left_out_by_name_where_there_is_no_database(
+    service: Service,
+) -> None:
+    with_one, none_left_out = offered(service)
+    without, left_out = offered(replace(service, has_database=False))
+    assert none_left_out == []
+    assert len(left_out) > 250
+    assert set(with_one) - set(without) == set(left_out)
+    assert all("-messages-" in name for name in left_out)
+
+
+SENT = {
+    "request": {"path": "/messages/serial/queues/a/pop"},
+    "status": 200,
+    "response": {"id": 1, "sender": 3, "body": "x"},
+    "varying": {"id": None},
+}
+
+
+def popped(text: str, example: dict[str, Any], earlier: dict[str, Any] | None = None) -> list[str]:
+    """What is told of the body of an answer."""
+    found = unlike(Expectation(example, earlier or {}), Answer(200, HTTPMessage(), text.encode()))
+    return [fault for fault in found if fault.startswith("body")]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_right"),
+    [
+        ('{"id":9,"sender":3,"body":"x"}', True),
+        ('{"id":0,"sender":3,"body":"x"}', False),
+        ('{"id":9.0,"sender":3,"body":"x"}', False),
+        ('{"id":"9","sender":3,"body":"x"}', False),
+        ('{"id":true,"sender":3,"body":"x"}', False),
+        ('{"id":null,"sender":3,"body":"x"}', False),
+        ('{"id":9,"sender":4,"body":"x"}', False),
+        ('{"id":9,"body":"x","sender":3}', False),
+        ('{"id":9,"sender":3}', False),
+        ('{"id": 9, "sender": 3, "body": "x"}', False),
+        ("[]", False),
+        ("", False),
+    ],
+)
+def test_an_answer_is_right_but_for_what_varies(text: str, is_right: bool) -> None:
+    assert (popped(text, SENT) == []) == is_right
+
+
+def test_what_is_as_before_is_compared_with_the_answer_before() -> None:
+    example = {**SENT, "varying": {"id": "before"}}
+    text = '{"id":9,"sender":3,"body":"x"}'
+    assert popped(text, example, {"id": 9}) == []
+    assert popped(text, example, {"id": 8}) != []
+    assert popped(text, example) != []
+
+
+def test_members_of_each_object_in_an_array_may_vary() -> None:
+    listed = {"messages": [{"id": 1, "body": "x"}, {"id": 1, "body": "y"}]}
+    example = {**SENT, "response": listed, "varying": {"messages": {"id": None}}}
+    assert popped('{"messages":[{"id":4,"body":"x"},{"id":5,"body":"y"}]}', example) == []
+    assert popped('{"messages":[{"id":4,"body":"x"},{"id":5,"body":"x"}]}', example) != []
+    assert popped('{"messages":[{"id":4,"body":"x"}]}', example) != []
+
+
+def test_a_header_that_must_not_be_there_is_told() -> None:
+    headers = HTTPMessage()
+    headers["Idempotent-Replayed"] = "true"
+    example = {**SENT, "responseHeaders": {"Idempotent-Replayed": None}}
+    found = list(unlike(Expectation(example), Answer(200, headers, b"{}")))
+    assert "Idempotent-Replayed: true, not None" in found

@@ -4,6 +4,8 @@ import ipaddress
 import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
 
 HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 UNIX = "unix:"
@@ -45,6 +47,30 @@ class Environment:
         raise InvalidSettingError(
             f"{name}={text!r}: must be an IP address, a host name or unix:/PATH"
         )
+
+    def database(self, name: str) -> str | None:
+        """postgresql://USER@HOST:PORT/DATABASE, which is not repeated where it is wrong."""
+        text = self._variables.get(name)
+        if text is None:
+            return None
+        try:
+            parts = urlsplit(text)
+            is_right = parts.port is not None and bool(parts.username and parts.hostname)
+        except ValueError:
+            is_right = False
+        if not is_right or parts.scheme != "postgresql" or len(parts.path) < 2:
+            form = "postgresql://USER@HOST:PORT/DATABASE"
+            raise InvalidSettingError(f"{name}: must be of the form {form}")
+        if parts.password is not None or "password" in parts.query:
+            raise InvalidSettingError(f"{name}: a password belongs into a file, not into the URL")
+        return text
+
+    def readable(self, name: str) -> str | None:
+        """The path of a file that can be read; None when unset."""
+        path = self._variables.get(name)
+        if path is None or (Path(path).is_file() and os.access(path, os.R_OK)):
+            return path
+        raise InvalidSettingError(f"{name}={path!r}: must be a file that can be read")
 
     def names(self, name: str) -> tuple[str, ...] | None:
         """A list with commas, each name once; None when unset."""

@@ -22,11 +22,13 @@ class Serving:
             settings.most_product_elements,
             settings.cached_bytes_a_process,
             settings.max_delay_millis,
+            settings.database,
         )
         self._workloads = [each.workload for each in offered.values()]
         for workload in self._workloads:
             workload.open()
-        start = Start(settings.processes, settings.running, PRELOADED)
+        modules = (*PRELOADED, *(type(each).__module__ for each in self._workloads))
+        start = Start(settings.processes, settings.running, modules, settings.pool_threads)
         self._strategies = start_strategies(start, settings.strategies or TECHNIQUES)
         self.core = Core(settings, offered, self._strategies, server)
         on_ending(self.core.delays.stop)

@@ -31,6 +31,7 @@ ALLOWED = {
     "workers": (1, 64),
     "processes": (1, 1024),
     "running": (1, 10_000),
+    "pool_threads": (1, 1000),
     "blas_threads": (1, 1024),
     "memory_budget_bytes": (1, 2**40),
     "input_cache_bytes": (0, 2**40),
@@ -39,8 +40,25 @@ ALLOWED = {
     "keep_alive_seconds": (1, 3600),
     "stop_timeout_seconds": (1, 3600),
     "stuck_timeout_seconds": (1, 3600),
+    "database_connections": (1, 150),
+    "max_message_characters": (1, 16 * MEBIBYTE),
+    "receipt_seconds": (1, 30 * 24 * 3600),
 }
 """The lowest and the highest value of each setting that is an integer."""
+
+
+@dataclass(frozen=True)
+class DatabaseSettings:
+    """What the workload messages is started with, in each process that computes."""
+
+    url: str
+    password_file: str | None
+    connections: int
+    """Of this process."""
+    max_message_characters: int
+    receipt_seconds: int
+    is_alone: bool
+    """Whether no other process has requests of the workload: then queues may be in its memory."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +95,9 @@ class Settings:
     None, the default, is what the strategy can make progress with: 1 where the GIL or the pool
     lets one run at a time anyway, one a process for process-per-request. More would only make
     requests take turns, so that all of them finish at the end."""
+    pool_threads: int | None = None
+    """Threads of the strategy worker-pool. None, the default: 20 for what waits for other things
+    than a core, else one a core."""
     blas_threads: int = 1
     """Threads of numpy's matrix library, so that `native` is one core as `loops` is."""
     max_loop_operations: int = 200_000_000
@@ -103,6 +124,16 @@ class Settings:
     stuck_timeout_seconds: int = 120
     """Until gunicorn replaces a worker whose main thread does nothing: only a machine at a
     standstill is this slow."""
+    database_url: str | None = None
+    """Of the workload messages, postgresql://USER@HOST:PORT/DATABASE; None: it is not offered."""
+    database_password_file: str | None = None
+    """The password is not in the URL, which others can read."""
+    database_connections: int = 20
+    """Of all workers; a process of a pool has one of its own."""
+    max_message_characters: int = 65536
+    """Of a message: error 007."""
+    receipt_seconds: int = 600
+    """Until what was answered to a request with a key is forgotten."""
 
     @classmethod
     def from_environment(cls, variables: Mapping[str, str]) -> Self:
@@ -119,6 +150,8 @@ class Settings:
             framework=variables.get("RESTBENCH_FRAMEWORK", cls.framework),
             handoff=environment.choice("RESTBENCH_HANDOFF", cls.handoff, HANDOFFS),
             strategies=environment.names("RESTBENCH_STRATEGIES"),
+            database_url=environment.database("RESTBENCH_DATABASE_URL"),
+            database_password_file=environment.readable("RESTBENCH_DATABASE_PASSWORD_FILE"),
             **values,
         )
         settings.check_budget()
@@ -132,6 +165,20 @@ class Settings:
                 f"RESTBENCH_MEMORY_BUDGET_BYTES={self.memory_budget_bytes}: must be at least "
                 f"RESTBENCH_MAX_BODY_BYTES and RESTBENCH_INPUT_CACHE_BYTES, {least_bytes} together"
             )
+
+    @property
+    def database(self) -> DatabaseSettings | None:
+        """Of a worker; None where there is none."""
+        if self.database_url is None:
+            return None
+        return DatabaseSettings(
+            self.database_url,
+            self.database_password_file,
+            -(-self.database_connections // self.workers),
+            self.max_message_characters,
+            self.receipt_seconds,
+            is_alone=self.workers == 1,
+        )
 
     @property
     def socket_path(self) -> str | None:
@@ -173,7 +220,7 @@ class Settings:
     def descriptors(self) -> int:
         """Files and sockets that a worker may have open at once."""
         pools = 16 * self.processes + 24 * (self.running or 1)  # pipes, sentinels, shared arrays
-        return self.connections + pools + 256
+        return self.connections + self.database_connections + pools + 256
 
 
 def _variable(field: str) -> str:

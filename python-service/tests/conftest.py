@@ -5,6 +5,7 @@ from pathlib import Path
 import blas_threads  # noqa: F401 - see there
 import pytest
 from hypothesis import HealthCheck, settings
+from live_database import LiveDatabase, started_database
 from live_service import PRELOADED, LiveService, running
 
 from restbench_service.execution.strategies import Start, start_strategies
@@ -35,6 +36,13 @@ def strategies() -> Iterator[dict[str, Strategy]]:
     yield table
     for strategy in table.values():
         strategy.close()
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveDatabase]:
+    """One server for the session."""
+    with started_database(tmp_path_factory.mktemp("database")) as live:
+        yield live
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ STRATEGIES = (
     "executor-per-element",
     "executor-per-request",
     "adaptive",
+    "worker-pool",
 )
 PRELOADED = ("restbench_service.coded_workloads",)
 KERNELS = ("loops", "native")

@@ -101,6 +101,17 @@ def test_what_another_process_measured_is_taken_off_the_queue() -> None:
     assert clock.elapsed_ns["queue"] == 0
 
 
+def test_a_part_of_a_stage_is_not_taken_off_the_queue_and_comes_last() -> None:
+    clock = StageClock()
+    time.sleep(0.002)
+    clock.add({"queue": 0, "compute": 1_000_000, "database": 600_000})
+    clock.add_parts({"database": 300_000})
+    clock.elapsed_ns["queue"] = 0
+    assert clock.server_timing().endswith(
+        "compute;dur=1.000, serialize;dur=0.000, database;dur=0.900"
+    )
+
+
 def test_server_timing_names_the_stages_in_order_with_three_decimals() -> None:
     clock = StageClock()
     clock.elapsed_ns |= {"serialize": 345_000, "queue": 12_000, "compute": 1_234_567}

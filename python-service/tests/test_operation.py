@@ -76,6 +76,7 @@ def test_strategies_lists_name_key_and_workloads(service: LiveService) -> None:
         "executor-per-element": None,
         "executor-per-request": None,
         "adaptive": "F1",
+        "worker-pool": None,
     }
     assert {row["name"]: row["permits"] for row in rows}["serial"] == 1
     every_workload = ["matrix", "logs", "npb-is", "npb-cg", "npb-mg", "npb-ft"]

@@ -37,6 +37,7 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "workers": 2,
         "processes": 3,
         "running": 5,
+        "pool_threads": 8,
         "blas_threads": 2,
         "max_loop_operations": 21,
         "max_operations": 22,
@@ -47,6 +48,11 @@ def test_every_setting_is_read_from_its_variable() -> None:
         "keep_alive_seconds": 13,
         "stop_timeout_seconds": 14,
         "stuck_timeout_seconds": 15,
+        "database_url": "postgresql://restbench_service@127.0.0.1:5432/restbench",
+        "database_password_file": "/dev/null",
+        "database_connections": 16,
+        "max_message_characters": 17,
+        "receipt_seconds": 18,
     }
     environment = {f"RESTBENCH_{name.upper()}": written(value) for name, value in values.items()}
     assert asdict(Settings.from_environment(environment)) == values
@@ -88,6 +94,11 @@ def test_an_address_or_a_host_name_is_a_host(host: str) -> None:
         ("RESTBENCH_BLAS_THREADS", "1.5", "from 1 to 1024"),
         ("RESTBENCH_MAX_CONNECTIONS", "0", "from 1 to 100000"),
         ("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", "3601", "from 1 to 3600"),
+        ("RESTBENCH_POOL_THREADS", "0", "from 1 to 1000"),
+        ("RESTBENCH_DATABASE_CONNECTIONS", "151", "from 1 to 150"),
+        ("RESTBENCH_DATABASE_PASSWORD_FILE", "/nowhere", "must be a file that can be read"),
+        ("RESTBENCH_MAX_MESSAGE_CHARACTERS", "0", "from 1 to 16777216"),
+        ("RESTBENCH_RECEIPT_SECONDS", "0", "from 1 to 2592000"),
         ("RESTBENCH_HOST", "", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "127.0.0.256", "an IP address, a host name or unix:/PATH"),
         ("RESTBENCH_HOST", "a b", "an IP address, a host name or unix:/PATH"),
@@ -105,6 +116,35 @@ def test_a_bad_value_is_named_with_the_variable_and_what_is_allowed(
     assert name in str(error.value)
     assert repr(value) in str(error.value)
     assert rule in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "postgresql://127.0.0.1:5432/a",
+        "postgresql://user@127.0.0.1/a",
+        "postgresql://user@127.0.0.1:x/a",
+        "postgresql://user@127.0.0.1:5432/",
+        "mysql://user@127.0.0.1:5432/a",
+        "postgresql://user:secret@127.0.0.1:5432/a",
+        "postgresql://user@127.0.0.1:5432/a?password=secret",
+    ],
+)
+def test_a_bad_address_of_a_database_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(InvalidSettingError, match="RESTBENCH_DATABASE_URL: ") as error:
+        Settings.from_environment({"RESTBENCH_DATABASE_URL": url})
+    assert "secret" not in str(error.value)
+    assert ("into a file" in str(error.value)) == ("secret" in url)
+
+
+def test_workers_share_the_connections_to_the_database() -> None:
+    url = "postgresql://restbench_service@127.0.0.1:5432/restbench"
+    assert Settings().database is None
+    one, three = (Settings(workers=n, database_url=url).database for n in (1, 3))
+    assert one is not None and three is not None
+    assert (one.connections, one.is_alone) == (20, True)
+    assert (three.connections, three.is_alone) == (7, False)
 
 
 REFUSED = [
@@ -130,7 +170,8 @@ REFUSED = [
     (
         {"RESTBENCH_STRATEGIES": "serial,pinned"},
         "RESTBENCH_STRATEGIES: 'pinned' must be one of serial, process-per-element, "
-        "process-per-request, executor-per-element, executor-per-request, adaptive\n",
+        "process-per-request, executor-per-element, executor-per-request, adaptive, "
+        "worker-pool\n",
     ),
 ]
 

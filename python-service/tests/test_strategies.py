@@ -1,8 +1,10 @@
 """Each technique is what it is called: which processes ran, how many at once, on which cores."""
 
 import gc
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Barrier
 from time import perf_counter_ns, sleep
@@ -24,7 +26,8 @@ from observed import (
     Waiting,
 )
 
-from restbench_service.execution.faults import AbandonedError
+from restbench_service.execution.faults import AbandonedError, PoolFailedError
+from restbench_service.execution.pool_threads import THREADS_THAT_WAIT, PoolThreads
 from restbench_service.execution.serial import Serial
 from restbench_service.execution.strategies import Start, close_strategies, start_strategies
 from restbench_service.execution.strategy import Strategy
@@ -198,7 +201,7 @@ def test_a_workload_that_waits_for_other_things_needs_no_permit(
     strategies: Table, name: str, tmp_path: Path
 ) -> None:
     """Where it is computed by its caller; a pool has no more than its processes."""
-    if name not in ("serial", "process-per-element"):
+    if name not in ("serial", "process-per-element", "worker-pool"):
         pytest.skip("limited by its processes")
     meeting = Meeting(str(tmp_path), 2)
     with ThreadPoolExecutor(2) as users:
@@ -246,7 +249,7 @@ def test_the_setting_of_running_requests_holds(tmp_path: Path) -> None:
 
 @every_strategy
 def test_a_long_error_of_a_unit_arrives_cut(strategies: Table, name: str) -> None:
-    if name in ("serial", "adaptive"):
+    if name in ("serial", "adaptive", "worker-pool"):
         pytest.skip("it comes from no other process")
     with pytest.raises(RuntimeError, match="xxxx") as error:
         strategies[name].execute(Verbose().job(3)).result()
@@ -280,6 +283,46 @@ def test_what_a_process_measured_is_no_queue_here(strategies: Table, name: str) 
     total_ns = perf_counter_ns() - began_ns
     assert job.clock.elapsed_ns["compute"] >= 50_000_000
     assert sum(job.clock.elapsed_ns.values()) <= total_ns + 1_000_000
+
+
+def test_worker_pool_does_a_request_on_one_of_its_threads(strategies: Table, signal: Path) -> None:
+    """As many at once as it has for the kind, by their names in /proc; the caller does not wait."""
+    size = len(os.sched_getaffinity(0))
+    for kind, most in ((Held, size), (HeldWaiting, THREADS_THAT_WAIT)):
+        futures = [
+            strategies["worker-pool"].execute(kind(until=str(signal)).job(1))
+            for _ in range(most + 5)
+        ]
+        wait_until(lambda most=most: threads_named("WP-") >= most)  # type: ignore[misc]
+        assert not any(future.done() for future in futures)
+    assert threads_named("WP-") == size + THREADS_THAT_WAIT
+    signal.touch()
+    answer = json.loads(futures[0].result(60))
+    assert {answer[stage] for stage in ("parse", "compute", "serialize")} == {os.getpid()}
+    assert all(future.result(60) for future in futures)
+
+
+def threads_named(prefix: str) -> int:
+    names = (path.read_text() for path in Path("/proc/self/task").glob("*/comm"))
+    return sum(name.startswith(prefix) for name in names)
+
+
+@dataclass(frozen=True)
+class HeldWaiting(Held):
+    is_blocking = True
+
+
+def test_the_setting_of_threads_holds_for_every_kind(signal: Path) -> None:
+    pool, before = PoolThreads(3, None), threads_named("WP-")
+    held = HeldWaiting(until=str(signal))
+    futures = [pool.execute(held.job(1)) for _ in range(6)]
+    wait_until(lambda: threads_named("WP-") == before + 3)
+    assert pool.permits == 3
+    pool.close()
+    assert isinstance(futures[5].exception(60), PoolFailedError)
+    assert isinstance(pool.execute(held.job(1)).exception(60), PoolFailedError)
+    signal.touch()
+    assert all(future.result(60) for future in futures[:3])
 
 
 class Slow(Serial):

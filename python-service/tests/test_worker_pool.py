@@ -38,10 +38,9 @@ from restbench_service.execution.standard_pools import (
 )
 from restbench_service.execution.strategies import TECHNIQUES, Start
 from restbench_service.execution.strategy import Strategy
-from restbench_service.execution.worker_pool import HEAL_SECONDS
 
 KILLS, USERS = 20, 10
-LEAST_SECONDS, WHOLE_SECONDS = 0.5, 5.0
+LATEST_SECONDS, WHOLE_SECONDS = 2.0, 5.0
 on_pools = pytest.mark.parametrize(
     ("name", "prefix"),
     [
@@ -84,11 +83,10 @@ def serves(strategy: Strategy) -> bool:
 
 
 @on_pools
-def test_twenty_kills_under_ten_users_are_each_over_when_a_pool_can_be_made_anew(
+def test_twenty_kills_under_ten_users_are_each_over_within_two_seconds(
     strategy: Strategy, name: str, prefix: str
 ) -> None:
-    """Each request is answered rightly or with 099, none later after a kill than a loop waits for a
-    pool and one takes to be made on this machine, as busy as it is."""
+    """Each request is answered rightly or with 099, none later than that after a kill."""
     assert strategy.name == name
     outcomes, killed_at, over = Counter[str](), list[float](), threading.Event()
     late = list[float]()
@@ -105,22 +103,20 @@ def test_twenty_kills_under_ten_users_are_each_over_when_a_pool_can_be_made_anew
 
     with ThreadPoolExecutor(USERS) as users:
         using = [users.submit(use, number) for number in range(USERS)]
-        pids = list(pool(prefix).values())
-        killed_at.append(time.monotonic())
-        kill(pids[0])
-        wait_until(partial(is_anew, prefix, pids))
-        made_seconds = time.monotonic() - killed_at[0]
-        for _ in range(KILLS - 1):
-            time.sleep(random.uniform(0.2, 1.2) * max(LEAST_SECONDS, made_seconds))
+        for number in range(KILLS):
+            healed = outcomes["right"]
+            time.sleep(random.uniform(0.1, 0.6))
             wait_until(lambda: bool(pool(prefix)))
+            if number % 2:  # else maybe while the pool heals
+                wait_until(lambda healed=healed: outcomes["right"] > healed)  # type: ignore[misc]
             killed_at.append(time.monotonic())
             with suppress(IndexError, ProcessLookupError):  # it is being made anew
                 kill(random.choice(list(pool(prefix).values())))
         over.set()
         for each in using:
             each.result(60)
-    assert outcomes["wrong"] == 0 and outcomes["right"] > 0
-    assert max(late) < HEAL_SECONDS + max(LEAST_SECONDS, 3 * made_seconds)
+    assert outcomes["wrong"] == 0 and outcomes["right"] >= KILLS // 2
+    assert max(late) < LATEST_SECONDS
     while not is_whole(prefix):
         assert time.monotonic() - killed_at[-1] < WHOLE_SECONDS
         time.sleep(0.01)
@@ -203,6 +199,33 @@ def test_a_pool_that_cannot_be_started_says_so_and_is_tried_again(
         assert len(attempts) == 2
     finally:
         tried.close()
+
+
+def test_who_waits_for_a_pool_that_does_not_come_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "HEAL_SECONDS", 0.2)
+    made, goes_on = list[int](), threading.Event()
+
+    def held_up_later(*arguments: object) -> MultiprocessingPool:
+        if made:
+            goes_on.wait(30)
+        made.append(1)
+        return MultiprocessingPool(*arguments)  # type: ignore[arg-type]
+
+    healing = worker_pool.WorkerPool(held_up_later, "HU", 1, ())
+    try:
+        healing.await_ready()
+        kill(pool("HU-")["HU-1"])
+        wait_until(lambda: healing._pool is None)
+        assert isinstance(healing.submit(os.getpid).exception(10), PoolFailedError)
+        assert isinstance(healing.submit(os.getpid).exception(10), PoolFailedError)
+        goes_on.set()
+        healing.await_ready()
+        assert healing.submit(os.getpid).result(10) in pool("HU-").values()
+    finally:
+        goes_on.set()
+        healing.close()
 
 
 @pytest.mark.parametrize("kind", [MultiprocessingPool, ExecutorPool])

@@ -2,8 +2,9 @@
 
     python -m restbench_robustness.fuzz --bodies 100000 --seed 1
 
-Every answer of every service is what the oracle says; then envelopes, a tenth as many, to the
-services that have SOAP: it says what REST says of the same matrices. The same number and seed give
+Every answer of every service is what the oracle says; then operations on queues, a fifth as many,
+on a database of ours; then envelopes, a tenth as many, to the services that have SOAP: it says what
+REST says of the same matrices. The same number and seed give
 the same messages; a difference is made as small as Hypothesis can.
 
 Exit codes: 0 no difference, 1 a difference, 3 a service does not start, 130 interrupted.
@@ -13,20 +14,17 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
-import re
 import shlex
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Protocol
-from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
@@ -34,31 +32,23 @@ from hypothesis.errors import FlakyFailure
 
 from restbench import ROOT
 from restbench.deploy import service
-from restbench.experiment.cell import ServiceName
-from restbench.failures import EnvironmentProblem, Failure
-from restbench.machine import ports
+from restbench.failures import Failure
 
-from .bodies import SOURCES, Source
+from .bodies import MESSAGE_SOURCES, SOURCES, Source
 from .comparison import Bench, Outcome, Target
-from .oracle import Limits
+from .oracle import Limits, MessagesOracle
+from .services import BODY_LIMIT_BYTES, left_over, make_queues, running_services, target
 from .soap import SOURCES as SOAP_SOURCES
 from .soap import SoapBench
 from .wire import Message, Route
 
-BODY_LIMIT_BYTES = 8 * 1024 * 1024
-"""Low enough that 007 is reached often, high enough for numbers of several megabytes."""
 TIMEOUT_S = 60.0
 """A service that is silent for so long hangs; a busy machine needs seconds for a large product."""
 PROGRESS_S = 5.0
-IDLE_S = 120.0
-"""After the last answer; a request whose client went away may take a moment to end, and a busy
-machine a moment to say so."""
 MOST_FINDINGS = 10
 """Batches with a difference: where so much is wrong, more of it tells nothing new."""
-SERVICES: tuple[ServiceName, ...] = ("java", "python")
 KERNELS = ("loops", "native")
 FOLDER = ROOT / ".cache" / "fuzz"
-IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -209,35 +199,16 @@ def shown(finding: Finding, folder: Path, targets: list[Target]) -> str:
     return "\n".join(lines)
 
 
-@contextmanager
-def running_services(folder: Path) -> Iterator[list[service.Service]]:
-    """Both services, on JAVA_PORT and PYTHON_PORT or on free ports; logs go to `folder`."""
-    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
-    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
-    with ExitStack() as stack:
-        stack.enter_context(
-            patch.dict(os.environ, RESTBENCH_MAX_BODY_BYTES=str(BODY_LIMIT_BYTES), **chosen)
-        )
-        started = []
-        for name in SERVICES:
-            started.append(service.start(name, "none", None, folder / name))
-            stack.callback(started[-1].stop)
-        yield started
-
-
-def target(of: service.Service, workload: str = "matrix") -> Target:
-    """Where a running service is, and the strategies that it lists for the workload."""
-    host, port = of.address
-    listed = of.get("/strategies").json()["strategies"]
-    names = tuple(it["name"] for it in listed if workload in it["workloads"])
-    return Target(of.name, host, port, names)
-
-
 def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Tally:
     """Campaigns against running services; differences are printed as they are found."""
     tally, limits = Tally(), Limits(BODY_LIMIT_BYTES)
     with closing(Bench([target(it) for it in services], limits, TIMEOUT_S)) as bench:
         _fuzz(bench, SOURCES, bodies, campaign_seed, tally)
+    of_messages = [target(it, "messages") for it in services]
+    for each in services:
+        make_queues(each)
+    with closing(Bench(of_messages, limits, TIMEOUT_S, MessagesOracle)) as bench:
+        _fuzz(bench, MESSAGE_SOURCES, tally.bodies + max(1, bodies // 5), campaign_seed, tally)
     for each in (target(it, "soap/matrix") for it in services):
         if each.strategies:
             with closing(SoapBench(each, limits, TIMEOUT_S)) as bench_of_soap:
@@ -262,25 +233,6 @@ def _fuzz(
     except KeyboardInterrupt:
         print(f"interrupted\n{tally}", flush=True)
         raise
-
-
-def left_over(services: list[service.Service]) -> list[str]:
-    """What a service has not let go of a while after the last message, or that it is silent."""
-    deadline = time.monotonic() + IDLE_S
-    while left := [f"{it.name}: {told}" for it in services if (told := _in_flight(it))]:
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(0.1)
-    return left
-
-
-def _in_flight(of: service.Service) -> str:
-    try:
-        told = IN_FLIGHT.search(of.get("/metrics").text)
-    except EnvironmentProblem as silent:
-        return f"it does not answer any more: {silent}"
-    is_idle = told is not None and float(told["count"]) == 0
-    return "" if is_idle else "requests are still in flight"
 
 
 def main(arguments: list[str] | None = None) -> int:

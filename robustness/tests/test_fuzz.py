@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from restbench.failures import EnvironmentProblem
-from restbench_robustness import fuzz
+from restbench_robustness import fuzz, services
 from restbench_robustness.bodies import SOURCES
 from restbench_robustness.comparison import Bench, Outcome, Target
 from restbench_robustness.fuzz import KERNELS, Finding, Tally, campaign, shown
@@ -303,8 +303,8 @@ def test_a_service_has_its_time_to_become_idle_and_to_say_so(
             raise EnvironmentProblem("timed out")
         return SimpleNamespace(text=f"restbench_requests_in_flight {look}\n")
 
-    monkeypatch.setattr(fuzz, "IDLE_S", 0.3 if left else 60.0)
-    assert fuzz.left_over([SimpleNamespace(name="java", get=get)]) == left  # type: ignore[list-item]
+    monkeypatch.setattr(services, "IDLE_S", 0.3 if left else 60.0)
+    assert services.left_over([SimpleNamespace(name="java", get=get)]) == left  # type: ignore[list-item]
 
 
 def test_a_service_that_does_not_start_is_exit_code_3(
@@ -326,5 +326,6 @@ def test_both_services_answer_a_short_campaign_as_the_contract_says(
     told = capsys.readouterr().out
     assert code == 0, told
     assert "2000 bodies" in told and "0 differences" in told
+    assert "operations " in told
     for strategy in ("serial", "thread-per-element", "pipeline", "process-per-element"):
         assert f" {strategy} " in told

@@ -240,7 +240,7 @@ def test_root_that_may_become_nobody_else_is_told(
 @AS_ROOT
 @pytest.mark.skipif(DEBIAN is None, reason="nobody has to reach the programs: no Debian's")
 def test_root_becomes_nobody_where_nobody_reaches_it() -> None:
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # noqa: S108 - of root's, and closed
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         Path(folder).chmod(0o711)
         made = Database(Path(folder), DEBIAN, overrides={"shared_buffers": "16MB"})
         try:
@@ -284,7 +284,7 @@ def test_one_that_others_run_is_only_used(own: Database, tmp_path: Path) -> None
 
 def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
     theirs = Database(tmp_path, own_url="postgresql://owner@127.0.0.1:1/a")
-    with pytest.raises(EnvironmentProblem, match="owner@127.0.0.1:1/a does not answer: "):
+    with pytest.raises(EnvironmentProblem, match=r"owner@127\.0\.0\.1:1/a does not answer: "):
         theirs.start()
 
 

@@ -54,7 +54,7 @@ def test_a_file_that_was_changed_after_it_was_applied_is_named(
     files = migrations.files()
     files["V1__messages.sql"] += "-- more"
     monkeypatch.setattr(migrations, "files", lambda: files)
-    with pytest.raises(EnvironmentProblem, match="V1__messages.sql was changed after"):
+    with pytest.raises(EnvironmentProblem, match=r"V1__messages\.sql was changed after"):
         empty.migrate()
 
 
@@ -129,9 +129,9 @@ def test_a_service_may_not_end_the_owners_sessions(database: Database, ours: Ses
 
 @pytest.mark.parametrize("table", ["message", "queue", "receipt"])
 def test_the_monitor_reads_no_message(database: Database, table: str) -> None:
-    with database.connect("monitor") as monitor:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            monitor.execute(f"SELECT FROM messages.{table}".encode())
+    refused = pytest.raises(psycopg.errors.InsufficientPrivilege)
+    with database.connect("monitor") as monitor, refused:
+        monitor.execute(f"SELECT FROM messages.{table}".encode())
 
 
 def test_the_monitor_reads_what_a_trace_needs(database: Database) -> None:

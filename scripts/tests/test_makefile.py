@@ -33,6 +33,12 @@ def made(*arguments: str) -> str:
         (("microbench", "PROFILE=smoke"), "python -m tools.bench_microbench --profile smoke"),
         (("bench-growth", "PROFILE=smoke"), "python -m tools.bench_growth --profile smoke"),
         (("serve", "FRONT=nginx"), "restbench serve --front nginx"),
+        (("serve", "DATABASE=none"), "restbench serve --no-database"),
+        (("serve", "DATABASE=/opt/pg/bin"), "restbench serve --postgres-bin /opt/pg/bin"),
+        (
+            ("serve", "DATABASE=postgresql://a@b:1/c"),
+            "restbench serve --database-url 'postgresql://a@b:1/c'",
+        ),
     ],
 )
 def test_what_is_given_is_not_dropped(arguments: tuple[str, ...], command: str) -> None:

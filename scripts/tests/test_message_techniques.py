@@ -93,7 +93,7 @@ class Bench:
         """By a transaction of the owner's, which is rolled back where it is not committed."""
         is_pgmq = self.technique == "pgmq"
         row = f"pgmq.q_q{self.queue} WHERE msg_id" if is_pgmq else "messages.message WHERE id"
-        act = {"locked": f"SELECT FROM {row} = %s FOR UPDATE", "deleted": f"DELETE FROM {row} = %s"}
+        act = {"locked": f"SELECT FROM {row} = %s FOR UPDATE", "deleted": "DELETE FROM " + row + " = %s"}
         with self.database.connect() as holder:
             holder.autocommit = False
             assert holder.execute(act[how].encode(), [self.messages[0]]).rowcount == 1
@@ -232,6 +232,7 @@ def test_the_server_counts_a_call_of_a_function_a_pop(
         "WHERE schemaname || '.' || funcname = %s"
     )
     with bench.database.connect() as owner:
+
         def calls() -> int:
             # A session reports what it did at its end at the latest.
             with session(bench.database) as ours:

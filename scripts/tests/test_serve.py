@@ -13,7 +13,9 @@ import pytest
 from ports import free_port
 from stub_cli import stub_command
 
+from restbench.commands import services as command
 from restbench.deploy import programs, serve
+from restbench.deploy.database import Database
 from restbench.failures import EnvironmentProblem
 
 
@@ -64,3 +66,68 @@ def test_a_process_that_got_the_number_of_a_service_is_left_alone(tmp_path: Path
     finally:
         stranger.kill()
         stranger.wait()
+
+
+@pytest.mark.live
+def test_a_database_is_started_beside_the_services_and_ended_after_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command.serve_services()
+    shown = capsys.readouterr().out
+    assert "/messages/serial/queues/a/pop" in shown
+    server = Database(serve.database_folder())
+    assert server.alive()
+    for pids in serve.running().values():
+        given = Path(f"/proc/{pids[0]}/environ").read_text().split("\0")
+        assert f"RESTBENCH_DATABASE_PASSWORD_FILE={server.password_file('service')}" in given
+        (url,) = [each for each in given if each.startswith("RESTBENCH_DATABASE_URL=")]
+        assert url.startswith("RESTBENCH_DATABASE_URL=postgresql://restbench_service@127.0.0.1:")
+        assert not any("restbench_owner" in each for each in given)
+    command.stop_services()
+    assert capsys.readouterr().out == "stopped: java, python, database\n"
+    assert server.pids() == ()
+
+
+@pytest.mark.live
+def test_one_that_runs_already_is_taken_and_what_it_keeps_stays() -> None:
+    folder = serve.database_folder()
+    first = Database(folder, outlives_us=True)
+    serve.start_database(first)
+    with first.connect() as owner:
+        owner.execute("INSERT INTO messages.queue (technique, name) VALUES ('blocking', 'kept')")
+    second = Database(folder, outlives_us=True)
+    serve.start_database(second)
+    assert (second.port, second.pids()) == (first.port, first.pids())
+    assert serve.stop_all() == ["database"]
+    third = Database(folder, outlives_us=True)
+    serve.start_database(third)
+    with third.connect() as owner:
+        assert owner.execute("SELECT name FROM messages.queue").fetchall() == [("kept",)]
+
+
+def test_without_a_database_all_else_is_served_and_one_line_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    command.serve_services(postgres_bin=tmp_path)
+    first, *others = capsys.readouterr().out.splitlines()
+    assert first == f"# without 'messages': {tmp_path} has no program postgres of PostgreSQL"
+    assert not any("messages" in each for each in others)
+    assert set(serve.running()) == {"java", "python"}
+    assert serve.stop_all() == ["java", "python"]
+
+
+def test_no_database_is_started_where_none_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    command.serve_services(with_database=False)
+    assert "messages" not in capsys.readouterr().out
+    assert not serve.database_folder().exists()
+
+
+@pytest.mark.live
+def test_a_database_that_was_started_for_services_that_cannot_start_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dying = [sys.executable, "-c", "raise SystemExit('no flask')"]
+    monkeypatch.setitem(programs.COMMANDS, "python", lambda _settings: dying)
+    with pytest.raises(EnvironmentProblem, match="no flask"):
+        command.serve_services()
+    assert Database(serve.database_folder()).pids() == ()

@@ -1,1 +1,1 @@
-DELETE FROM messages.receipt WHERE at < clock_timestamp() - make_interval(secs => :seconds)
+DELETE FROM messages.receipt WHERE at < statement_timestamp() - make_interval(secs => :seconds)

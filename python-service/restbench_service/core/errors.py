@@ -16,6 +16,10 @@ STATUS_OF_CODE = {
     "008": 503,
     "010": 413,
     "011": 413,
+    "012": 404,
+    "013": 409,
+    "014": 503,
+    "015": 503,
     "099": 500,
 }
 """Status of each code that has one status; 009 has several."""

@@ -46,6 +46,10 @@ class Metrics(ABC):
     def show_decisions(self, strategy: str, counts: Callable[[], Mapping[str, int]]) -> None:
         """What a strategy has decided how often."""
 
+    @abstractmethod
+    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
+        """A counter, which is kept elsewhere."""
+
     def count(self, workload: str, strategy: str, status: int) -> None:
         """One request was answered."""
         labels = (workload, strategy, str(status))
@@ -81,6 +85,10 @@ class OwnMetrics(Metrics):
         """See Metrics; they are asked at each scrape."""
         self._decisions.strategies[strategy] = counts
 
+    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
+        """See Metrics; it is asked at each scrape."""
+        self._registry.register(_Kept(name, text, count))
+
     def text(self) -> bytes:
         """See Metrics."""
         return generate_latest(self._registry)
@@ -103,3 +111,14 @@ class _Decisions(Collector):
             for decision, count in counts().items():
                 family.add_metric([strategy, decision], count)
         yield family
+
+
+class _Kept(Collector):
+    """One counter that is kept elsewhere."""
+
+    def __init__(self, name: str, text: str, count: Callable[[], int]) -> None:
+        self._name, self._text, self._count = name, text, count
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """As prometheus_client asks for it."""
+        yield CounterMetricFamily(self._name, self._text, value=self._count())

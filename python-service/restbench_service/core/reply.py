@@ -8,6 +8,7 @@ the contract loads its own files.
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from ..codec.codec import Answer
 from .errors import STATUS_OF_CODE, Refused, error_body
 
 JSON = "application/json"
@@ -26,7 +27,7 @@ PAGE = {
 """For Swagger UI: its icons are data: images in its style sheet; the hash is its logo's."""
 _OF_JSON = {"Content-Type": JSON, **CLOSED}
 _RETRY_LATER = {**_OF_JSON, "Retry-After": "1"}
-"""With every 008: requests take from milliseconds to seconds."""
+"""With every 503: requests take from milliseconds to seconds."""
 
 
 def _nothing() -> None:
@@ -49,22 +50,27 @@ def page(body: bytes, content_type: str = JSON, headers: Mapping[str, str] = CLO
 
 def answer(body: bytes, server_timing: str, sent: Callable[[], None]) -> Reply:
     """To a request that was computed."""
-    return Reply(200, {**_OF_JSON, "Server-Timing": server_timing}, body, sent)
+    headers = {**_OF_JSON, "Server-Timing": server_timing}
+    if isinstance(body, Answer):
+        headers |= body.headers
+    return Reply(200, headers, body, sent)
 
 
 def error(code: str, message: str, request_id: str | int | None = None) -> Reply:
     """An error whose code has one status."""
-    headers = _RETRY_LATER if code == "008" else _OF_JSON
-    return Reply(STATUS_OF_CODE[code], headers, error_body(code, message, request_id))
+    status = STATUS_OF_CODE[code]
+    headers = _RETRY_LATER if status == 503 else _OF_JSON
+    return Reply(status, headers, error_body(code, message, request_id))
 
 
 def refusal(error: Refused) -> Reply:
     """The same for a reason outside the JSON."""
-    headers = _RETRY_LATER if error.code == "008" else _OF_JSON
+    headers = _RETRY_LATER if error.status == 503 else _OF_JSON
     return Reply(error.status, headers, error_body(error.code, error.message))
 
 
-def wrong_method(allowed: str) -> Reply:
-    """Error 009 with status 405; `allowed` is the path's one method."""
-    reply = refusal(Refused("009", f"this path has the method {allowed} only", 405))
-    return reply._replace(headers={**reply.headers, "Allow": allowed})
+def wrong_method(*allowed: str) -> Reply:
+    """Error 009 with status 405; `allowed` are the path's methods."""
+    methods = f"method {allowed[0]}" if len(allowed) == 1 else f"methods {' and '.join(allowed)}"
+    reply = refusal(Refused("009", f"this path has the {methods} only", 405))
+    return reply._replace(headers={**reply.headers, "Allow": ", ".join(allowed)})

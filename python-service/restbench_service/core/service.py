@@ -40,11 +40,14 @@ from .documentation import document, openapi
 from .errors import FAULT, Refused, log_fault
 from .metrics import Metrics, OwnMetrics
 from .reply import JSON, Reply
+from .routes import Route, Routes
 from .shared_metrics import SharedMetrics
 
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
 """Of a body whose id is read again because a fault has to be answered: some milliseconds."""
+NOT_SHOWN = ("database_url", "database_password_file")
+"""Of the settings, as they tell where something else is to be found."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""
 
@@ -71,14 +74,6 @@ class Server:
     """Name and version of what parses HTTP."""
     handoff: str | None = None
     """Where an asynchronous framework runs a request: `thread` or `loop`; None: it has a thread."""
-
-
-@dataclass(frozen=True)
-class Route:
-    """POST /{workload}/{strategy}."""
-
-    workload: CodedWorkload
-    strategy: Strategy
 
 
 class Core:
@@ -123,11 +118,10 @@ class Core:
         )
         for name, strategy in strategies.items():
             self.metrics.show_decisions(name, strategy.decisions)
-        self._routes = {
-            f"/{path}/{name}": Route(workload, strategy)
-            for path, workload in workloads.items()
-            for name, strategy in strategies.items()
-        }
+        for coded in workloads.values():
+            for name, count in coded.workload.counts().items():
+                self.metrics.show_count(f"restbench_{name}", *count)
+        self._routes = Routes(workloads, strategies)
         self._pages: dict[str, Callable[[], Reply]] = {
             "/health": self._health,
             "/strategies": self._list_strategies,
@@ -137,12 +131,12 @@ class Core:
 
     def open(self, head: Head) -> "Reply | Exchange":
         """What a head is answered at once, or the exchange that its body goes to."""
-        route = self._routes.get(head.raw_path)
-        if route is None:
+        routes = self._routes.at(head.raw_path)
+        if not routes:
             return self._page(head)
-        if head.method != "POST":
-            return reply.wrong_method("POST")
-        return Exchange.opened(self, route, head)
+        if head.method not in routes:
+            return reply.wrong_method(*routes)
+        return Exchange.opened(self, routes[head.method], head)
 
     def _page(self, head: Head) -> Reply:
         make = self._pages.get(head.raw_path) or document(head.raw_path)
@@ -159,6 +153,8 @@ class Core:
         facts = {"status": "ok", "service": "python", "version": VERSION, "runtime": runtime}
         settings = {**_shown(asdict(self.settings)), **native_library()}
         learnt = {name: s.facts() for name, s in self._strategies.items() if s.facts()}
+        for coded in self._workloads.values():
+            learnt.update(coded.workload.facts())
         workers = self.settings.workers
         pids = worker_pids() if workers > 1 else [os.getpid()]
         on = {"workers": workers, "pids": pids, "cores": allowed_cores(), "settings": settings}
@@ -166,16 +162,17 @@ class Core:
 
     def _list_strategies(self) -> Reply:
         """In the table's order."""
-        names = list(self._workloads)
         rows = [
             {
                 "name": s.name,
                 "key": s.key,
                 "description": s.description,
                 "permits": s.permits,
-                "workloads": names,
+                "workloads": [
+                    path for path, each in self._workloads.items() if each.is_offered_under(name)
+                ],
             }
-            for s in self._strategies.values()
+            for name, s in self._strategies.items()
         ]
         return reply.page(json.dumps({"service": "python", "strategies": rows}).encode())
 
@@ -198,7 +195,7 @@ class Exchange:
         """Itself, or why the body need not be read."""
         exchange = cls(core, route, head)
         try:
-            if not _is_json(head.content_type):
+            if head.method == "POST" and not _is_json(head.content_type):
                 raise Refused("009", f"Content-Type must be {JSON}", 415)
             exchange._check_size(head.declared_bytes)
             if head.declared_bytes != UNKNOWN:
@@ -252,7 +249,8 @@ class Exchange:
             answered.set_result(self._end(reply.error("099", FAULT)))
             return answered
         job = Job(
-            *self._route.workload,
+            self._route.workload,
+            self._route.codec,
             body,
             self._head.raw_query,
             self._core.limits,
@@ -332,7 +330,7 @@ class Exchange:
             self._is_admitted = False
             self._core.admission.leave()
         route = self._route
-        self._core.metrics.count(route.workload.workload.name, route.strategy.name, ended.status)
+        self._core.metrics.count(route.workload.name, route.strategy.name, ended.status)
         return ended
 
 
@@ -345,8 +343,8 @@ def _is_json(content_type: str | None) -> bool:
 
 def _shown(settings: dict[str, Any]) -> dict[str, Any]:
     """Under camel-case names, as everything in this service's JSON is named."""
-    words = {name: name.split("_") for name in settings}
+    words = {name: name.split("_") for name in settings if name not in NOT_SHOWN}
     return {
-        words[name][0] + "".join(word.title() for word in words[name][1:]): value
-        for name, value in settings.items()
+        words[name][0] + "".join(word.title() for word in words[name][1:]): settings[name]
+        for name in words
     }

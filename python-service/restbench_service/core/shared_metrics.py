@@ -56,6 +56,7 @@ class SharedMetrics(Metrics):
         self._guard = Lock()
         self._decisions: dict[str, Callable[[], Mapping[str, int]]] = {}
         self._written: dict[tuple[str, str], int] = {}
+        self._kept: list[_Kept] = []
 
     def show(self, name: str, text: str, value: Callable[[], float]) -> Callable[[float], None]:
         """See Metrics; the value is asked once, then it is reported."""
@@ -67,6 +68,10 @@ class SharedMetrics(Metrics):
         """See Metrics; they are written when a request of the strategy is answered."""
         self._decisions[strategy] = counts
         self._write(strategy)
+
+    def show_count(self, name: str, text: str, count: Callable[[], int]) -> None:
+        """See Metrics; it is written when a request is answered."""
+        self._kept.append(_Kept(Counter(name, text, registry=None), count))
 
     def count(self, workload: str, strategy: str, status: int) -> None:
         """See Metrics."""
@@ -84,6 +89,8 @@ class SharedMetrics(Metrics):
                 before = self._written.get((strategy, decision), 0)
                 self._decided.labels(strategy, decision).inc(count - before)
                 self._written[strategy, decision] = count
+            for kept in self._kept:
+                kept.write()
 
     def _forget_the_dead(self) -> None:
         """What they had in flight."""
@@ -93,6 +100,19 @@ class SharedMetrics(Metrics):
             if pid not in living:
                 with suppress(FileNotFoundError):  # another worker is asked at the same time
                     mark_process_dead(pid, str(self._folder))  # type: ignore[no-untyped-call]
+
+
+class _Kept:
+    """One counter that is kept elsewhere."""
+
+    def __init__(self, counter: Counter, count: Callable[[], int]) -> None:
+        self._counter, self._count, self._written = counter, count, 0
+
+    def write(self) -> None:
+        count = self._count()
+        if count > self._written:
+            self._counter.inc(count - self._written)
+            self._written = count
 
 
 class _Workers(Collector):

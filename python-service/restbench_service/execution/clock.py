@@ -24,12 +24,19 @@ class StageClock:
         """Take over what another process measured while it was queue here."""
         self.switch("queue")
         for name, value in elsewhere_ns.items():
-            if name != "queue":
+            if name not in STAGES:
+                self.add_parts({name: value})
+            elif name != "queue":
                 self.elapsed_ns[name] += value
                 self.elapsed_ns["queue"] = max(0, self.elapsed_ns["queue"] - value)
 
+    def add_parts(self, parts_ns: Mapping[str, int]) -> None:
+        """What a stage has measured by itself. It is in the stage's time already."""
+        for name, value in parts_ns.items():
+            self.elapsed_ns[name] = self.elapsed_ns.get(name, 0) + value
+
     def server_timing(self) -> str:
-        """The header's value: each stage in milliseconds."""
+        """The header's value: each stage in milliseconds, then the parts of stages."""
         return ", ".join(f"{name};dur={ns / 1e6:.3f}" for name, ns in self.elapsed_ns.items())
 
     def switch(self, name: str) -> None:

@@ -100,9 +100,11 @@ class Job:
         """The output. Raises InvalidRequestError where there is none."""
         with self.clock.stage("compute"):
             try:
-                return self.workload.compute(value, loop)
+                output = self.workload.compute(value, loop)
             except InvalidRequestError as error:
                 raise InvalidRequestError(error.code, error.message, value.request_id) from None
+        self.clock.add_parts(self.workload.parts_ns(output))
+        return output
 
     def encode(self, output: Any) -> bytes:
         """The response body."""

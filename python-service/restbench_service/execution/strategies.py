@@ -9,6 +9,7 @@ from time import monotonic
 from .adaptive import NICENESS, Adaptive
 from .per_element import PerElement
 from .per_request import PerRequest
+from .pool_threads import PoolThreads
 from .serial import Serial
 from .standard_pools import ExecutorPool, MultiprocessingPool, PoolKind, prepare_fork_server
 from .strategy import Strategy
@@ -21,12 +22,14 @@ class Start:
     """What a technique is started with.
 
     `processes` is the size of its pool, `running` the limit of requests at once under it (None:
-    its own), `modules` what the processes import before their first request.
+    its own), `modules` what the processes import before their first request, `threads` the size of
+    its pool of threads (None: its own).
     """
 
     processes: int
     running: int | None
     modules: tuple[str, ...]
+    threads: int | None = None
 
     @cached_property
     def requests_pool(self) -> WorkerPool:
@@ -77,6 +80,10 @@ def _adaptive(start: Start) -> Strategy:
     return Adaptive(start.requests_pool, low_priority, start.running)
 
 
+def _worker_pool(start: Start) -> Strategy:
+    return PoolThreads(start.threads, start.running)
+
+
 TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
     "serial": _serial,
     "process-per-element": _process_per_element,
@@ -84,6 +91,7 @@ TECHNIQUES: dict[str, Callable[[Start], Strategy]] = {
     "executor-per-element": _executor_per_element,
     "executor-per-request": _executor_per_request,
     "adaptive": _adaptive,
+    "worker-pool": _worker_pool,
 }
 """By name, in the order GET /strategies lists them. To be called after gunicorn's fork."""
 

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing import resource_tracker
-from threading import Condition, Thread
+from threading import Condition, Thread, Timer
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -29,8 +29,8 @@ START_SECONDS = 30.0
 disk."""
 WARM_SECONDS = 0.5
 RETRY_SECONDS = 1.0
-HEAL_SECONDS = 1.5
-"""A loop waits so long for a pool that is being made anew."""
+HEAL_SECONDS = 1.0
+"""Calls wait so long for a pool that is being made anew: their answers have a second more."""
 END_SECONDS = 5.0
 
 _LOG = logging.getLogger(__name__)
@@ -52,6 +52,7 @@ class WorkerPool:
         self._kind, self._modules, self._niceness = kind, modules, niceness
         self._changed = Condition()
         self._pool: StandardPool | None = None
+        self._heals_by = monotonic() + START_SECONDS
         self._is_ready = self._is_closed = False
         self._pending: set[Future[Any]] = set()
         self._waiting: list[tuple[Future[Any], Order]] = []
@@ -60,14 +61,17 @@ class WorkerPool:
         self._keeper.start()
 
     def submit(self, call: Call, *arguments: Any) -> "Future[Any]":
-        """One call in one of the processes; while the pool is made anew it waits for that."""
+        """One call in one of the processes; while the pool is made anew it waits for that, but no
+        longer than HEAL_SECONDS after the pool was lost."""
         future: Future[Any] = Future()
 
         def order(pool: StandardPool, answer: Answer) -> None:
             pool.submit(call, arguments, answer)
 
         with self._changed:
-            if self._pool is None and not self._is_closed:
+            if self._pool is None and not self._is_closed and self._healing_seconds() > 0:
+                if not self._waiting:
+                    self._refuse_later()
                 self._waiting.append((future, order))
                 return future
         self._give(future, order)
@@ -76,7 +80,7 @@ class WorkerPool:
     def map(self, call: Call, units: range) -> None:
         """Return when the call has been done for each unit, each a task of its own."""
         with self._changed:
-            self._changed.wait_for(lambda: self._pool or self._is_closed, HEAL_SECONDS)
+            self._changed.wait_for(lambda: self._pool or self._is_closed, self._healing_seconds())
         future: Future[None] = Future()
         self._give(future, lambda pool, answer: pool.map(call, units, answer))
         future.result()
@@ -122,7 +126,7 @@ class WorkerPool:
         """Unless the thread that gave it up has done so. A broken one is lost to the next calls."""
         with self._changed:
             if isinstance(error, WorkerDiedError) and pool is not None and self._pool is pool:
-                self._pool = None
+                self._lose()
                 os.eventfd_write(self._wake, 1)
             if future not in self._pending:
                 return
@@ -131,6 +135,32 @@ class WorkerPool:
             future.set_result(value)
         else:
             future.set_exception(error)
+
+    def _lose(self) -> None:
+        if self._pool is not None:
+            self._pool, self._heals_by = None, monotonic() + HEAL_SECONDS
+
+    def _healing_seconds(self) -> float:
+        """How long a call waits yet for a pool."""
+        return max(0.0, self._heals_by - monotonic())
+
+    def _without_a_pool(self) -> "set[Future[Any]]":
+        """Who waited for one, and does no more."""
+        waiting, self._waiting = self._waiting, []
+        return {future for future, _ in waiting}
+
+    def _refuse_later(self) -> None:
+        """Those that wait, unless there is a pool by then. Of a later loss they have another."""
+        heals_by = self._heals_by
+
+        def refuse() -> None:
+            with self._changed:
+                refused = self._without_a_pool() if self._heals_by == heals_by else set()
+            _fail(refused, PoolFailedError(f"{self.name} has no processes now"))
+
+        timer = Timer(self._healing_seconds(), refuse)
+        timer.daemon = True
+        timer.start()
 
     def _keep(self) -> None:
         """The thread: make the pool, watch it until a process dies, and again."""
@@ -215,11 +245,11 @@ class WorkerPool:
     def _give_up(self, error: Exception) -> None:
         """No pool: what was given to it fails."""
         with self._changed:
-            self._pool, self._is_ready = None, False
+            self._lose()
+            self._is_ready = False
             lost, self._pending = self._pending, set()
             if isinstance(error, PoolFailedError):
-                lost |= {future for future, _ in self._waiting}
-                self._waiting = []
+                lost |= self._without_a_pool()
             self._changed.notify_all()
         if lost:
             # What follows an answer may take its time, and this thread has a pool to make.

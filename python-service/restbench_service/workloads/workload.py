@@ -4,8 +4,8 @@ A body that a loop runs may be sent to another process. So it is a module-level 
 data, and arrays that its tasks share are asked of the loop.
 """
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,7 +17,7 @@ Body = Callable[..., None]
 
 
 class InvalidRequestError(Exception):
-    """What a client did wrong, by the contract's code."""
+    """What a client did wrong, or cannot have now, by the contract's code."""
 
     def __init__(self, code: str, message: str, request_id: str | int | None = None) -> None:
         """The message names the place; the id is None where it could not be read."""
@@ -25,6 +25,13 @@ class InvalidRequestError(Exception):
         self.code = code
         self.message = message
         self.request_id = request_id
+
+
+class Count(NamedTuple):
+    """A number that only grows: what it says, and what it is now."""
+
+    text: str
+    value: Callable[[], int]
 
 
 class ParallelLoop(Protocol):
@@ -74,6 +81,18 @@ class Workload(Protocol[Input_contra, Output_co]):
 
     def compute(self, value: Input_contra, loop: ParallelLoop) -> Output_co:
         """Raises InvalidRequestError where the answer does not exist."""
+
+    def parts_ns(self, output: Any) -> Mapping[str, int]:  # noqa: ARG002
+        """Of the time of computing this output, what was measured by itself."""
+        return {}
+
+    def facts(self) -> Mapping[str, Any]:
+        """What GET /health tells of it."""
+        return {}
+
+    def counts(self) -> Mapping[str, Count]:
+        """What it has counted in all its processes, for GET /metrics: by name."""
+        return {}
 
     def open(self) -> None:
         """Get ready to compute in this process, with what computing needs from outside of it."""

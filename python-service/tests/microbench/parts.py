@@ -52,7 +52,7 @@ def _parse(body: Path) -> Call:
 
 
 def _serialize(selection: Selection, shape: str) -> Call:
-    workload, codec = matrix()
+    workload, codec = matrix().workload, matrix().codec
     operands = codec.decode(selection.body(shape).read_bytes(), ANY_KERNEL)
     result = workload.compute(operands, InOrderLoop())
     _require_right(selection, shape, codec.encode(result))
@@ -62,7 +62,7 @@ def _serialize(selection: Selection, shape: str) -> Call:
 def _compute(selection: Selection, shape: str, kernel: str, strategy: str) -> Call:
     body = selection.body(shape).read_bytes()
     running = started(strategy)
-    asked = Job(*matrix(), body, f"kernel={kernel}")
+    asked = Job(matrix().workload, matrix().codec, body, f"kernel={kernel}")
     _require_right(selection, shape, running.execute(asked).result())
     workload = ComputeOnly(selection.body(shape), kernel)
     return lambda: running.execute(job(workload)).result()

@@ -8,7 +8,7 @@ from hypothesis.strategies import SearchStrategy
 
 from restbench_robustness.wire import Message
 
-from . import documents, faults, http
+from . import documents, faults, http, messages
 
 
 class Source(NamedTuple):
@@ -40,4 +40,12 @@ SOURCES = (
     Source("outer products", faults.outer_products(), 2),
     Source("giant", faults.giant_messages(), 1),
     Source("giants", faults.giant_messages(), 6, every=8),
+)
+
+MESSAGE_SOURCES = (
+    Source("operations", messages.right_messages(), 60),
+    Source("operations' members", messages.member_messages(), 80),
+    Source("operations' paths", messages.path_messages(), 60),
+    Source("operations' queries", messages.query_messages(), 60),
+    Source("operations' text", messages.text_messages(), 60),
 )

@@ -56,8 +56,8 @@ def share_of_limit(row: Row) -> Comparison:
 
 def database_cost(row: Row) -> Comparison:
     """The database's CPU time an operation over that under pgbench."""
-    metrics = ("database_cpu_ms_per_request", "pgbench_database_cpu_ms")
-    return paired(*(series(row, metric) for metric in metrics))
+    here, there = "database_cpu_ms_per_request", "pgbench_database_cpu_ms"
+    return paired(series(row, here), series(row, there))
 
 
 def pies(rows: Iterable[Row]) -> list[Pie]:

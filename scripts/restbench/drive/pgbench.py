@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 
-from restbench.deploy.database import CONTRACT, Database
+from restbench.deploy.database import Database
+from restbench.deploy.migrations import CONTRACT
 from restbench.drive.messages import Connection, filler
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
@@ -145,11 +146,12 @@ def _read(words: str, each: int, cpu_ms: Sequence[float]) -> Load:
     failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
     if not (per_s and latency_ms and count and int(count[1])):
         raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
-    costs = (cost / (each * int(count[1])) for cost in cpu_ms)
+    database_ms, generator_ms = (cost / (each * int(count[1])) for cost in cpu_ms)
     return Load(
         each * float(per_s[1]),
         float(latency_ms[1]) / each,
-        *costs,
+        database_ms,
+        generator_ms,
         failed=int(failed[1]) if failed else 0,
     )
 

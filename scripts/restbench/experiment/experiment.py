@@ -97,7 +97,7 @@ class Experiment(Strict):
         Field(min_length=1),
     ] = Field(default=["study"])
     """What is made of its trials."""
-    apart: Literal["service"] | None = None
+    apart: Literal["service", "pool_threads"] | None = None
     """A factor of which the services of one level at a time are up: a block measures them one after
     the other."""
     complexities: dict[str, Size] = Field(default_factory=dict)

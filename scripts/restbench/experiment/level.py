@@ -86,7 +86,7 @@ def _tag(table: object) -> str:
 
 def model_of(tag: str) -> type[BaseModel] | None:
     """What a table with one of the TAGS is read as; None where it has none of them."""
-    return {**_OTHERS, MATRIX: ShapeEntry}.get(tag)
+    return ShapeEntry if tag == MATRIX else _OTHERS.get(tag)
 
 
 Size: TypeAlias = Annotated[

@@ -99,7 +99,7 @@ class MessagesRun(LoadRun):
 
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
-        with spent_on("filling queues"), self._counted(cell):
+        with spent_on("queues"), self._counted(cell):
             self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
         self.database_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database)
 
@@ -149,7 +149,8 @@ class MessagesDriver(ClosedDriver):
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
-        where, limits = self.here.order.experiment.pgbench, {}
+        where = self.here.order.experiment.pgbench
+        limits: dict[str, Cell] = {}
         for cell in self.paces:
             if where and where.matches(cell) and self._has_limit(cell):
                 limits.setdefault(_limit(cell), cell)
@@ -221,7 +222,7 @@ def opened(
     cores = place("unbound", allowed_cores(), run.load_cores())
     bound = None if cores.shared else core_list(cores.load)
     with ExitStack() as stack:
-        with spent_on("database start"):
+        with spent_on("service start"):
             stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
         deployments = stack.enter_context(

@@ -152,7 +152,7 @@ def pie_table(rows: Sequence[Row]) -> Table | None:
     """Where the time of one user's requests goes, in milliseconds and percent."""
     found = messages.pies(rows)
     head = ("Cell", "Operation", "Mean ms", *(f"{stage} %" for stage in STAGES))
-    body = [
+    body: list[tuple[Field | str, ...]] = [
         (
             Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
             pie.kind,

@@ -5,11 +5,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.LogsJson;
 import org.restbench.codec.MatrixJson;
+import org.restbench.codec.MessagesJson;
 import org.restbench.codec.NpbJson;
 import org.restbench.codec.Workloads;
 import org.restbench.core.Admission;
@@ -23,15 +25,18 @@ import org.restbench.core.Metrics;
 import org.restbench.core.Page;
 import org.restbench.core.Pages;
 import org.restbench.core.Protocol;
+import org.restbench.database.Database;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.WorkLimits;
 import org.restbench.framework.Framework;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
+import org.restbench.settings.DatabaseSettings;
 import org.restbench.settings.Settings;
 import org.restbench.soap.SoapProtocol;
 import org.restbench.workload.logs.LogsWorkload;
 import org.restbench.workload.matrix.MatrixWorkload;
+import org.restbench.workload.messages.MessagesWorkload;
 import org.restbench.workload.npb.InputCache;
 import org.restbench.workload.npb.Kernel;
 import org.restbench.workload.npb.NpbWorkload;
@@ -68,6 +73,9 @@ public class Wiring {
         all.add(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(settings.mostProductElements())));
         all.add(new CodedWorkload<>(new LogsWorkload(), new LogsJson()));
         KERNELS.forEach(kernel -> all.add(npb(kernel, inputs, memory)));
+        if (settings.database().url() != null) {
+            all.addAll(messages(settings.database(), memory));
+        }
         return Workloads.of(all);
     }
 
@@ -75,10 +83,22 @@ public class Wiring {
         return new CodedWorkload<>(new NpbWorkload(kernel, inputs), new NpbJson(kernel, memory.totalBytes()));
     }
 
+    private static List<? extends CodedWorkload<?, ?>> messages(DatabaseSettings settings, MemoryBudget memory) {
+        Database database = new Database(settings.url(), settings.password(), settings.connections());
+        MessagesWorkload messages =
+                new MessagesWorkload(database, memory, settings.maxMessageCharacters(), settings.receiptSeconds());
+        return MessagesJson.operations(messages, settings.maxMessageCharacters());
+    }
+
     @Bean
     public Strategies strategies(Settings settings, Cores cores, CoreAffinity affinity) {
         return new Strategies(
-                affinity, cores.pinned(), cores.allowed().size(), settings.pipelineQueue(), settings.maxThreads());
+                affinity,
+                cores.pinned(),
+                cores.allowed().size(),
+                settings.pipelineQueue(),
+                settings.maxThreads(),
+                settings.poolThreads());
     }
 
     @Bean
@@ -117,13 +137,16 @@ public class Wiring {
             throws IOException {
         Build build = Build.read();
         Map<String, Object> shown = settings.shown(cores);
+        Optional<MessagesWorkload> messages = messagesOf(workloads);
+        messages.ifPresent(it -> metrics.countRetries(it.retries()));
         Supplier<Health> health = () -> Health.of(
                 framework.name(),
                 framework.server(),
                 build.version(),
                 affinity.coresOfProcess(),
                 shown,
-                strategies.adaptive().facts());
+                strategies.adaptive().facts(),
+                messages.map(it -> Map.of("up", it.isUp())).orElse(null));
         List<Protocol> protocols = new ArrayList<>(JsonProtocol.of(workloads));
         Map<String, Page> descriptions = new LinkedHashMap<>();
         if (framework.kind() == WebApplicationType.SERVLET) { // the others have no thread that a request may keep
@@ -137,6 +160,12 @@ public class Wiring {
         Map<String, Page> pages = Pages.of(catalogue, metrics, health, build, descriptions);
         WorkLimits work = workLimits(settings);
         return new Core(catalogue, pages, admission, memory, work, delays, settings.maxBodyBytes());
+    }
+
+    private static Optional<MessagesWorkload> messagesOf(Workloads workloads) {
+        return Optional.ofNullable(workloads.byName().get("messages"))
+                .map(CodedWorkload::workload)
+                .map(MessagesWorkload.class::cast);
     }
 
     private static WorkLimits workLimits(Settings settings) {

@@ -27,7 +27,7 @@ import org.restbench.workload.logs.LogsWorkload;
 /** Every strategy gives the bytes that four engines agree on, for lines that a seed draws. */
 class LogsStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
-    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400);
+    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400, 0);
     private static final MemoryBudget MEMORY = new MemoryBudget(1L << 30);
     private static final CodedWorkload<?, ?> LOGS = new CodedWorkload<>(new LogsWorkload(), new LogsJson());
 

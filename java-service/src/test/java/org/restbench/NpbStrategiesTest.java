@@ -38,7 +38,7 @@ import tools.jackson.databind.JsonNode;
 class NpbStrategiesTest {
     private static final int CORE = new OpenHftAffinity().coresOfProcess().length() - 1;
 
-    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400);
+    private static final Strategies STRATEGIES = new Strategies(new OpenHftAffinity(), List.of(CORE), 2, 4, 400, 0);
     private static final MemoryBudget MEMORY = new MemoryBudget(2L << 30);
     private static final InputCache INPUTS = new InputCache(MEMORY);
     private static final Map<String, CodedWorkload<?, ?>> KERNELS = Map.of(

@@ -1,5 +1,6 @@
 package org.restbench.codec;
 
+import java.util.Map;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
@@ -13,6 +14,16 @@ import org.restbench.workload.RequestId;
  */
 public interface Codec<I, O> {
     /**
+     * What an answer says beside its body.
+     *
+     * @param headers of HTTP
+     * @param partNanos of compute's time, how much its parts took, in order
+     */
+    record Notes(Map<String, String> headers, Map<String, Long> partNanos) {
+        public static final Notes NONE = new Notes(Map.of(), Map.of());
+    }
+
+    /**
      * @param memory of the request, has room for the body; what decoding keeps in addition is taken from here
      * @throws InvalidRequest with the contract's code
      */
@@ -20,6 +31,10 @@ public interface Codec<I, O> {
 
     /** The response's bytes. */
     byte[] encode(O output);
+
+    default Notes notes(O output) {
+        return Notes.NONE;
+    }
 
     /** The request's id, for an error that is not the request's fault; null where it cannot be read. Never throws. */
     RequestId identify(byte[] body);

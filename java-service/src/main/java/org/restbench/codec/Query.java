@@ -11,10 +11,16 @@ import java.util.OptionalInt;
  *
  * @param raw as it was sent, null where the request has none
  * @param maxDelayMillis the longest delay that a request may ask for
+ * @param path the segments of the path that its operation leaves open, as they were sent
  */
-public record Query(String raw, int maxDelayMillis) {
+public record Query(String raw, int maxDelayMillis, List<String> path) {
     /** No parameters. */
     public static final Query NONE = new Query(null, 0);
+
+    /** Of a path that leaves nothing open. */
+    public Query(String raw, int maxDelayMillis) {
+        this(raw, maxDelayMillis, List.of());
+    }
 
     private static final String DELAY = "delay";
     private static final String MILLIS = "[0-9]{1,6}";

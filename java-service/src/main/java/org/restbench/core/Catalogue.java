@@ -1,6 +1,8 @@
 package org.restbench.core;
 
 import io.micrometer.core.instrument.Counter;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +11,7 @@ import org.restbench.execution.Technique;
 
 /** Every workload under every strategy that takes it, and the list of them that clients read. */
 public final class Catalogue {
-    private final Map<String, Route> routes = new LinkedHashMap<>();
+    private final Place root = new Place();
     private final List<Protocol> protocols;
     private final Offers offers;
 
@@ -17,7 +19,57 @@ public final class Catalogue {
 
     record Offer(String name, String key, String description, List<String> workloads) {}
 
-    /** One workload in one protocol under one strategy: what a path of the compute route stands for. */
+    /** A segment of paths, and what may follow it. */
+    private static final class Place {
+        private static final String OPEN = "{}";
+
+        private final Map<String, Place> next = new HashMap<>();
+        private final Map<String, Route> routes = new LinkedHashMap<>();
+
+        private static boolean isOpen(String segment) {
+            return segment.startsWith("{");
+        }
+
+        Place add(String template) {
+            Place place = this;
+            for (String segment : template.split("/", -1)) {
+                place = place.next.computeIfAbsent(isOpen(segment) ? OPEN : segment, name -> new Place());
+            }
+            return place;
+        }
+
+        /** @param open gets the segments that are open here; an empty one never is */
+        Place find(String rawPath, List<String> open) {
+            Place place = this;
+            for (String segment : rawPath.split("/", -1)) {
+                Place known = isOpen(segment) ? null : place.next.get(segment);
+                if (known == null && !segment.isEmpty()) {
+                    known = place.next.get(OPEN);
+                    open.add(segment);
+                }
+                if (known == null) {
+                    return null;
+                }
+                place = known;
+            }
+            return place;
+        }
+    }
+
+    /**
+     * What a path stands for.
+     *
+     * @param routes at least one, by their method
+     * @param open the segments that the path's operations leave open
+     */
+    record Found(Map<String, Route> routes, List<String> open) {
+        /** 405. */
+        Reply refusedMethod() {
+            return routes.values().iterator().next().refused(Refusal.wrongMethod(routes.keySet()));
+        }
+    }
+
+    /** One operation in one protocol under one strategy: what a path of the compute route and a method stand for. */
     static final class Route {
         private final Protocol protocol;
         private final Technique technique;
@@ -61,8 +113,8 @@ public final class Catalogue {
         for (Protocol protocol : protocols) {
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
-                    String path = "/" + protocol.name() + "/" + technique.name();
-                    routes.put(path, new Route(protocol, technique, metrics));
+                    String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
+                    root.add(path).routes.put(protocol.method(), new Route(protocol, technique, metrics));
                 }
             }
         }
@@ -72,12 +124,15 @@ public final class Catalogue {
         return protocols.stream()
                 .filter(each -> each.isTakenBy(technique))
                 .map(Protocol::name)
+                .distinct()
                 .toList();
     }
 
     /** Null where there is none. A path is exact: an escaped or a parametrised one is another. */
-    Route find(String rawPath) {
-        return routes.get(rawPath);
+    Found find(String rawPath) {
+        List<String> open = new ArrayList<>(2);
+        Place place = root.find(rawPath, open);
+        return place == null || place.routes.isEmpty() ? null : new Found(place.routes, open);
     }
 
     Offers offers() {

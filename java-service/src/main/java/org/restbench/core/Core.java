@@ -1,6 +1,8 @@
 package org.restbench.core;
 
+import java.util.List;
 import java.util.Map;
+import org.restbench.core.Catalogue.Found;
 import org.restbench.core.Catalogue.Route;
 import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
@@ -47,18 +49,19 @@ public final class Core {
 
     /** Never throws. */
     public Opened open(Head head) {
-        Route route = catalogue.find(head.rawPath());
-        if (route == null) {
+        Found found = catalogue.find(head.rawPath());
+        if (found == null) {
             return page(head);
         }
-        if (!head.method().equals("POST")) {
-            return route.refused(Refusal.wrongMethod("POST"));
+        Route route = found.routes().get(head.method());
+        if (route == null) {
+            return found.refusedMethod();
         }
         String fault = route.protocol().mediaTypeFault(head.contentType());
         if (fault != null) {
             return route.refused(Refusal.wrongMediaType(fault));
         }
-        Exchange exchange = new Exchange(this, route, head);
+        Exchange exchange = new Exchange(this, route, head, found.open());
         try {
             exchange.open();
             return exchange;
@@ -75,7 +78,7 @@ public final class Core {
         try {
             return head.method().equals("GET")
                     ? page.get(head)
-                    : catalogue.refusal(head.rawPath(), Refusal.wrongMethod("GET"));
+                    : catalogue.refusal(head.rawPath(), Refusal.wrongMethod(List.of("GET")));
         } catch (Throwable thrown) {
             return catalogue.refusal(head.rawPath(), Errors.refusal(thrown, () -> null));
         }

@@ -16,6 +16,12 @@ public enum ErrorCode {
     NO_ROUTE("009", 404),
     MEMORY("010", 413),
     TOO_MUCH_WORK("011", 413),
+    NO_QUEUE("012", 404),
+    CONFLICT("013", 409),
+    /** The database cannot do it now. */
+    NOT_DONE("014", 503),
+    /** Nobody knows whether the database has done it. */
+    UNKNOWN_OUTCOME("015", 503),
     FAULT("099", 500);
 
     private final String code;

@@ -1,6 +1,7 @@
 package org.restbench.core;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -38,12 +39,14 @@ public final class Exchange implements Opened {
     /**
      * A body of declared length is admitted before it is read; one of unknown length when it is there, as it may turn
      * out to be too large.
+     *
+     * @param open what stands in the path where its route leaves it open
      */
-    Exchange(Core core, Route route, Head head) {
+    Exchange(Core core, Route route, Head head, List<String> open) {
         this.core = core;
         this.route = route;
         this.head = head;
-        this.query = new Query(head.rawQuery(), core.delays().maxMillis());
+        this.query = new Query(head.rawQuery(), core.delays().maxMillis(), open);
     }
 
     /**

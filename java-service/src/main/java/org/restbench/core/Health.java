@@ -1,5 +1,6 @@
 package org.restbench.core;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.BitSet;
@@ -18,6 +19,7 @@ import java.util.Map;
  * @param cores that the process may run on
  * @param settings what the service was started with, nothing secret
  * @param adaptive what the strategy of this name decides by now
+ * @param database whether it answers, as {@code up}; null, and not shown, where the service has none
  */
 public record Health(
         String status,
@@ -31,14 +33,16 @@ public record Health(
         List<String> collectors,
         List<Integer> cores,
         Map<String, Object> settings,
-        Map<String, Object> adaptive) {
+        Map<String, Object> adaptive,
+        @JsonInclude(JsonInclude.Include.NON_NULL) Map<String, Boolean> database) {
     public static Health of(
             String framework,
             String server,
             String version,
             BitSet cores,
             Map<String, Object> settings,
-            Map<String, Object> adaptive) {
+            Map<String, Object> adaptive,
+            Map<String, Boolean> database) {
         return new Health(
                 "ok",
                 "java",
@@ -53,6 +57,7 @@ public record Health(
                         .toList(),
                 cores.stream().boxed().toList(),
                 settings,
-                adaptive);
+                adaptive,
+                database);
     }
 }

@@ -2,12 +2,13 @@ package org.restbench.core;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.restbench.codec.Codec;
 import org.restbench.codec.CodedWorkload;
 import org.restbench.codec.Workloads;
 import org.restbench.execution.Job;
 import org.restbench.execution.Technique;
 
-/** A workload's own routes: its codec reads the body, and writes the answer. */
+/** The routes of one operation of a workload: its codec reads the body, and writes the answer. */
 public final class JsonProtocol<I, O> implements Protocol {
     /**
      * The body itself, and twice that again while it is received (an array grows by a copy) or read as JSON (names of
@@ -21,9 +22,9 @@ public final class JsonProtocol<I, O> implements Protocol {
         this.workload = workload;
     }
 
-    /** One for each workload. */
+    /** One for each operation. */
     public static List<Protocol> of(Workloads workloads) {
-        return workloads.byName().values().stream().map(JsonProtocol::of).toList();
+        return workloads.operations().stream().map(JsonProtocol::of).toList();
     }
 
     private static <I, O> Protocol of(CodedWorkload<I, O> workload) {
@@ -36,13 +37,26 @@ public final class JsonProtocol<I, O> implements Protocol {
     }
 
     @Override
+    public String method() {
+        return workload.method();
+    }
+
+    @Override
+    public String template() {
+        return workload.template();
+    }
+
+    @Override
     public boolean isTakenBy(Technique technique) {
         return technique.takes(workload.workload());
     }
 
-    /** The media type counts without regard to case and parameters. */
+    /** The media type counts without regard to case and parameters, and where there is a body at all. */
     @Override
     public String mediaTypeFault(String contentType) {
+        if (!method().equals("POST")) {
+            return null;
+        }
         boolean isJson =
                 contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
         return isJson ? null : "Content-Type must be application/json";
@@ -59,12 +73,18 @@ public final class JsonProtocol<I, O> implements Protocol {
         return call.strategy().execute(job).handle((product, thrown) -> {
             try {
                 return thrown == null
-                        ? Reply.answer(product, call.delayTiming() + job.clock().serverTiming())
+                        ? answer(job, product, call.delayTiming())
                         : refusal(Errors.refusal(thrown, () -> workload.codec().identify(call.body())));
             } catch (Throwable failed) { // nothing else would answer
                 return refusal(Errors.refusal(failed, () -> null));
             }
         });
+    }
+
+    private Reply answer(Job<I, O> job, byte[] product, String delayTiming) {
+        Codec.Notes notes = job.notes();
+        String timing = delayTiming + job.clock().serverTiming(notes.partNanos());
+        return Reply.answer(product, timing, notes.headers());
     }
 
     @Override

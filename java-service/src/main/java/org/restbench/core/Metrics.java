@@ -15,6 +15,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
 import org.restbench.execution.AdaptiveStrategy;
 import org.restbench.memory.MemoryBudget;
 
@@ -47,6 +48,13 @@ public final class Metrics implements AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
         addThreads();
+    }
+
+    /** @param retries transactions of messages that were begun again */
+    public void countRetries(LongAdder retries) {
+        FunctionCounter.builder("restbench.database.retries", retries, LongAdder::sum)
+                .description("Transactions that the database has asked to begin again")
+                .register(registry);
     }
 
     /** Requests of a route that were answered with a status. */

@@ -11,6 +11,16 @@ public interface Protocol {
     /** In the catalogue, in metrics, and between the slash and the strategy's name in a path. */
     String name();
 
+    /** Of HTTP, of its requests. */
+    default String method() {
+        return "POST";
+    }
+
+    /** What follows the strategy's name in a path; segments in braces are any one. */
+    default String template() {
+        return "";
+    }
+
     /** Whether it has a route with this strategy. */
     boolean isTakenBy(Technique technique);
 

@@ -1,5 +1,6 @@
 package org.restbench.core;
 
+import java.util.Collection;
 import java.util.Map;
 import org.restbench.workload.RequestId;
 
@@ -11,13 +12,16 @@ import org.restbench.workload.RequestId;
  * @param headers that go with it
  */
 public record Refusal(ErrorCode code, int status, String message, RequestId requestId, Map<String, String> headers) {
+    private static final Map<String, String> LATER = Map.of("Retry-After", "1");
+
+    /** With status 503 the same request may be answered a second later. */
     public static Refusal of(ErrorCode code, String message, RequestId requestId) {
-        return new Refusal(code, code.status(), message, requestId, Map.of());
+        return new Refusal(code, code.status(), message, requestId, code.status() == 503 ? LATER : Map.of());
     }
 
-    /** 008: the same request may be answered a second later. */
+    /** 008. */
     static Refusal busy(String message) {
-        return new Refusal(ErrorCode.BUSY, ErrorCode.BUSY.status(), message, null, Map.of("Retry-After", "1"));
+        return of(ErrorCode.BUSY, message, null);
     }
 
     /** 009. */
@@ -25,9 +29,10 @@ public record Refusal(ErrorCode code, int status, String message, RequestId requ
         return of(ErrorCode.NO_ROUTE, "no such path or strategy; GET /strategies lists the strategies", null);
     }
 
-    static Refusal wrongMethod(String allowed) {
-        String message = "this path has the method " + allowed + " only";
-        return new Refusal(ErrorCode.NO_ROUTE, 405, message, null, Map.of("Allow", allowed));
+    static Refusal wrongMethod(Collection<String> allowed) {
+        String which = (allowed.size() == 1 ? "method " : "methods ") + String.join(" and ", allowed);
+        Map<String, String> allow = Map.of("Allow", String.join(", ", allowed));
+        return new Refusal(ErrorCode.NO_ROUTE, 405, "this path has the " + which + " only", null, allow);
     }
 
     static Refusal wrongMediaType(String message) {

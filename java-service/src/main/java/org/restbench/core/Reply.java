@@ -37,19 +37,17 @@ public final class Reply implements Opened {
         return Collections.unmodifiableMap(headers);
     }
 
-    private static Map<String, String> with(String header, String value) {
-        Map<String, String> headers = new LinkedHashMap<>(JSON_HEADERS);
-        headers.put(header, value);
-        return headers;
-    }
-
     /** @param policy what a browser may do with it, as in Content-Security-Policy */
     static Reply page(String contentType, String policy, byte[] body) {
         return new Reply(200, headers(contentType, policy), body);
     }
 
-    static Reply answer(byte[] body, String serverTiming) {
-        return new Reply(200, with("Server-Timing", serverTiming), body);
+    /** @param more headers beside those of every answer */
+    static Reply answer(byte[] body, String serverTiming, Map<String, String> more) {
+        Map<String, String> headers = new LinkedHashMap<>(JSON_HEADERS);
+        headers.put("Server-Timing", serverTiming);
+        headers.putAll(more);
+        return new Reply(200, headers, body);
     }
 
     /**

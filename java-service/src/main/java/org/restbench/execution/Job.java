@@ -25,6 +25,7 @@ public final class Job<I, O> {
     private final WorkLimits limits;
     private final BooleanSupplier isWanted;
     private final StageClock clock = new StageClock();
+    private Codec.Notes notes = Codec.Notes.NONE;
 
     /**
      * Starts its clock.
@@ -54,6 +55,11 @@ public final class Job<I, O> {
 
     int bodyBytes() {
         return body.length;
+    }
+
+    /** What the answer says beside its body, once it is encoded. */
+    public Codec.Notes notes() {
+        return notes;
     }
 
     /** How long each stage took. */
@@ -100,6 +106,7 @@ public final class Job<I, O> {
 
     /** The third stage: the response's bytes. */
     byte[] encode(O output) {
+        notes = codec.notes(output);
         return clock.serialize(() -> codec.encode(output));
     }
 

@@ -1,5 +1,6 @@
 package org.restbench.execution;
 
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -54,6 +55,13 @@ public final class StageClock {
         append(header.append(", "), "parse", parseNanos);
         append(header.append(", "), "compute", computeNanos);
         append(header.append(", "), "serialize", serializeNanos);
+        return header.toString();
+    }
+
+    /** With what parts of compute took, behind the stages, in order. */
+    public String serverTiming(Map<String, Long> partNanos) {
+        StringBuilder header = new StringBuilder(serverTiming());
+        partNanos.forEach((name, nanos) -> append(header.append(", "), name, nanos));
         return header.toString();
     }
 

@@ -5,6 +5,7 @@ import java.util.List;
 import org.restbench.affinity.BackgroundThreads;
 import org.restbench.affinity.CoreAffinity;
 import org.restbench.execution.ExecutionStrategy.Deadline;
+import org.restbench.execution.Technique.Cuts;
 
 /** The table of all strategies this service offers. Made once; closing it ends their threads. */
 public final class Strategies implements AutoCloseable {
@@ -20,8 +21,15 @@ public final class Strategies implements AutoCloseable {
      * @param cores how many cores the service may use
      * @param pipelineQueue requests that may wait between the stages of {@code pipeline}
      * @param maxThreads that all requests under {@code thread-pool} have at once; as many virtual ones
+     * @param poolThreads of {@code worker-pool}, 0 for its own choice
      */
-    public Strategies(CoreAffinity affinity, List<Integer> pinnedCores, int cores, int pipelineQueue, int maxThreads) {
+    public Strategies(
+            CoreAffinity affinity,
+            List<Integer> pinnedCores,
+            int cores,
+            int pipelineQueue,
+            int maxThreads,
+            int poolThreads) {
         SharedPool shared = new SharedPool(cores);
         adaptive = new AdaptiveStrategy(
                 cores,
@@ -29,50 +37,71 @@ public final class Strategies implements AutoCloseable {
                 AdaptiveStrategy.dispatchNanos(shared),
                 new BackgroundThreads(AdaptiveStrategy.WORKERS),
                 System::nanoTime);
-        add("serial", "S", "All stages in order in the request's own thread.", Loops.IN_ORDER);
+        add("serial", "S", "All stages in order in the request's own thread.", Cuts.NOTHING, Loops.IN_ORDER);
         add(
                 "thread-pool",
                 "M",
                 "A pool made for the request, min(rows, 100) threads, one task a row (16 rows with kernel=native).",
+                Cuts.TASKS,
                 new ThreadPool(new ThreadBudget(maxThreads)));
         add(
                 "pinned",
                 "AF",
                 "All stages in order on a long-lived thread bound to a core of its own.",
+                Cuts.NOTHING,
                 new PinnedStrategy(affinity, pinnedCores));
-        table.add(new Technique(
+        add(
                 "thread-per-element",
                 null,
                 "A new thread for each element, joined before the next is started.",
-                true,
-                new ThreadPerElement()));
+                Cuts.UNITS,
+                new ThreadPerElement());
         add(
                 "shared-pool",
                 null,
                 "One pool for the service, as many threads as cores, one block of rows a thread.",
+                Cuts.TASKS,
                 shared);
         add(
                 "fork-join",
                 null,
                 "A parallel stream over the rows, in a ForkJoinPool of as many threads as cores.",
+                Cuts.TASKS,
                 new ForkJoin(cores));
         add(
                 "pipeline",
                 "PL",
                 "Parse, compute and serialize each on a thread of its own, bounded queues between.",
+                Cuts.NOTHING,
                 new PipelineStrategy(pipelineQueue));
-        VirtualThreads.ifAvailable(new ThreadBudget(maxThreads))
-                .ifPresent(loops -> add("virtual-threads", null, "A virtual thread for each row.", loops));
+        add(
+                "worker-pool",
+                null,
+                "All stages in order on a thread of one pool for the service.",
+                Cuts.NOTHING,
+                new WorkerPool(poolThreads, cores));
+        VirtualThreads.ifAvailable(new ThreadBudget(maxThreads)).ifPresent(this::addVirtual);
         add(
                 "adaptive",
                 "F1",
                 "Small work on the caller, larger work on the shared pool where cores are idle, long work of many"
                         + " requests on threads of low priority.",
+                Cuts.TASKS,
                 adaptive);
     }
 
-    private void add(String name, String key, String description, ExecutionStrategy strategy) {
-        table.add(new Technique(name, key, description, false, strategy));
+    private void addVirtual(VirtualThreads loops) {
+        add("virtual-threads", null, "A virtual thread for each row.", Cuts.TASKS, loops);
+        add(
+                "virtual-thread-per-request",
+                null,
+                "All stages in order on a virtual thread made for the request.",
+                Cuts.NOTHING,
+                new VirtualThreadPerRequest(loops.threads()));
+    }
+
+    private void add(String name, String key, String description, Cuts cuts, ExecutionStrategy strategy) {
+        table.add(new Technique(name, key, description, cuts, strategy));
     }
 
     /** All techniques, in the order of the table. */

@@ -4,6 +4,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -19,15 +20,22 @@ import org.restbench.execution.ExecutionStrategy.StoppingException;
 final class Workers {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final ThreadPoolExecutor threads;
+    private final ExecutorService threads;
     private final Set<CompletableFuture<byte[]>> promised = ConcurrentHashMap.newKeySet();
 
     private volatile Deadline closing;
 
     /** @param queue where steps wait for a thread; who hands a step over waits while it is full */
     Workers(ThreadFactory factory, int count, BlockingQueue<Runnable> queue) {
-        threads = new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, queue, factory, Workers::waitForRoom);
-        threads.prestartAllCoreThreads();
+        ThreadPoolExecutor pool =
+                new ThreadPoolExecutor(count, count, 0, TimeUnit.SECONDS, queue, factory, Workers::waitForRoom);
+        pool.prestartAllCoreThreads();
+        threads = pool;
+    }
+
+    /** @param threads that take whatever step is handed over */
+    Workers(ExecutorService threads) {
+        this.threads = threads;
     }
 
     private static void waitForRoom(Runnable step, ThreadPoolExecutor full) {

@@ -1,9 +1,13 @@
 package org.restbench.settings;
 
 import java.net.InetAddress;
+import java.net.URI;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * All settings of the service, read from the environment once. README.md says what each is for.
@@ -32,6 +36,8 @@ import java.util.Map;
  * @param pinnedWorkers threads of the strategy pinned, a core each (1 as in the study)
  * @param pipelineQueue requests that may wait before each stage of the strategy pipeline (a few keep the slowest stage,
  *     which decides the throughput, from ever waiting; each one more only holds memory)
+ * @param poolThreads of the strategy worker-pool, 0 for as many as cores, and 20 for blocking workloads
+ * @param database of the workload messages
  */
 public record Settings(
         String host,
@@ -50,7 +56,9 @@ public record Settings(
         int keepAliveSeconds,
         int stopSeconds,
         int pinnedWorkers,
-        int pipelineQueue) {
+        int pipelineQueue,
+        int poolThreads,
+        DatabaseSettings database) {
     /** So that the response to a product as large as {@link #mostProductElements} still fits one Java array. */
     private static final int LARGEST_BODY_LIMIT = 192 << 20;
 
@@ -64,6 +72,9 @@ public record Settings(
 
     private static final int MOST_CONNECTIONS = 2000;
     private static final int HOUR_SECONDS = 3600;
+
+    private static final Pattern DATABASE =
+            Pattern.compile("postgresql://[A-Za-z0-9_-]+@[A-Za-z0-9.-]+:[0-9]{1,5}/[A-Za-z0-9_-]+");
 
     /** @throws InvalidSetting at the first bad value */
     public static Settings from(Map<String, String> variables) {
@@ -89,7 +100,14 @@ public record Settings(
                 read.integer("RESTBENCH_KEEP_ALIVE_SECONDS", 300, 1, HOUR_SECONDS),
                 read.integer("RESTBENCH_STOP_TIMEOUT_SECONDS", 30, 1, HOUR_SECONDS),
                 read.integer("RESTBENCH_PINNED_WORKERS", 1, 1, 1024),
-                read.integer("RESTBENCH_PIPELINE_QUEUE", 4, 1, 4096));
+                read.integer("RESTBENCH_PIPELINE_QUEUE", 4, 1, 4096),
+                variables.containsKey("RESTBENCH_POOL_THREADS") ? read.integer("RESTBENCH_POOL_THREADS", 0, 1, 999) : 0,
+                new DatabaseSettings(
+                        read.database("RESTBENCH_DATABASE_URL"),
+                        read.file("RESTBENCH_DATABASE_PASSWORD_FILE"),
+                        read.integer("RESTBENCH_DATABASE_CONNECTIONS", 20, 1, 150),
+                        read.integer("RESTBENCH_MAX_MESSAGE_CHARACTERS", 65_536, 1, 1 << 20),
+                        read.integer("RESTBENCH_RECEIPT_SECONDS", 600, 1, 24 * HOUR_SECONDS)));
     }
 
     /** The variables, each read with its default and what is allowed. */
@@ -102,6 +120,23 @@ public record Settings(
             } catch (UnknownHostException unknown) {
                 throw new InvalidSetting(variable, host, "an address or the name of this machine");
             }
+        }
+
+        /** The value is not shown where it is wrong: it may hold a password. */
+        URI database(String variable) {
+            String value = variables.get(variable);
+            if (value == null || DATABASE.matcher(value).matches()) {
+                return value == null ? null : URI.create(value);
+            }
+            throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
+        }
+
+        Path file(String variable) {
+            String value = variables.get(variable);
+            if (value == null || Files.isReadable(Path.of(value))) {
+                return value == null ? null : Path.of(value);
+            }
+            throw new InvalidSetting(variable, value, "a file that can be read");
         }
 
         int integer(String variable, int unset, int lowest, int highest) {
@@ -150,6 +185,12 @@ public record Settings(
         shown.put("pinnedWorkers", pinnedWorkers);
         shown.put("pinnedCores", cores.pinned());
         shown.put("pipelineQueue", pipelineQueue);
+        shown.put("poolThreads", poolThreads == 0 ? null : poolThreads);
+        if (database.url() != null) {
+            shown.put("databaseConnections", database.connections());
+            shown.put("maxMessageCharacters", database.maxMessageCharacters());
+            shown.put("receiptSeconds", database.receiptSeconds());
+        }
         return shown;
     }
 }

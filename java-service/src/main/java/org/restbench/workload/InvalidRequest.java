@@ -1,8 +1,8 @@
 package org.restbench.workload;
 
 /**
- * The request cannot be answered and the client can mend it: the contract's code, and what is wrong where. Carries no
- * stack trace: it is an answer, not a fault.
+ * The request cannot be answered with a result, and that is no fault of the service: the contract's code, and what is
+ * wrong where. Carries no stack trace: it is an answer.
  */
 public final class InvalidRequest extends RuntimeException {
     private static final long serialVersionUID = 1L;

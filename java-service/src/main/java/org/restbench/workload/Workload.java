@@ -49,6 +49,11 @@ public interface Workload<I, O> extends AutoCloseable {
      */
     O compute(I input, ParallelLoop loop);
 
+    /** Whether there is a loop in compute: one that is a single step has nothing to cut. */
+    default boolean hasLoops() {
+        return true;
+    }
+
     /**
      * Whether a loop's units may each be a task of their own. Where they are far smaller than the grain that the
      * workload asks for, a strategy that cuts all loops so does not take it.

@@ -41,7 +41,8 @@ class CoreTest {
             List.of(new OpenHftAffinity().coresOfProcess().nextSetBit(0)),
             2,
             4,
-            400);
+            400,
+            0);
     private final Held held = new Held();
     private final MemoryBudget memory = new MemoryBudget(BUDGET_BYTES);
     private final Admission admission = new Admission(2);
@@ -74,7 +75,7 @@ class CoreTest {
         Workloads workloads =
                 Workloads.of(List.of(new CodedWorkload<>(new MatrixWorkload(), new MatrixJson(MAX_BODY_BYTES / 2))));
         List<Technique> techniques = new ArrayList<>(strategies.all());
-        techniques.add(new Technique("held", null, "Waits for the test.", false, held));
+        techniques.add(new Technique("held", null, "Waits for the test.", Technique.Cuts.TASKS, held));
         Catalogue catalogue = new Catalogue(JsonProtocol.of(workloads), techniques, metrics);
         Page page = head -> Reply.page("text/plain", Reply.DATA, new byte[] {'x'});
         WorkLimits limits = new WorkLimits(1000, 1000, 1000);

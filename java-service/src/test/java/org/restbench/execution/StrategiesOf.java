@@ -10,6 +10,6 @@ final class StrategiesOf {
     static Strategies cores(int cores) {
         OpenHftAffinity affinity = new OpenHftAffinity();
         int core = affinity.coresOfProcess().length() - 1;
-        return new Strategies(affinity, List.of(core), cores, 2, 200);
+        return new Strategies(affinity, List.of(core), cores, 2, 200, 0);
     }
 }

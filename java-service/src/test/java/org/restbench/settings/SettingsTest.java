@@ -3,6 +3,8 @@ package org.restbench.settings;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.net.URI;
+import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -35,7 +37,9 @@ class SettingsTest {
                         300,
                         30,
                         1,
-                        4));
+                        4,
+                        0,
+                        new DatabaseSettings(null, null, 20, 65_536, 600)));
     }
 
     @Test
@@ -58,10 +62,20 @@ class SettingsTest {
                 "RESTBENCH_KEEP_ALIVE_SECONDS", "10",
                 "RESTBENCH_STOP_TIMEOUT_SECONDS", "11",
                 "RESTBENCH_PINNED_WORKERS", "2",
-                "RESTBENCH_PIPELINE_QUEUE", "3"));
+                "RESTBENCH_PIPELINE_QUEUE", "3",
+                "RESTBENCH_POOL_THREADS", "15"));
+        environment.putAll(Map.of(
+                "RESTBENCH_DATABASE_URL", "postgresql://me@127.0.0.1:5432/restbench",
+                "RESTBENCH_DATABASE_PASSWORD_FILE", "/dev/null",
+                "RESTBENCH_DATABASE_CONNECTIONS", "16",
+                "RESTBENCH_MAX_MESSAGE_CHARACTERS", "17",
+                "RESTBENCH_RECEIPT_SECONDS", "18"));
+        URI url = URI.create("postgresql://me@127.0.0.1:5432/restbench");
+        DatabaseSettings database = new DatabaseSettings(url, Path.of("/dev/null"), 16, 17, 18);
         assertThat(Settings.from(environment))
                 .isEqualTo(new Settings(
-                        "0.0.0.0", 18_081, "vertx", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3));
+                        "0.0.0.0", 18_081, "vertx", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3, 15,
+                        database));
     }
 
     @ParameterizedTest
@@ -86,6 +100,11 @@ class SettingsTest {
         "RESTBENCH_STOP_TIMEOUT_SECONDS,x,1 to 3600",
         "RESTBENCH_PINNED_WORKERS,0,1 to 1024",
         "RESTBENCH_PIPELINE_QUEUE,0,1 to 4096",
+        "RESTBENCH_POOL_THREADS,0,1 to 999",
+        "RESTBENCH_DATABASE_CONNECTIONS,151,1 to 150",
+        "RESTBENCH_DATABASE_PASSWORD_FILE,/no/such/file,a file that can be read",
+        "RESTBENCH_MAX_MESSAGE_CHARACTERS,0,1 to 1048576",
+        "RESTBENCH_RECEIPT_SECONDS,0,1 to 86400",
         "RESTBENCH_HOST,no such host,address"
     })
     void a_bad_value_is_one_line_with_the_variable_and_what_is_allowed(String variable, String value, String allowed) {
@@ -94,6 +113,15 @@ class SettingsTest {
                 .hasMessageStartingWith(variable + "=" + value + ": must be ")
                 .hasMessageContaining(allowed)
                 .hasMessageNotContaining("\n");
+    }
+
+    @Test
+    void a_wrong_address_of_a_database_is_not_shown_as_it_may_hold_a_password() {
+        for (String wrong : List.of("postgresql://me:secret@host:1/db", "jdbc:postgresql://host:1/db", "secret", "")) {
+            assertThatThrownBy(() -> Settings.from(Map.of("RESTBENCH_DATABASE_URL", wrong)))
+                    .hasMessage("RESTBENCH_DATABASE_URL=...: must be postgresql://USER@HOST:PORT/NAME,"
+                            + " without a password");
+        }
     }
 
     @Test

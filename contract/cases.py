@@ -1,0 +1,220 @@
+"""The examples as requests: which there are, what each is sent to, and the queues it needs.
+
+A success is tried under every strategy, a failure under `serial`. An example of messages is tried
+with every technique under `serial`, and elsewhere with MAIN_TECHNIQUES: a strategy knows nothing
+of techniques, but where it runs decides whether queues of one process can be reached.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from answers import Answer, Expectation, answer_text, unlike
+from service import SILENT_S, Outcome, Service
+
+CONTRACT = Path(__file__).parent
+TECHNIQUES = (
+    "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq",
+    "memory",
+)  # fmt: skip
+MAIN_TECHNIQUES = ("skip-locked", "memory")
+OF_ONE_PROCESS = "memory"
+IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
+"""Strategies that offer no technique of one process."""
+QUEUES = ("a", "b")
+"""That `queue-empty` and `queue-three` make."""
+EVERY_QUEUE = (*QUEUES, "c", "none")
+SITUATIONS = ("database", "queue-empty", "queue-three")
+"""What is made here, by the service's own requests; what else is given is for its own tests."""
+JSON_TYPE = {"Content-Type": "application/json"}
+
+Example = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of the examples is wanted: none means all."""
+
+    strategy: str | None = None
+    technique: str | None = None
+
+
+def examples() -> dict[str, Example]:
+    """Those that need no situation, or one that is made here, by name."""
+    files = sorted((CONTRACT / "examples").glob("*.json"))
+    every = {path.stem: json.loads(path.read_text()) for path in files}
+    of_soap = sorted((CONTRACT / "soap" / "examples").glob("*.json"))
+    every |= {f"soap/{path.stem}": json.loads(path.read_text()) for path in of_soap}
+    return {name: it for name, it in every.items() if it.get("given") in {None, *SITUATIONS}}
+
+
+def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
+    """Those that the service can be asked, and the names of those that its database is missing for.
+
+    Those of SOAP only where it lists a workload of it.
+    """
+    has_soap = any(workload.startswith("soap/") for workload in service.strategies)
+    every = {name: it for name, it in examples().items() if has_soap or "soap/" not in name}
+    left_out = [] if service.has_database else [name for name in every if "given" in every[name]]
+    return {name: it for name, it in every.items() if name not in left_out}, left_out
+
+
+def workload_of(path: str) -> str:
+    """What stands before the strategy in a path."""
+    parts = path.split("/")
+    return "/".join(parts[1:3]) if parts[1] == "soap" else parts[1]
+
+
+def cases(example: Example, service: Service, wanted: Selection) -> Iterator[Example]:
+    """The example under each strategy, technique and kernel that it holds for and is tried with."""
+    for strategy in _strategies(example, service, wanted):
+        for technique in _techniques(example, strategy, wanted):
+            run = f"x{uuid.uuid4().hex[:12]}"
+            names = {"strategy": strategy, "technique": technique, "run": run}
+            concrete = filled(example, names) | {"names": names}
+            yield concrete
+            yield from _kernels(example, concrete)
+
+
+def _strategies(example: Example, service: Service, wanted: Selection) -> list[str]:
+    path = example["request"]["path"]
+    if "{strategy}" not in path:
+        return ["serial"]
+    listed = service.strategies.get(workload_of(path), ["serial"])
+    if wanted.strategy:
+        listed = [wanted.strategy]
+    if "strategies" in example:
+        return [it for it in listed if it in example["strategies"]]
+    return listed if example["status"] == 200 else ["serial"]
+
+
+def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:
+    """One where the example says nothing of techniques."""
+    named = "{technique}" in json.dumps(example) or example.get("given", "").startswith("queue-")
+    if not named:
+        return [TECHNIQUES[0]]
+    tried = TECHNIQUES if strategy == "serial" else MAIN_TECHNIQUES
+    found = [it for it in example.get("techniques", TECHNIQUES) if it in tried]
+    if strategy in IN_OTHER_PROCESSES and "strategies" not in example:
+        found = [it for it in found if it != OF_ONE_PROCESS]
+    return [it for it in found if wanted.technique in {None, it}]
+
+
+def _kernels(example: Example, concrete: Example) -> Iterator[Example]:
+    path = concrete["request"]["path"]
+    both = example["request"]["path"].startswith("/matrix/{strategy}") and "kernel=" not in path
+    for kernel in ("loops", "native") if both and example["status"] == 200 else ():
+        joint = "&" if "?" in path else "?"
+        request = {**concrete["request"], "path": f"{path}{joint}kernel={kernel}"}
+        yield {**concrete, "request": request}
+
+
+def filled(value: Any, names: dict[str, str]) -> Any:
+    """With what stands for the names in braces, in each text."""
+    if isinstance(value, dict):
+        return {name: filled(it, names) for name, it in value.items()}
+    if isinstance(value, list):
+        return [filled(it, names) for it in value]
+    if isinstance(value, str) and "{" in value:
+        for name, text in names.items():
+            value = value.replace(f"{{{name}}}", text)
+    return value
+
+
+def try_example(
+    service: Service, name: str, example: Example, wanted: Selection | None = None
+) -> Outcome:
+    """The first case for which the answer is wrong, or that all are right."""
+    answer = ""
+    for case in cases(example, service, wanted or Selection()):
+        asked = f"{case['request']['path']} ({case['names']['technique']})"
+        try:
+            expected, answered = _ask(service, case)
+        except (OSError, http.client.HTTPException):
+            return Outcome("example", name, "closed", (f"{asked}: no answer",))
+        except RefusedBefore as refused:
+            return Outcome("example", name, "not asked", (f"{asked}: {refused}",))
+        answer = answer_text(answered.status, answered.body)
+        if faults := list(unlike(expected, answered)):
+            return Outcome("example", name, answer, tuple(f"{asked}: {it}" for it in faults))
+    return Outcome("example", name, answer, ())
+
+
+class RefusedBefore(Exception):
+    """A request that makes a situation was not answered with 200."""
+
+
+def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
+    """Make the situation, send the request, take the situation away."""
+    earlier: dict[str, Any] = {}
+    try:
+        for request in situation(case):
+            earlier = _succeed(service, request)
+        request = filled(case["request"], {"id": str(earlier.get("id"))})
+        return Expectation(case, earlier), exchange(service, request)
+    finally:
+        if "given" in case:
+            for queue in EVERY_QUEUE:
+                exchange(service, _about(case, "DELETE", queue))
+
+
+def situation(case: Example) -> Iterator[Example]:
+    """The requests that make what is given, then those of the example's own `before`."""
+    given = case.get("given", "")
+    if given.startswith("queue-"):
+        names = case["names"]
+        for queue in QUEUES:
+            made = {"requestId": 0, "queue": f"{names['run']}-{queue}"}
+            body = {**made, "technique": names["technique"]}
+            path = "/messages/serial/queues"
+            yield {"method": "POST", "path": path, "headers": JSON_TYPE, "body": body}
+    if given == "queue-three":
+        for sender, text in enumerate(("one", "two", "three"), start=1):
+            body = {"requestId": 0, "sender": sender, "body": text}
+            yield _about(case, "POST", "a", "/messages") | {"headers": JSON_TYPE, "body": body}
+    yield from case.get("before", ())
+
+
+def _about(case: Example, method: str, queue: str, rest: str = "") -> Example:
+    path = f"/messages/serial/queues/{case['names']['run']}-{queue}{rest}"
+    return {"method": method, "path": path, "headers": {}}
+
+
+def _succeed(service: Service, request: Example) -> dict[str, Any]:
+    answer = exchange(service, request)
+    if answer.status != 200:
+        told = f"{request['method']} {request['path']}: {answer.status} {answer.body[:200]!r}"
+        raise RefusedBefore(told)
+    return dict(json.loads(answer.body))
+
+
+def body_of(request: Example) -> bytes:
+    """Its body as it is sent."""
+    if "bodyBase64" in request:
+        return base64.b64decode(request["bodyBase64"])
+    if "bodyText" in request:
+        return str(request["bodyText"]).encode()
+    return json.dumps(request["body"]).encode() if "body" in request else b""
+
+
+def exchange(service: Service, request: Example) -> Answer:
+    """An example's request on a connection of its own."""
+    connection = http.client.HTTPConnection(service.host, service.port, timeout=SILENT_S)
+    connection.putrequest(request["method"], request["path"], skip_accept_encoding=True)
+    body = body_of(request)
+    if body or request["method"] == "POST":
+        connection.putheader("Content-Length", str(len(body)))
+    for header, value in request.get("headers", {}).items():
+        connection.putheader(header, value)
+    connection.endheaders(body or None)
+    response = connection.getresponse()
+    answer = Answer(response.status, response.headers, response.read())
+    connection.close()
+    return answer

@@ -1,0 +1,96 @@
+"""Probes held against a service: a conversation on one connection, and what came back."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import socket
+import time
+from typing import Any
+
+from answers import answer_text
+from probes import (
+    Answer,
+    EndOfSending,
+    Pause,
+    Probe,
+    Step,
+    Terminate,
+    Timeout,
+    Zeros,
+    chunk,
+)
+from service import SILENT_S, Outcome, Service
+
+PIECE = bytes(65536)
+
+
+def try_probe(service: Service, probe: Probe) -> Outcome:
+    """The conversation, and whether what came is allowed."""
+    with socket.create_connection((service.host, service.port), SILENT_S) as connection:
+        answer = " ".join(_converse(service, connection, probe.steps))
+    faults = () if re.fullmatch(probe.allowed, answer) else (f"{answer!r}, not {probe.allowed!r}",)
+    return Outcome("probe", probe.name, answer, faults)
+
+
+def _converse(service: Service, connection: socket.socket, steps: tuple[Step, ...]) -> list[str]:
+    """What came back, up to the first thing that is no answer."""
+    seen: list[str] = []
+    source = connection.makefile("rb")
+    for step in steps:
+        match step:
+            case Answer(count):
+                seen += [_read_answer(source) for _ in range(count)]
+            case Timeout():
+                connection.settimeout(2 * service.receive_timeout_s + 3)
+                seen.append(_read_answer(source))
+            case Pause(seconds):
+                time.sleep(seconds)
+            case Zeros():
+                limit = service.body_limit_bytes
+                _send_zeros(connection, limit + step.beyond_limit, step.in_chunks)
+            case EndOfSending():
+                connection.shutdown(socket.SHUT_WR)
+            case Terminate():
+                assert service.pid is not None  # noqa: S101 - such a probe is left out
+                os.kill(service.pid, signal.SIGTERM)
+            case bytes():
+                length = str(service.body_limit_bytes + 4 * 1024 * 1024).encode()
+                _send(connection, step.replace(b"BEYOND", length))
+        if seen and seen[-1] in {"closed", "silent"}:
+            break
+    return seen
+
+
+def _send(connection: socket.socket, data: bytes) -> bool:
+    """Whether the other end still took it."""
+    try:
+        connection.sendall(data)
+    except OSError:
+        return False
+    return True
+
+
+def _send_zeros(connection: socket.socket, count: int, in_chunks: bool) -> None:
+    """`count` bytes, whatever is answered meanwhile, until the other end takes no more."""
+    while count > 0:
+        piece = PIECE[:count]
+        if not _send(connection, chunk(piece) if in_chunks else piece):
+            return
+        count -= len(piece)
+
+
+def _read_answer(source: Any) -> str:
+    """One answer, `closed` or `silent`."""
+    try:
+        status_line = source.readline()
+        headers = http.client.parse_headers(source) if status_line else {}
+        status = int(status_line.split(b" ")[1]) if status_line else 0
+        body = source.read(int(headers.get("Content-Length", 0))) if status >= 200 else b""
+    except TimeoutError:
+        return "silent"
+    except (OSError, ValueError, IndexError, http.client.HTTPException):
+        return "closed"
+    return answer_text(status, body) if status else "closed"

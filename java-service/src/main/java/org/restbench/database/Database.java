@@ -1,0 +1,129 @@
+package org.restbench.database;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.net.URI;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.postgresql.ds.PGSimpleDataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A PostgreSQL database and the connections to it, which are made when it answers, and made anew when they break. */
+public final class Database implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Database.class);
+
+    /** For a connection of the pool; then it is the database that has not done it. */
+    private static final int CONNECTION_MILLIS = 1000;
+
+    private static final int VALIDATION_MILLIS = 500;
+
+    private final PGSimpleDataSource server = new PGSimpleDataSource();
+    private final HikariConfig config = new HikariConfig();
+    private final Map<String, Sql> statements = new ConcurrentHashMap<>();
+    private final AtomicReference<String> failing = new AtomicReference<>();
+    private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
+        Thread thread = new Thread(task, "database-timer");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private HikariDataSource pool;
+
+    /**
+     * @param url {@code postgresql://user@host:port/name}
+     * @param password null for none
+     * @param connections of the pool, all of them kept
+     */
+    public Database(URI url, String password, int connections) {
+        server.setServerNames(new String[] {url.getHost()});
+        server.setPortNumbers(new int[] {url.getPort()});
+        server.setDatabaseName(url.getPath().substring(1));
+        server.setUser(url.getUserInfo());
+        server.setPassword(password);
+        server.setApplicationName("restbench-java");
+        server.setPrepareThreshold(1);
+        server.setConnectTimeout(2);
+        server.setSocketTimeout(10);
+        server.setTcpKeepAlive(true);
+        server.setLogServerErrorDetail(false);
+        config.setDataSource(server);
+        config.setPoolName("database");
+        config.setMaximumPoolSize(connections);
+        config.setMinimumIdle(connections);
+        config.setConnectionTimeout(CONNECTION_MILLIS);
+        config.setValidationTimeout(VALIDATION_MILLIS);
+        config.setInitializationFailTimeout(-1);
+        config.setMaxLifetime(0);
+    }
+
+    /** Makes the pool, whether or not the database answers. */
+    public void open() {
+        pool = new HikariDataSource(config);
+    }
+
+    /** Does something every so often until it is closed, each time whatever became of it before. */
+    public void every(int seconds, Runnable task) {
+        Runnable kept = () -> {
+            try {
+                task.run();
+            } catch (RuntimeException failed) {
+                LOG.debug("what is done every {} s failed: {}", seconds, failed.getClass());
+            }
+        };
+        timer.scheduleWithFixedDelay(kept, seconds, seconds, TimeUnit.SECONDS);
+    }
+
+    /** For one request. It costs nothing before its first statement. */
+    public Session session() {
+        return new Session(this);
+    }
+
+    Connection connect() throws SQLException {
+        return pool.getConnection();
+    }
+
+    /** Lets no other request have a connection whose transaction could not be ended. */
+    void evict(Connection connection) {
+        pool.evictConnection(connection);
+    }
+
+    Sql statement(String name) {
+        return statements.computeIfAbsent(name, Sql::named);
+    }
+
+    /** Whether it answers now, asked on a connection of its own: those of the pool may all be in use. */
+    public boolean isUp() {
+        try (Connection asked = server.getConnection()) {
+            return asked.isValid(1);
+        } catch (SQLException down) {
+            return false;
+        }
+    }
+
+    /** For the log: a line when requests begin to fail so, and another when they no longer do. */
+    public void report(DatabaseFailure failure) {
+        if (!failure.state().equals(failing.getAndSet(failure.state()))) {
+            LOG.warn("the database fails with SQLSTATE {}", failure.state());
+        }
+    }
+
+    void succeeded() {
+        if (failing.get() != null && failing.getAndSet(null) != null) {
+            LOG.info("the database answers again");
+        }
+    }
+
+    @Override
+    public void close() {
+        timer.shutdownNow();
+        if (pool != null) {
+            pool.close();
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package org.restbench.database;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * What one request does with the database, on one connection, which it takes when it first needs one. Every method
+ * throws {@link DatabaseFailure}. Used by one thread.
+ */
+public final class Session implements AutoCloseable {
+    private final Database database;
+    private Connection connection;
+    private boolean inTransaction;
+    private long connectionNanos;
+    private long databaseNanos;
+
+    Session(Database database) {
+        this.database = database;
+    }
+
+    /** Reads one row. */
+    @FunctionalInterface
+    public interface Row<T> {
+        T read(ResultSet row) throws SQLException;
+    }
+
+    @FunctionalInterface
+    private interface Step<T> {
+        T run() throws SQLException;
+    }
+
+    @FunctionalInterface
+    private interface Execution<T> {
+        T run(PreparedStatement statement) throws SQLException;
+    }
+
+    /** How long it waited for a connection. */
+    public long connectionNanos() {
+        return connectionNanos;
+    }
+
+    /** How long it waited for answers of the database. */
+    public long databaseNanos() {
+        return databaseNanos;
+    }
+
+    /** The rows of a statement that changes nothing. */
+    public <T> List<T> read(String statement, Map<String, ?> parameters, Row<T> row) {
+        return execute(false, statement, parameters, executed -> rows(executed.executeQuery(), row));
+    }
+
+    /** The rows of a statement that changes something: outside of a transaction it decides. */
+    public <T> List<T> write(String statement, Map<String, ?> parameters, Row<T> row) {
+        return execute(true, statement, parameters, executed -> rows(executed.executeQuery(), row));
+    }
+
+    /** As {@link #write}, of a statement without rows: how many it has changed. */
+    public int change(String statement, Map<String, ?> parameters) {
+        return execute(true, statement, parameters, PreparedStatement::executeUpdate);
+    }
+
+    private static <T> List<T> rows(ResultSet found, Row<T> row) throws SQLException {
+        List<T> rows = new ArrayList<>(1);
+        while (found.next()) {
+            rows.add(row.read(found));
+        }
+        return rows;
+    }
+
+    private <T> T execute(boolean changes, String name, Map<String, ?> parameters, Execution<T> execution) {
+        Sql sql = database.statement(name);
+        return timed(changes && !inTransaction, () -> {
+            try (PreparedStatement statement = connection.prepareStatement(sql.text())) {
+                sql.bind(statement, parameters);
+                return execution.run(statement);
+            }
+        });
+    }
+
+    /** @param decides whether what is sent is done without anything else */
+    private <T> T timed(boolean decides, Step<T> step) {
+        connect();
+        long start = System.nanoTime();
+        try {
+            T result = step.run();
+            database.succeeded();
+            return result;
+        } catch (SQLException failed) {
+            throw DatabaseFailure.of(failed, decides);
+        } finally {
+            databaseNanos += System.nanoTime() - start;
+        }
+    }
+
+    private void connect() {
+        if (connection != null) {
+            return;
+        }
+        long start = System.nanoTime();
+        try {
+            connection = database.connect();
+        } catch (SQLException none) {
+            throw DatabaseFailure.of(none, false);
+        } finally {
+            connectionNanos += System.nanoTime() - start;
+        }
+    }
+
+    /**
+     * Does some work in a transaction: all of it, or, where it throws, nothing.
+     *
+     * @param setting a statement that comes first, null for none; never a text of a request
+     */
+    public <T> T transaction(String setting, Supplier<T> work) {
+        return transaction(setting, work, true);
+    }
+
+    /** Does some work in a transaction, and undoes it. */
+    public <T> T undone(Supplier<T> work) {
+        return transaction(null, work, false);
+    }
+
+    private <T> T transaction(String setting, Supplier<T> work, boolean lasting) {
+        try {
+            begin(setting);
+            T result = work.get();
+            timed(lasting, () -> {
+                if (lasting) {
+                    connection.commit();
+                } else {
+                    connection.rollback();
+                }
+                inTransaction = false;
+                return null;
+            });
+            leaveTransactions();
+            return result;
+        } catch (Throwable thrown) {
+            abandon();
+            throw thrown;
+        }
+    }
+
+    /** The driver sends BEGIN with the first statement. */
+    private void begin(String setting) {
+        timed(false, () -> {
+            connection.setAutoCommit(false);
+            inTransaction = true;
+            if (setting != null) {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute(setting);
+                }
+            }
+            return null;
+        });
+    }
+
+    /** What cannot be undone here is undone by the server when the connection ends. */
+    private void abandon() {
+        if (!inTransaction) {
+            return;
+        }
+        inTransaction = false;
+        try {
+            connection.rollback();
+            leaveTransactions();
+        } catch (SQLException broken) {
+            database.evict(connection);
+        }
+    }
+
+    /** Sends nothing, as the last transaction has ended. */
+    private void leaveTransactions() {
+        try {
+            connection.setAutoCommit(true);
+        } catch (SQLException broken) {
+            database.evict(connection);
+        }
+    }
+
+    /** Gives the connection back. What was done stays done, whatever becomes of that. */
+    @Override
+    public void close() {
+        try {
+            if (connection != null) {
+                connection.close();
+            }
+        } catch (SQLException broken) {
+            database.evict(connection);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package org.restbench.workload.messages;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.restbench.memory.MemoryBudget;
+
+/** The messages of queues of the technique {@code memory}. Gone when the service ends. */
+final class MemoryQueues {
+    /** Of a message beside its characters, roughly. */
+    private static final int BYTES_OF_A_MESSAGE = 160;
+
+    private final MemoryBudget.Hold memory;
+    private final Map<Long, Map<Long, Deque<Message>>> queues = new HashMap<>();
+    private long lastId;
+
+    MemoryQueues(MemoryBudget budget) {
+        memory = budget.hold(0);
+    }
+
+    private static long bytes(Message message) {
+        return BYTES_OF_A_MESSAGE + (long) Character.BYTES * message.body().length();
+    }
+
+    private Deque<Message> messages(long queue, long receiver) {
+        return queues.getOrDefault(queue, Map.of()).getOrDefault(receiver, new ArrayDeque<>());
+    }
+
+    /**
+     * The message's id.
+     *
+     * @throws org.restbench.memory.MemoryRefused where there is no room for it
+     */
+    synchronized long send(long queue, long sender, long receiver, String body) {
+        long sentAt = ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+        Message message = new Message(lastId + 1, sender, receiver == 0 ? null : receiver, body, sentAt);
+        memory.grow(bytes(message));
+        lastId++;
+        queues.computeIfAbsent(queue, id -> new TreeMap<>())
+                .computeIfAbsent(receiver, id -> new ArrayDeque<>())
+                .add(message);
+        return message.id();
+    }
+
+    /** Null where there is none. */
+    synchronized Message pop(long queue, long receiver) {
+        Deque<Message> messages = messages(queue, receiver);
+        Message message = messages.poll();
+        if (message != null) {
+            memory.shrink(bytes(message));
+            if (messages.isEmpty()) {
+                queues.get(queue).remove(receiver);
+            }
+        }
+        return message;
+    }
+
+    synchronized List<Message> peek(long queue, long receiver, long limit) {
+        return messages(queue, receiver).stream().limit(limit).toList();
+    }
+
+    synchronized long count(long queue) {
+        return queues.getOrDefault(queue, Map.of()).values().stream()
+                .mapToLong(Collection::size)
+                .sum();
+    }
+
+    synchronized boolean delete(long queue, long id) {
+        return queues.getOrDefault(queue, Map.of()).values().stream()
+                .anyMatch(messages -> messages.removeIf(message -> message.id() == id && gone(message)));
+    }
+
+    private boolean gone(Message message) {
+        memory.shrink(bytes(message));
+        return true;
+    }
+
+    synchronized void deleteQueue(long queue) {
+        Map<Long, Deque<Message>> gone = queues.remove(queue);
+        if (gone != null) {
+            gone.values().forEach(messages -> messages.forEach(this::gone));
+        }
+    }
+}

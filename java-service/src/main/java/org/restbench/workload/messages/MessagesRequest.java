@@ -1,0 +1,129 @@
+package org.restbench.workload.messages;
+
+import java.util.List;
+import org.restbench.workload.RequestId;
+
+/** What a request asks for; each operation has its own. A receiver of 0 is nobody in particular. */
+public sealed interface MessagesRequest {
+    /** Null where the operation has none. */
+    default RequestId id() {
+        return null;
+    }
+
+    /** Asks for this operation. */
+    MessagesAnswer of(Operations operations);
+
+    /** One that may be repeated with the same key until it is answered, and then has one effect and one answer. */
+    sealed interface Repeatable extends MessagesRequest {
+        /** Null where it has none. */
+        String key();
+
+        /** Who has chosen the key. */
+        long owner();
+
+        /** What makes it the same request, see {@link Receipts}. */
+        List<Object> identity();
+    }
+
+    /** POST /queues. */
+    record Create(RequestId id, String queue, QueueTechnique technique) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.create(this);
+        }
+    }
+
+    /** GET /queues. */
+    record ListQueues(String after, long limit) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.list(this);
+        }
+    }
+
+    /** GET /queues/{queue}. */
+    record Show(String queue) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.show(this);
+        }
+    }
+
+    /** DELETE /queues/{queue}. */
+    record DeleteQueue(String queue) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.deleteQueue(this);
+        }
+    }
+
+    /** POST /queues/{queue}/messages. */
+    record Send(String queue, RequestId id, long sender, long receiver, String body, String key) implements Repeatable {
+        @Override
+        public long owner() {
+            return sender;
+        }
+
+        @Override
+        public List<Object> identity() {
+            return List.of("send", queue, receiver, body);
+        }
+
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.send(this);
+        }
+    }
+
+    /** POST /broadcast. */
+    record Broadcast(RequestId id, long sender, List<String> queues, String body, String key) implements Repeatable {
+        @Override
+        public long owner() {
+            return sender;
+        }
+
+        @Override
+        public List<Object> identity() {
+            return List.of("broadcast", String.join(",", queues), 0, body);
+        }
+
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.broadcast(this);
+        }
+    }
+
+    /** GET /queues/{queue}/messages. */
+    record Peek(String queue, long receiver, long limit) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.peek(this);
+        }
+    }
+
+    /** POST /queues/{queue}/pop. */
+    record Pop(String queue, RequestId id, long client, long receiver, String key) implements Repeatable {
+        @Override
+        public long owner() {
+            return client;
+        }
+
+        @Override
+        public List<Object> identity() {
+            return List.of("pop", queue, receiver, "");
+        }
+
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.pop(this);
+        }
+    }
+
+    /** DELETE /queues/{queue}/messages/{id}. */
+    record DeleteMessage(String queue, long message) implements MessagesRequest {
+        @Override
+        public MessagesAnswer of(Operations operations) {
+            return operations.deleteMessage(this);
+        }
+    }
+}

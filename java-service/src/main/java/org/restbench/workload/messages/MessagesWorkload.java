@@ -1,0 +1,116 @@
+package org.restbench.workload.messages;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.restbench.database.Database;
+import org.restbench.database.DatabaseFailure;
+import org.restbench.database.Session;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.Workload;
+
+/** Queues of messages in a database. What a request mostly does is wait for it. */
+public final class MessagesWorkload implements Workload<MessagesRequest, MessagesAnswer> {
+    private static final int PURGE_SECONDS = 60;
+
+    /** Of an answer for a character of a message: an escape takes six. */
+    private static final long BYTES_PER_CHARACTER = 8;
+
+    private final Database database;
+    private final int mostCharacters;
+    private final int receiptSeconds;
+    private final QueueCache queues = new QueueCache();
+    private final MemoryQueues memory;
+    private final LongAdder retries = new LongAdder();
+
+    /**
+     * @param budget of all requests; the messages of the technique {@code memory} are in it, too
+     * @param mostCharacters code points of a message
+     * @param receiptSeconds that what was answered to a request with a key is remembered
+     */
+    public MessagesWorkload(Database database, MemoryBudget budget, int mostCharacters, int receiptSeconds) {
+        this.database = database;
+        this.memory = new MemoryQueues(budget);
+        this.mostCharacters = mostCharacters;
+        this.receiptSeconds = receiptSeconds;
+    }
+
+    @Override
+    public String name() {
+        return "messages";
+    }
+
+    @Override
+    public String kind(MessagesRequest input) {
+        return name();
+    }
+
+    @Override
+    public long operations(MessagesRequest input) {
+        return 1;
+    }
+
+    /** For the answer. What the driver reads is bounded by the connections. */
+    @Override
+    public long workingBytes(MessagesRequest input) {
+        long messages = input instanceof MessagesRequest.Peek peek
+                ? peek.limit()
+                : input instanceof MessagesRequest.Pop ? 1 : 0;
+        return messages * BYTES_PER_CHARACTER * mostCharacters;
+    }
+
+    @Override
+    public boolean hasLoops() {
+        return false;
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return true;
+    }
+
+    @Override
+    public MessagesAnswer compute(MessagesRequest input, ParallelLoop loop) {
+        Session session = database.session();
+        try (session) {
+            MessagesAnswer answer = input.of(new Operations(session, queues, memory, retries));
+            return answer.took(session.connectionNanos(), session.databaseNanos());
+        } catch (DatabaseFailure failed) {
+            database.report(failed);
+            throw failed.isUnknown()
+                    ? new InvalidRequest(
+                            "015",
+                            "the connection broke; whether it is done is unknown, ask again with the same key",
+                            input.id())
+                    : new InvalidRequest("014", "the database cannot do it now; it is not done", input.id());
+        }
+    }
+
+    /** Whether the database answers now. */
+    public boolean isUp() {
+        return database.isUp();
+    }
+
+    /** Transactions that were begun again, counted since the start. */
+    public LongAdder retries() {
+        return retries;
+    }
+
+    @Override
+    public void open() {
+        database.open();
+        database.every(PURGE_SECONDS, this::purge);
+    }
+
+    /** Forgets receipts that are too old. */
+    void purge() {
+        try (Session session = database.session()) {
+            new Receipts(session).purge(receiptSeconds);
+        }
+    }
+
+    @Override
+    public void close() {
+        database.close();
+    }
+}

@@ -1,0 +1,245 @@
+package org.restbench.workload.messages;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.restbench.database.DatabaseFailure;
+import org.restbench.database.Session;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.RequestId;
+import org.restbench.workload.messages.MessagesAnswer.Broadcasted;
+import org.restbench.workload.messages.MessagesAnswer.Created;
+import org.restbench.workload.messages.MessagesAnswer.Listed;
+import org.restbench.workload.messages.MessagesAnswer.MessageDeleted;
+import org.restbench.workload.messages.MessagesAnswer.Nothing;
+import org.restbench.workload.messages.MessagesAnswer.Peeked;
+import org.restbench.workload.messages.MessagesAnswer.Popped;
+import org.restbench.workload.messages.MessagesAnswer.QueueDeleted;
+import org.restbench.workload.messages.MessagesAnswer.Sent;
+import org.restbench.workload.messages.MessagesAnswer.Shown;
+
+/** The operations, for one request. Each throws {@link InvalidRequest} 012 or 013, or {@link DatabaseFailure}. */
+final class Operations {
+    /** A queue that is gone: its row, or its table in pgmq. */
+    private static final Set<String> GONE = Set.of("23503", "42P01");
+
+    private final Session session;
+    private final QueueCache queues;
+    private final MemoryQueues memory;
+    private final Receipts receipts;
+    private final Ways ways;
+
+    Operations(Session session, QueueCache queues, MemoryQueues memory, LongAdder retries) {
+        this.session = session;
+        this.queues = queues;
+        this.memory = memory;
+        this.receipts = new Receipts(session);
+        this.ways = new Ways(session, receipts, memory, retries);
+    }
+
+    MessagesAnswer create(MessagesRequest.Create request) {
+        String name = request.queue();
+        Created created = session.write(
+                        "create-queue",
+                        Map.of("queue", name, "technique", request.technique().label()),
+                        row -> {
+                            queues.put(name, queue(row.getLong("id"), row.getString("technique")));
+                            return new Created(
+                                    request.id().text(), name, row.getString("technique"), row.getBoolean("created"));
+                        })
+                .get(0);
+        if (!created.technique().equals(request.technique().label())) {
+            throw new InvalidRequest("013", "queue: exists with the technique " + created.technique(), request.id());
+        }
+        return new MessagesAnswer(created);
+    }
+
+    private static Queue queue(long id, String technique) {
+        return new Queue(id, QueueTechnique.named(technique).orElseThrow());
+    }
+
+    MessagesAnswer list(MessagesRequest.ListQueues request) {
+        return new MessagesAnswer(new Listed(session.read(
+                "list-queues",
+                Map.of("after", request.after(), "limit", request.limit()),
+                row -> new Listed.Entry(row.getString("name"), row.getString("technique")))));
+    }
+
+    MessagesAnswer show(MessagesRequest.Show request) {
+        String name = request.queue();
+        return onQueue(name, null, empty -> ((Shown) empty).messages() == 0, queue -> {
+            long messages = queue.technique() == QueueTechnique.MEMORY
+                    ? memory.count(queue.id())
+                    : session.read(
+                                    queue.technique() == QueueTechnique.PGMQ ? "count-pgmq" : "count",
+                                    Map.of("queue_id", queue.id()),
+                                    row -> row.getLong("messages"))
+                            .get(0);
+            return new Shown(name, queue.technique().label(), messages);
+        });
+    }
+
+    MessagesAnswer deleteQueue(MessagesRequest.DeleteQueue request) {
+        boolean deleted = session.write(
+                        "delete-queue", Map.of("queue", request.queue()), row -> row.getBoolean("deleted"))
+                .get(0);
+        Queue gone = queues.forget(request.queue());
+        if (gone != null) {
+            memory.deleteQueue(gone.id());
+        }
+        return new MessagesAnswer(new QueueDeleted(request.queue(), deleted));
+    }
+
+    MessagesAnswer send(MessagesRequest.Send request) {
+        RequestId id = request.id();
+        return receipts.once(
+                request,
+                () -> onQueue(request.queue(), id, sent -> false, queue -> {
+                            requireKeys(queue.technique(), request);
+                            requireReceivers(queue, request.receiver(), id);
+                            return new Sent(id.text(), ways.send(queue, request));
+                        })
+                        .members(),
+                row -> new Sent(id.text(), row.getLong("id")));
+    }
+
+    MessagesAnswer broadcast(MessagesRequest.Broadcast request) {
+        return receipts.once(
+                request,
+                () -> new Broadcasted(request.id().text(), broadcastOnce(request)),
+                row -> new Broadcasted(request.id().text(), Receipts.numbers(row, "ids")));
+    }
+
+    private List<Long> broadcastOnce(MessagesRequest.Broadcast request) {
+        try {
+            return broadcastAsKnown(request);
+        } catch (DatabaseFailure failed) {
+            if (!failed.isOneOf(GONE)) {
+                throw failed;
+            }
+            request.queues().forEach(queues::forget);
+            return broadcastAsKnown(request);
+        }
+    }
+
+    private List<Long> broadcastAsKnown(MessagesRequest.Broadcast request) {
+        List<String> names = request.queues();
+        List<Queue> asked = IntStream.range(0, names.size())
+                .mapToObj(i -> known(names.get(i), "queues[" + i + "]", request.id()))
+                .toList();
+        if (asked.stream().map(Queue::technique).distinct().count() > 1) {
+            throw new InvalidRequest("013", "queues: must be of one technique", request.id());
+        }
+        requireKeys(asked.get(0).technique(), request);
+        return ways.broadcast(asked, request);
+    }
+
+    MessagesAnswer peek(MessagesRequest.Peek request) {
+        return onQueue(
+                request.queue(), null, empty -> ((Peeked) empty).messages().isEmpty(), queue -> {
+                    requireReceivers(queue, request.receiver(), null);
+                    if (queue.technique() == QueueTechnique.MEMORY) {
+                        return new Peeked(memory.peek(queue.id(), request.receiver(), request.limit()));
+                    }
+                    return new Peeked(session.read(
+                            queue.technique() == QueueTechnique.PGMQ ? "peek-pgmq" : "peek",
+                            Map.of("queue_id", queue.id(), "receiver", request.receiver(), "limit", request.limit()),
+                            Message.to(request.receiver())));
+                });
+    }
+
+    MessagesAnswer pop(MessagesRequest.Pop request) {
+        RequestId id = request.id();
+        return receipts.once(
+                request,
+                () -> onQueue(request.queue(), id, Nothing.class::isInstance, queue -> {
+                            requireKeys(queue.technique(), request);
+                            requireReceivers(queue, request.receiver(), id);
+                            return popped(id, ways.pop(queue, request));
+                        })
+                        .members(),
+                row -> popped(id, Message.to(request.receiver()).read(row)));
+    }
+
+    private static Object popped(RequestId id, Message message) {
+        if (message == null) {
+            return new Nothing(id.text(), null);
+        }
+        return new Popped(
+                id.text(), message.id(), message.sender(), message.receiver(), message.body(), message.sentAt());
+    }
+
+    MessagesAnswer deleteMessage(MessagesRequest.DeleteMessage request) {
+        return onQueue(
+                request.queue(),
+                null,
+                members -> !((MessageDeleted) members).deleted(),
+                queue -> new MessageDeleted(request.message(), ways.delete(queue, request.message())));
+    }
+
+    private static void requireKeys(QueueTechnique technique, MessagesRequest.Repeatable request) {
+        if (request.key() != null && !technique.hasKeys()) {
+            throw new InvalidRequest("013", "key: the technique " + technique.label() + " has no keys", request.id());
+        }
+    }
+
+    private static void requireReceivers(Queue queue, long receiver, RequestId id) {
+        if (receiver != 0 && !queue.technique().hasReceivers()) {
+            String technique = queue.technique().label();
+            throw new InvalidRequest("013", "receiver: the technique " + technique + " has no receivers", id);
+        }
+    }
+
+    /**
+     * Works on a queue as it is known. Where that is gone, or has nothing, the database is asked whether it is still
+     * the same, and if not the work is done on what there is now.
+     *
+     * @param nothing whether these members are the answer of a queue that may be gone
+     */
+    private MessagesAnswer onQueue(String name, RequestId id, Predicate<Object> nothing, Function<Queue, Object> work) {
+        Queue queue = known(name, "queue", id);
+        while (true) {
+            Object members = null;
+            DatabaseFailure gone = null;
+            try {
+                members = work.apply(queue);
+                if (!nothing.test(members) || queue.technique() == QueueTechnique.MEMORY) {
+                    return new MessagesAnswer(members);
+                }
+            } catch (DatabaseFailure failed) {
+                if (!failed.isOneOf(GONE)) {
+                    throw failed;
+                }
+                gone = failed;
+            }
+            queues.forget(name);
+            Queue now = known(name, "queue", id);
+            if (now.equals(queue)) {
+                if (gone != null) {
+                    throw gone;
+                }
+                return new MessagesAnswer(members);
+            }
+            queue = now;
+        }
+    }
+
+    /** @param place of the name in the request */
+    private Queue known(String name, String place, RequestId id) {
+        Queue known = queues.get(name);
+        if (known != null) {
+            return known;
+        }
+        List<Queue> found = session.read(
+                "find-queue", Map.of("queue", name), row -> queue(row.getLong("id"), row.getString("technique")));
+        if (found.isEmpty()) {
+            throw new InvalidRequest("012", place + ": does not exist", id);
+        }
+        queues.put(name, found.get(0));
+        return found.get(0);
+    }
+}

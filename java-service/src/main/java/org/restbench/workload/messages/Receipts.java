@@ -1,0 +1,119 @@
+package org.restbench.workload.messages;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import org.restbench.database.DatabaseFailure;
+import org.restbench.database.Session;
+import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.messages.MessagesAnswer.Nothing;
+import org.restbench.workload.messages.MessagesRequest.Repeatable;
+
+/** What was answered to requests with a key, so that one that is repeated has one effect and one answer. */
+record Receipts(Session session) {
+    private static final Set<String> EXISTS = Set.of("23505");
+
+    /** The bitmaps that its index needs are switched off for everything else. */
+    private static final String FOR_PURGE = "SET LOCAL enable_bitmapscan = on";
+
+    /** @param answer as {@link Answer} reads it: the columns that a first request's statement gives, too */
+    private record Receipt(byte[] fingerprint, Object answer) {}
+
+    /** The answer's members from a row. */
+    @FunctionalInterface
+    interface Answer extends Session.Row<Object> {}
+
+    /**
+     * SHA-256 of operation, queues, receiver and body, a line each: the same in every service, as a retry may go to
+     * another.
+     */
+    static byte[] fingerprint(List<Object> identity) {
+        String lines = identity.stream().map(Object::toString).collect(Collectors.joining("\n"));
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(lines.getBytes(StandardCharsets.UTF_8));
+        } catch (NoSuchAlgorithmException never) {
+            throw new IllegalStateException(never);
+        }
+    }
+
+    /** What the statements for requests with a key ask for, nulls where the request has none. */
+    static Map<String, Object> parameters(Repeatable request) {
+        Map<String, Object> parameters = new HashMap<>();
+        parameters.put("client", request.owner());
+        parameters.put("key", request.key());
+        parameters.put("fingerprint", request.key() == null ? null : fingerprint(request.identity()));
+        return parameters;
+    }
+
+    /**
+     * Does what is asked for, or finds that it is done.
+     *
+     * @param attempt keeps a receipt in one transaction with what it does; gives the answer's members
+     * @throws InvalidRequest what the attempt was refused with; 013 where the key belongs to another request
+     */
+    MessagesAnswer once(Repeatable request, Supplier<Object> attempt, Answer answer) {
+        if (request.key() == null) {
+            return new MessagesAnswer(attempt.get());
+        }
+        RuntimeException instead;
+        try {
+            Object members = attempt.get();
+            if (members instanceof Nothing) {
+                awaitOthers(request);
+            }
+            return new MessagesAnswer(members);
+        } catch (DatabaseFailure failed) {
+            if (!failed.isOneOf(EXISTS)) {
+                throw failed;
+            }
+            instead = failed; // purged meanwhile
+        } catch (InvalidRequest refused) {
+            instead = refused;
+        }
+        List<Receipt> found = session.write(
+                "read-receipt", parameters(request), row -> new Receipt(row.getBytes("fingerprint"), answer.read(row)));
+        if (found.isEmpty()) {
+            throw instead;
+        }
+        if (!Arrays.equals(found.get(0).fingerprint, fingerprint(request.identity()))) {
+            throw new InvalidRequest("013", "key: was used before for another request", request.id());
+        }
+        return new MessagesAnswer(found.get(0).answer).asReplay();
+    }
+
+    /**
+     * Waits for a request in flight with the same key: it may hold the message that was not found here, and nobody sees
+     * its receipt yet. Keeps nothing.
+     *
+     * @throws DatabaseFailure that it exists, where there is a receipt then
+     */
+    private void awaitOthers(Repeatable request) {
+        session.undone(() -> keep(request, Map.of()));
+    }
+
+    /** In a transaction. */
+    int keep(Repeatable request, Map<String, ?> answer) {
+        Map<String, Object> parameters = parameters(request);
+        parameters.put("answer", answer);
+        return session.change("keep-receipt", parameters);
+    }
+
+    /** Forgets receipts of this age. */
+    void purge(long seconds) {
+        session.transaction(FOR_PURGE, () -> session.change("purge-receipts", Map.of("seconds", seconds)));
+    }
+
+    /** The numbers of an array. */
+    static List<Long> numbers(ResultSet row, String column) throws SQLException {
+        return List.of((Long[]) row.getArray(column).getArray());
+    }
+}

@@ -1,0 +1,286 @@
+"""The JSON of the workload messages, and what stands in its paths and queries."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import msgspec
+import orjson
+
+from ..workloads.messages.requests import (
+    NOBODY,
+    TECHNIQUES,
+    Broadcast,
+    CountMessages,
+    CreateQueue,
+    DeleteMessage,
+    DeleteQueue,
+    ListQueues,
+    Message,
+    Outcome,
+    Peek,
+    Pop,
+    Request,
+    Send,
+)
+from ..workloads.workload import InvalidRequestError
+from . import delay
+from .codec import Answer
+from .request_object import (
+    INT64_MAX,
+    MISSING,
+    id_of,
+    int64,
+    read_members,
+    readable_id,
+    required_id,
+)
+
+OPERATIONS: Mapping[str, tuple[str, str]] = {
+    "list": ("GET", "/queues"),
+    "create": ("POST", "/queues"),
+    "count": ("GET", "/queues/{queue}"),
+    "delete-queue": ("DELETE", "/queues/{queue}"),
+    "peek": ("GET", "/queues/{queue}/messages"),
+    "send": ("POST", "/queues/{queue}/messages"),
+    "delete-message": ("DELETE", "/queues/{queue}/messages/{id}"),
+    "pop": ("POST", "/queues/{queue}/pop"),
+    "broadcast": ("POST", "/broadcast"),
+}
+"""Method and path below /messages/{strategy}; of one path in the order in which 405 names them."""
+QUEUE_RULE = (
+    "must be of a to z, 0 to 9, _ and -, begin with a letter and have at most 63 characters"
+)
+BODY_RULE = "must be a string of at least one character without U+0000"
+KEY_RULE = "must be 1 to 64 characters of U+0021 to U+007E"
+MOST_QUEUES, MOST_LISTED, MOST_PEEKED = 100, 1000, 100
+REPLAYED = {"Idempotent-Replayed": "true"}
+_QUEUE = re.compile(r"[a-z][a-z0-9_-]{0,62}")
+_KEY = re.compile(r"[!-~]{1,64}")
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
+
+
+class _Members(msgspec.Struct, gc=False):
+    requestId: msgspec.Raw = MISSING  # noqa: N815 - the contract's spelling
+    queue: msgspec.Raw = MISSING
+    technique: msgspec.Raw = MISSING
+    sender: msgspec.Raw = MISSING
+    client: msgspec.Raw = MISSING
+    receiver: msgspec.Raw = MISSING
+    queues: msgspec.Raw = MISSING
+    body: msgspec.Raw = MISSING
+    key: msgspec.Raw = MISSING
+
+
+_MEMBERS = msgspec.json.Decoder(_Members)
+
+
+@dataclass(frozen=True)
+class MessagesJson:
+    """One operation under one strategy; `values` stand for the names in its path."""
+
+    operation: str
+    max_delay_ms: int
+    max_characters: int
+    strategy: str = ""
+    values: tuple[str, ...] = ()
+
+    def decode(self, body: bytes, query: str) -> Request:
+        """In the contract's order: 002, then 003 of path, query and members, then 007."""
+        if OPERATIONS[self.operation][0] != "POST":  # a body is ignored
+            return self._decoded(_Members(), query, None)
+        members = read_members(body, _MEMBERS)
+        try:
+            return self._decoded(members, query, id_of(members.requestId))
+        except InvalidRequestError as error:
+            request_id = id_of(members.requestId)
+            raise InvalidRequestError(error.code, error.message, request_id) from None
+
+    def _decoded(self, members: _Members, query: str, request_id: str | int | None) -> Request:
+        queue = _queue("queue", self.values[0]) if self.values else ""
+        message_id = _identifier("id", self.values[1]) if len(self.values) > 1 else 0
+        if wrong := delay.fault(query, self.max_delay_ms):
+            raise InvalidRequestError("003", wrong)
+        asked = parse_qs(query, keep_blank_values=True) if query else {}
+        common: dict[str, Any] = {"request_id": request_id, "strategy": self.strategy}
+        match self.operation:
+            case "list":
+                after = _parameter(asked, "after", _queue, "")
+                limit = _limit(asked, MOST_LISTED, MOST_LISTED // 10)
+                return ListQueues(after, limit, **common)
+            case "count":
+                return CountMessages(queue, **common)
+            case "delete-queue":
+                return DeleteQueue(queue, **common)
+            case "peek":
+                receiver = _parameter(asked, "receiver", _identifier, NOBODY)
+                return Peek(queue, receiver, _limit(asked, MOST_PEEKED, 1), **common)
+            case "delete-message":
+                return DeleteMessage(queue, message_id, **common)
+        common["request_id"] = required_id(members.requestId)
+        return self._posted(members, queue, common)
+
+    def _posted(self, members: _Members, queue: str, common: dict[str, Any]) -> Request:
+        match self.operation:
+            case "create":
+                name = _queue("queue", _text(members.queue))
+                return CreateQueue(name, _technique(members.technique), **common)
+            case "pop":
+                client, receiver = _member("client", members.client), _receiver(members)
+                return Pop(queue, client, receiver, _key(members.key), **common)
+            case "send":
+                sender, receiver = _member("sender", members.sender), _receiver(members)
+                body, key = _body(members.body), _key(members.key)
+                self._check_length(body)
+                return Send(queue, sender, receiver, body, key, **common)
+            case _:
+                sender, queues = _member("sender", members.sender), _queues(members.queues)
+                body, key = _body(members.body), _key(members.key)
+                self._check_length(body)
+                return Broadcast(queues, sender, body, key, **common)
+
+    def _check_length(self, body: str) -> None:
+        if len(body) > self.max_characters:
+            limit = f"the number of characters is {len(body)}, the limit is {self.max_characters}"
+            raise InvalidRequestError("007", f"body: {limit}")
+
+    def encode(self, output: Outcome) -> bytes:
+        """The contract's members in its order."""
+        answer = orjson.dumps(_answered(output.request, output.result))
+        if output.is_replay:
+            answer = Answer(answer)
+            answer.headers = REPLAYED
+        return answer
+
+    def identify(self, body: bytes) -> str | int | None:
+        """See Codec."""
+        return readable_id(body) if OPERATIONS[self.operation][0] == "POST" else None
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def _invalid(place: str, rule: str) -> InvalidRequestError:
+    return InvalidRequestError("003", f"{place}: {rule}")
+
+
+def _queue(place: str, name: str) -> str:
+    if not _QUEUE.fullmatch(name):
+        raise _invalid(place, QUEUE_RULE)
+    return name
+
+
+def _number(place: str, text: str, most: int) -> int:
+    """Of a path or a query."""
+    if not _NUMBER.fullmatch(text) or int(text) > most:
+        raise _invalid(place, f"must be an integer from 1 to {most}")
+    return int(text)
+
+
+def _identifier(place: str, text: str) -> int:
+    return _number(place, text, INT64_MAX)
+
+
+def _parameter(
+    asked: Mapping[str, list[str]], name: str, read: Callable[[str, str], Any], default: Any
+) -> Any:
+    """Given once at most: two values, with a character between them, obey no rule."""
+    return read(name, "\n".join(asked[name])) if name in asked else default
+
+
+def _limit(asked: Mapping[str, list[str]], most: int, default: int) -> int:
+    value: int = _parameter(asked, "limit", lambda place, text: _number(place, text, most), default)
+    return value
+
+
+def _member(name: str, value: msgspec.Raw) -> int:
+    number = int64(bytes(value))
+    if number is None or number < 1:
+        raise _invalid(name, f"must be an integer from 1 to {INT64_MAX}")
+    return number
+
+
+def _receiver(members: _Members) -> int:
+    value = bytes(members.receiver)
+    return _member("receiver", members.receiver) if value not in (b"", b"null") else NOBODY
+
+
+def _text(value: msgspec.Raw) -> str:
+    """Empty where it is no string: no text that is asked for may be."""
+    text = bytes(value)
+    return str(msgspec.json.decode(text)) if text.startswith(b'"') else ""
+
+
+def _technique(value: msgspec.Raw) -> str:
+    name = _text(value) if bytes(value) else TECHNIQUES[0]
+    if name not in TECHNIQUES:
+        raise _invalid("technique", f"must be one of {', '.join(TECHNIQUES)}")
+    return name
+
+
+def _body(value: msgspec.Raw) -> str:
+    text = _text(value)
+    if not text or "\0" in text:
+        raise _invalid("body", BODY_RULE)
+    return text
+
+
+def _key(value: msgspec.Raw) -> str | None:
+    if not bytes(value):
+        return None
+    key = _text(value)
+    if not _KEY.fullmatch(key):
+        raise _invalid("key", KEY_RULE)
+    return key
+
+
+def _queues(value: msgspec.Raw) -> tuple[str, ...]:
+    try:
+        names = msgspec.json.decode(value, type=list[str])
+    except msgspec.MsgspecError:
+        names = []
+    is_right = all(map(_QUEUE.fullmatch, names)) and len(set(names)) == len(names)
+    if not is_right or not 1 <= len(names) <= MOST_QUEUES:
+        raise _invalid("queues", f"must be an array of 1 to {MOST_QUEUES} distinct queue names")
+    return tuple(names)
+
+
+# --- what is answered ---------------------------------------------------------------------------
+
+
+def _answered(request: Request, result: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = {}
+    if request.request_id is not None:
+        answer["requestId"] = str(request.request_id)
+    match request:
+        case Pop():
+            answer |= {"id": None} if result is None else _message(result, request.receiver)
+        case Send():
+            answer |= {"id": result}
+        case Broadcast():
+            answer |= {"ids": result}
+        case Peek():
+            answer["messages"] = [_message(each, request.receiver) for each in result]
+        case CreateQueue():
+            answer |= {"queue": request.queue, "technique": request.technique, "created": result}
+        case ListQueues():
+            answer["queues"] = [{"queue": name, "technique": means} for name, means in result]
+        case CountMessages():
+            answer |= {"queue": request.queue, "technique": result[0], "messages": result[1]}
+        case DeleteQueue():
+            answer |= {"queue": request.queue, "deleted": result}
+        case DeleteMessage():
+            answer |= {"id": request.id, "deleted": result}
+    return answer
+
+
+def _message(message: Message, receiver: int) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "sender": message.sender,
+        "receiver": receiver or None,
+        "body": message.body,
+        "sentAt": message.sent_at,
+    }

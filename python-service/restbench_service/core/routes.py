@@ -1,0 +1,80 @@
+"""Which operation of which workload under which strategy a path asks for."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..codec.codec import Codec
+from ..coded_workloads import CodedWorkload, Operation
+from ..execution.strategy import Strategy
+from ..workloads.workload import Workload
+
+
+class Route(NamedTuple):
+    """What a request is done with; the codec knows what stands in the path."""
+
+    workload: Workload[Any, Any]
+    strategy: Strategy
+    codec: Codec[Any, Any]
+
+
+class Routes:
+    """{method} /{workload}/{strategy} and what is below it. A path is split and compared as it was
+    sent; of a template's {name} any text that is not empty can stand in the place.
+    """
+
+    def __init__(
+        self, workloads: Mapping[str, CodedWorkload], strategies: Mapping[str, Strategy]
+    ) -> None:
+        """Both by the names that a path has for them."""
+        self._whole: dict[str, dict[str, Route]] = {}
+        self._templates: dict[str, list[_Template]] = {}
+        for path, coded in workloads.items():
+            for name, strategy in strategies.items():
+                if coded.is_offered_under(name):
+                    for operation in coded.operations:
+                        self._add(f"{path}/{name}", coded, operation, name, strategy)
+
+    def at(self, raw_path: str) -> Mapping[str, Route]:
+        """By method; nothing where there is no such path."""
+        return self._whole.get(raw_path) or self._matched(raw_path)
+
+    def _add(
+        self, under: str, coded: CodedWorkload, operation: Operation, name: str, strategy: Strategy
+    ) -> None:
+        if "{" in operation.path:
+            places = tuple(operation.path.split("/")[1:])
+            template = _Template(places, coded.workload, operation, name, strategy)
+            self._templates.setdefault(under, []).append(template)
+        else:
+            route = Route(coded.workload, strategy, operation.codec(name, ()))
+            self._whole.setdefault(f"/{under}{operation.path}", {})[operation.method] = route
+
+    def _matched(self, raw_path: str) -> Mapping[str, Route]:
+        _, *parts = raw_path.split("/")
+        templates = self._templates.get("/".join(parts[:2]), ())
+        found = ((each, each.values(parts[2:])) for each in templates)
+        return {each.operation.method: each.route(values) for each, values in found if values}
+
+
+class _Template(NamedTuple):
+    places: tuple[str, ...]
+    workload: Workload[Any, Any]
+    operation: Operation
+    name: str
+    strategy: Strategy
+
+    def values(self, parts: list[str]) -> tuple[str, ...]:
+        """What stands in the places with a name; nothing where the path is another."""
+        if len(parts) != len(self.places):
+            return ()
+        values = list[str]()
+        for place, part in zip(self.places, parts, strict=True):
+            if place.startswith("{") and part:
+                values.append(part)
+            elif place != part:
+                return ()
+        return tuple(values)
+
+    def route(self, values: tuple[str, ...]) -> Route:
+        """Of one request."""
+        return Route(self.workload, self.strategy, self.operation.codec(self.name, values))

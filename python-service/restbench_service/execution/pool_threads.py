@@ -1,0 +1,80 @@
+"""A request is done on one of a fixed number of threads, which the service has for all of them."""
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from itertools import count
+
+from ..affinity import allowed_cores
+from ..process import set_name
+from .faults import AbandonedError, PoolFailedError
+from .gate import Gate
+from .job import InOrderLoop, Job
+from .strategy import Strategy
+
+THREADS_THAT_WAIT = 20
+"""For workloads that wait for other things than a core; for the others a thread a core."""
+
+
+class PoolThreads(Strategy):
+    """concurrent.futures.ThreadPoolExecutor. Who hands a request over does not wait."""
+
+    name = "worker-pool"
+    key = None
+    description = (
+        "Each request is decoded, computed and encoded on one thread of a ThreadPoolExecutor."
+    )
+
+    def __init__(self, threads: int | None, running: int | None) -> None:
+        """`threads` for each kind of workload, None: see above; threads start when needed."""
+        computing = threads or len(allowed_cores())
+        self._numbers = count(1)
+        self._computing = self._executor(computing)
+        self._waiting = self._executor(threads or THREADS_THAT_WAIT)
+        self._gate = Gate(min(running or computing, computing))
+        self.permits = self._gate.permits
+
+    def execute(self, job: Job) -> "Future[bytes]":
+        """See Strategy. What waits for other things waits for a thread in the executor's queue."""
+        answer: Future[bytes] = Future()
+
+        def turn() -> bool:
+            if job.is_wanted():
+                self._begin(job, answer)
+                return True
+            answer.set_exception(AbandonedError())
+            return False
+
+        if self._gate.enter(job, turn):
+            self._begin(job, answer)
+        return answer
+
+    def close(self) -> None:
+        """See Strategy. A thread cannot be ended: what runs is cut off with the process."""
+        for executor in (self._computing, self._waiting):
+            executor.shutdown(wait=False, cancel_futures=True)
+
+    def _executor(self, threads: int) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(threads, initializer=self._name_thread)
+
+    def _name_thread(self) -> None:
+        """For /proc: the interpreter's own names do not reach it."""
+        set_name(f"WP-{next(self._numbers)}")
+
+    def _begin(self, job: Job, answer: "Future[bytes]") -> None:
+        executor = self._waiting if job.workload.is_blocking else self._computing
+        try:
+            done = executor.submit(job.run, InOrderLoop())
+        except RuntimeError:  # it is closed, or there is no thread to be had
+            self._gate.leave(job)
+            answer.set_exception(PoolFailedError(f"{self.name} has no thread"))
+        else:
+            done.add_done_callback(partial(self._end, job, answer))
+
+    def _end(self, job: Job, answer: "Future[bytes]", done: "Future[bytes]") -> None:
+        self._gate.leave(job)
+        if done.cancelled():
+            answer.set_exception(PoolFailedError(f"{self.name} is closed"))
+        elif (error := done.exception()) is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(done.result())

@@ -1,0 +1,1 @@
+"""The workload messages: queues on PostgreSQL."""

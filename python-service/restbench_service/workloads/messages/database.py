@@ -1,0 +1,262 @@
+"""The database as one process sees it: its connections, and what came of a statement.
+
+What the database said is never passed on: its messages quote what was sent.
+"""
+
+import logging
+import math
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Thread
+from time import monotonic, perf_counter_ns
+from types import TracebackType
+from typing import Any, Self
+
+import psycopg
+from psycopg.rows import TupleRow
+from psycopg.types.numeric import Int8BinaryDumper
+from psycopg_pool import ConnectionPool
+
+from ...settings import DatabaseSettings
+from ..workload import InvalidRequestError
+from .statements import statements
+
+WAIT_SECONDS = 1.0
+"""For a connection; then 014."""
+RECONNECT_SECONDS = 0.5
+"""Two attempts; the next request that needs a connection begins others."""
+ANSWER_SECONDS = 0.25
+"""Within which a database that is up answers whether it is."""
+_CONNECTION: Mapping[str, Any] = {
+    "application_name": "restbench-python",
+    "autocommit": True,
+    "prepare_threshold": 1,
+    "client_encoding": "utf-8",
+    "connect_timeout": 2,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+_BROKEN = (psycopg.OperationalError, psycopg.InterfaceError)
+_LOG = logging.getLogger(__name__)
+
+Connection = psycopg.Connection[TupleRow]
+Rows = psycopg.Cursor[TupleRow]
+
+
+class StatementError(Exception):
+    """The database has refused a statement, and undone what it had done."""
+
+    def __init__(self, sqlstate: str) -> None:
+        """As PostgreSQL names its errors."""
+        super().__init__(sqlstate)
+        self.sqlstate = sqlstate
+
+
+def not_done() -> InvalidRequestError:
+    """It may be asked again."""
+    return InvalidRequestError("014", "the database cannot do it now; it is not done")
+
+
+def unknown() -> InvalidRequestError:
+    """The connection broke behind the statement that decides."""
+    text = "the connection broke; whether it is done is unknown, ask again with the same key"
+    return InvalidRequestError("015", text)
+
+
+class Database:
+    """The connections of this process; to be opened after any fork."""
+
+    def __init__(self, settings: DatabaseSettings) -> None:
+        """Nothing is connected yet."""
+        self._settings = settings
+        self._pool: ConnectionPool[Connection] | None = None
+        self._answered_at = -math.inf
+        self._is_missed = False
+        self._asked: Future[bool] | None = None
+
+    def open(self) -> None:
+        """Begin to connect, and wait for nothing: the service starts without its database."""
+        if self._pool is not None:
+            return
+        logging.getLogger("psycopg").setLevel(logging.CRITICAL)  # it tells what the server said
+        file, size = self._settings.password_file, self._settings.connections
+        password = {"password": Path(file).read_text("utf-8").strip()} if file else {}
+        self._pool = ConnectionPool(
+            self._settings.url,
+            kwargs={**_CONNECTION, **password},
+            configure=_configure,
+            min_size=size,
+            max_size=size,
+            open=True,
+            name="database",
+            timeout=WAIT_SECONDS,
+            max_lifetime=math.inf,
+            reconnect_timeout=RECONNECT_SECONDS,
+            num_workers=min(3, size),
+        )
+
+    def close(self) -> None:
+        """End all connections."""
+        if self._pool is not None:
+            self._pool.close()
+
+    def take(self) -> Connection:
+        """A connection that is there. Raises InvalidRequestError 014."""
+        assert self._pool is not None  # noqa: S101 - open() comes first
+        deadline = monotonic() + WAIT_SECONDS
+        try:
+            while True:
+                connection = self._pool.getconn(max(0.0, deadline - monotonic()))
+                if _is_there(connection):
+                    return connection
+                connection.close()
+                self._pool.putconn(connection)
+        except psycopg.OperationalError:  # none came in time
+            if not self._is_missed:
+                self._is_missed = True
+                _LOG.error("the database gives no connection")
+            raise not_done() from None
+
+    def give_back(self, connection: Connection) -> None:
+        """One that is broken is replaced."""
+        assert self._pool is not None  # noqa: S101 - it was taken
+        self._pool.putconn(connection)
+
+    def has_answered(self) -> None:
+        """To be called when it has."""
+        self._answered_at = monotonic()
+        if self._is_missed:
+            self._is_missed = False
+            _LOG.error("the database answers again")
+
+    def is_up(self) -> bool:
+        """Whether it answers, or has done so within the last second. Who asks waits hardly for it:
+        an event loop may ask."""
+        if monotonic() - self._answered_at < 1:
+            return True
+        if self._asked is None or self._asked.done():
+            self._asked = asked = Future[bool]()
+            Thread(target=self._ask, args=(asked,), name="is it up", daemon=True).start()
+        try:
+            return self._asked.result(ANSWER_SECONDS)
+        except TimeoutError:
+            return False
+
+    def _ask(self, asked: "Future[bool]") -> None:
+        try:
+            connection = self.take()
+            try:
+                ConnectionPool.check_connection(connection)
+                self.has_answered()
+            finally:
+                self.give_back(connection)
+            asked.set_result(True)
+        except (InvalidRequestError, psycopg.Error):
+            asked.set_result(False)
+
+
+def _configure(connection: Connection) -> None:
+    """Every integer is a bigint: by default its size would be part of a statement's type, and each
+    size of each parameter a prepared statement of its own."""
+    connection.adapters.register_dumper(int, Int8BinaryDumper)
+
+
+def _is_there(connection: Connection) -> bool:
+    """False where the server has ended an idle connection, which it may have explained before."""
+    try:
+        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()
+    except _BROKEN:
+        return False
+    return not connection.broken
+
+
+class Session:
+    """What one request does on the database: in a with-block, on one connection at most, which is
+    taken when the first statement needs it.
+
+    A statement that is refused raises StatementError. Where the connection breaks, it is
+    InvalidRequestError: 015 behind the statement that decides, which is the only one or the COMMIT
+    of a transaction, else 014.
+    """
+
+    def __init__(self, database: Database) -> None:
+        """Nothing is taken yet."""
+        self._database = database
+        self._connection: Connection | None = None
+        self._has_begun = False
+        self.parts_ns = {"connection": 0, "database": 0}
+
+    def __enter__(self) -> Self:
+        """From here."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        """To here: the connection is for others."""
+        if self._connection is not None:
+            self._database.give_back(self._connection)
+
+    def ask(self, name: str, values: Mapping[str, Any]) -> Rows:
+        """A statement that changes nothing."""
+        return self._run(statements()[name], values, decides=False)
+
+    def do(self, name: str, values: Mapping[str, Any]) -> Rows:
+        """A statement that changes something, by itself or in the transaction that has begun."""
+        return self._run(statements()[name], values, decides=not self._has_begun)
+
+    @contextmanager
+    def transaction(self, *begin: bytes) -> Iterator[None]:
+        """What is done in the with-block is done as a whole; without a text it is no transaction.
+
+        `begin` is BEGIN with what follows it, and what is to be set.
+        """
+        if not begin:
+            yield
+            return
+        self._has_begun = True
+        try:
+            for text in begin:
+                self._run(text, None, decides=False)
+            yield
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._has_begun = False
+        self._run(b"COMMIT", None, decides=True)
+
+    def _run(self, text: bytes, values: Mapping[str, Any] | None, *, decides: bool) -> Rows:
+        if self._connection is None:
+            began_ns = perf_counter_ns()
+            try:
+                self._connection = self._database.take()
+            finally:
+                self.parts_ns["connection"] += perf_counter_ns() - began_ns
+        began_ns = perf_counter_ns()
+        try:
+            rows = self._connection.execute(
+                text, values, prepare=None if values else False, binary=True
+            )
+            self._database.has_answered()
+        except psycopg.Error as error:
+            if error.diag.severity_nonlocalized == "ERROR":
+                raise StatementError(error.sqlstate or "") from None
+            raise (unknown() if decides else not_done()) from None
+        finally:
+            self.parts_ns["database"] += perf_counter_ns() - began_ns
+        return rows
+
+    def _roll_back(self) -> None:
+        """Below the driver's statements: it would forget all that is prepared."""
+        if self._connection is not None:
+            with suppress(psycopg.Error):  # broken: the server does it by itself
+                self._connection.pgconn.exec_(b"ROLLBACK")

@@ -1,0 +1,111 @@
+"""What was answered to requests with a key: one effect and one answer, however often asked."""
+
+import logging
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any
+
+from ..workload import InvalidRequestError
+from .database import Database, Session, StatementError, not_done
+from .requests import Broadcast, Keyed, Message, Pop
+
+PURGE_SECONDS = 60.0
+ALREADY_THERE = "23505"
+"""unique_violation: the key was used before, and this time nothing is done."""
+_LOG = logging.getLogger(__name__)
+
+
+def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any, bool]:
+    """What the act gives, or has given before, and whether it was before.
+
+    A receipt is looked for only where the act has failed, or found nothing: as a rule there is
+    none. Should it be purged in between, the request is not done.
+    """
+    if request.key is None:
+        return act(), False
+    failure: InvalidRequestError | None = None
+    try:
+        result = act()
+    except StatementError as error:
+        if error.sqlstate != ALREADY_THERE:
+            raise
+    except InvalidRequestError as error:
+        if error.code not in ("012", "013"):
+            raise
+        failure = error
+    else:
+        if result is not None or _is_free(session, request):
+            return result, False
+    earlier = _read(session, request)
+    if earlier is None:
+        raise failure or not_done()
+    return earlier, True
+
+
+def _is_free(session: Session, request: Keyed) -> bool:
+    """Whether the key was never used, and is not being used now.
+
+    A pop that finds nothing may be the repetition of one that is about to commit: its message is
+    held, and passed over, and its receipt is not to be seen yet. Who keeps one, too, waits for it.
+    """
+    values = {"client": request.client, "key": request.key, "fingerprint": request.fingerprint}
+    try:
+        with session.transaction(b"BEGIN"):
+            session.do("keep-receipt", {**values, "answer": "{}"})
+            raise _UndoneError
+    except _UndoneError:
+        return True
+    except StatementError as error:
+        if error.sqlstate != ALREADY_THERE:
+            raise
+        return False
+
+
+class _UndoneError(Exception):
+    """Rolls a transaction back."""
+
+
+def _read(session: Session, request: Keyed) -> Any:
+    """The result that was kept, None where none was. Raises InvalidRequestError 013."""
+    values = {"client": request.client, "key": request.key}
+    row = session.ask("read-receipt", values).fetchone()
+    if row is None:
+        return None
+    fingerprint, answer = row
+    if fingerprint != request.fingerprint:
+        raise InvalidRequestError("013", "key: was used before for another request")
+    if isinstance(request, Pop):
+        return Message(**answer)
+    return answer["ids"] if isinstance(request, Broadcast) else answer["id"]
+
+
+class Purge:
+    """A thread that forgets receipts once a minute."""
+
+    def __init__(self, database: Database, receipt_seconds: int) -> None:
+        """Runs until it is stopped."""
+        self._database, self._seconds = database, receipt_seconds
+        self._is_over = Event()
+        Thread(target=self._run, name="purge", daemon=True).start()
+
+    def stop(self) -> None:
+        """No more of it begins."""
+        self._is_over.set()
+
+    def _run(self) -> None:
+        while not self._is_over.wait(PURGE_SECONDS):
+            try:
+                purge(self._database, self._seconds)
+            except StatementError as error:
+                _LOG.error("receipts are not purged: %s", error.sqlstate)
+            except InvalidRequestError:  # no database now; that is logged
+                continue
+
+
+def purge(database: Database, receipt_seconds: int) -> None:
+    """Forget those that are older. They are found by a BRIN index, which needs bitmap scans."""
+    with (
+        Session(database) as session,
+        session.transaction(b"BEGIN", b"SET LOCAL enable_bitmapscan = on"),
+    ):
+        session.do("purge-receipts", {"seconds": receipt_seconds})

@@ -1,0 +1,318 @@
+"""The workload messages: each request is one operation on queues, done by a queue's technique."""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from ...settings import DatabaseSettings
+from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
+from .database import Database, Session, StatementError, not_done
+from .memory import MemoryMessages
+from .receipts import Purge, once
+from .requests import (
+    MEMORY,
+    NOBODY,
+    Broadcast,
+    CountMessages,
+    CreateQueue,
+    DeleteMessage,
+    DeleteQueue,
+    Keyed,
+    ListQueues,
+    Message,
+    Outcome,
+    Peek,
+    Pop,
+    Request,
+    Send,
+)
+from .shared_count import SharedCount
+from .techniques import TECHNIQUES, Technique
+
+GONE = ("23503", "42P01")
+"""foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
+PASSING = (*GONE, "40001", "40P01", "53100", "53200", "57014", "55P03")
+"""What passes: conflicts, no space, too slow. Others tell of a wrong database, and are logged."""
+MOST_KNOWN = 10_000
+"""Of more queues all are forgotten."""
+_LOG = logging.getLogger(__name__)
+Found = TypeVar("Found")
+
+
+class Queue(NamedTuple):
+    """A row of the table of queues."""
+
+    id: int
+    technique: str
+
+
+class MessagesWorkload(Workload[Request, Outcome]):
+    """In a process of a pool it has one connection, and no queue in memory."""
+
+    name = "messages"
+    is_blocking = True
+
+    def __init__(self, settings: DatabaseSettings, count_path: str | None = None) -> None:
+        """`count_path` is where another process counts with this one."""
+        self._settings, self._count_path = settings, count_path
+        self._database = Database(settings)
+        self._memory = MemoryMessages()
+        self._queues: dict[str, Queue] = {}
+        self._retries: SharedCount | None = None
+        self._purge: Purge | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What a process of a pool is given."""
+        settings = replace(self._settings, connections=1, is_alone=False)
+        path = self._retries.path if self._retries else self._count_path
+        return MessagesWorkload, (settings, path)
+
+    def __eq__(self, other: object) -> bool:
+        """Such a process opens equal ones once."""
+        return isinstance(other, MessagesWorkload) and self._settings == other._settings
+
+    def __hash__(self) -> int:
+        """As __eq__."""
+        return hash(self._settings)
+
+    def open(self) -> None:
+        """See Workload. The database need not be there."""
+        self._retries = SharedCount(self._count_path)
+        self._database.open()
+        if self._count_path is None:
+            self._purge = Purge(self._database, self._settings.receipt_seconds)
+
+    def close(self) -> None:
+        """See Workload."""
+        if self._purge is not None:
+            self._purge.stop()
+        self._database.close()
+
+    def facts(self) -> Mapping[str, Any]:
+        """See Workload."""
+        return {"database": {"up": self._database.is_up()}}
+
+    def counts(self) -> Mapping[str, Count]:
+        """See Workload."""
+        text = "Transactions that were begun again, as another one had been faster."
+        return {
+            "database_retries": Count(text, lambda: self._retries.value if self._retries else 0)
+        }
+
+    def kind(self, value: Request) -> str:  # noqa: ARG002 - none is compared with another
+        """See Workload."""
+        return self.name
+
+    def operations(self, value: Request) -> float:  # noqa: ARG002
+        """See Workload."""
+        return 1.0
+
+    def parts_ns(self, output: Outcome) -> Mapping[str, int]:
+        """See Workload."""
+        return output.parts_ns
+
+    def compute(self, value: Request, loop: ParallelLoop) -> Outcome:  # noqa: ARG002 - one operation
+        """See Workload. Raises InvalidRequestError 003, 012, 013, 014, 015."""
+        with Session(self._database) as session:
+            try:
+                act = partial(_ACTIONS[type(value)], self, session, value)
+                if isinstance(value, Keyed):
+                    result, is_replay = once(session, value, act)
+                else:
+                    result, is_replay = act(), False
+            except StatementError as error:
+                if error.sqlstate not in PASSING:
+                    _LOG.error("the database refused a statement: %s", error.sqlstate)
+                raise not_done() from None
+            return Outcome(value, result, is_replay, session.parts_ns)
+
+    # --- messages -------------------------------------------------------------------------------
+
+    def _pop(self, session: Session, pop: Pop) -> Message | None:
+        def attempt(queue: Queue, technique: Technique) -> Message | None:
+            if queue.technique == MEMORY:
+                return self._memory.pop(queue.id, pop.receiver)
+            return technique.pop_one(session, _values(queue, pop), self._count_retry)
+
+        return self._on_queue(session, pop, attempt)
+
+    def _send(self, session: Session, send: Send) -> int | None:
+        def attempt(queue: Queue, technique: Technique) -> int:
+            if queue.technique == MEMORY:
+                (sent,) = self._memory.send([queue.id], send.receiver, send.client, send.body)
+                return sent
+            return technique.send_one(session, _values(queue, send))
+
+        return self._on_queue(session, send, attempt)
+
+    def _peek(self, session: Session, peek: Peek) -> list[Message]:
+        def attempt(queue: Queue, technique: Technique) -> list[Message] | None:
+            if queue.technique == MEMORY:
+                return self._memory.peek(queue.id, peek.receiver, peek.limit)
+            values = {"queue_id": queue.id, "receiver": peek.receiver, "limit": peek.limit}
+            return technique.peek(session, values) or None
+
+        return self._on_queue(session, peek, attempt) or []
+
+    def _delete_message(self, session: Session, delete: DeleteMessage) -> bool:
+        def attempt(queue: Queue, technique: Technique) -> bool | None:
+            if queue.technique == MEMORY:
+                return self._memory.delete(queue.id, delete.id)
+            values = {"queue_id": queue.id, "pgmq_queue": f"q{queue.id}", "id": delete.id}
+            return technique.delete(session, values) or None
+
+        return self._on_queue(session, delete, attempt) or False
+
+    def _count(self, session: Session, count: CountMessages) -> tuple[str, int]:
+        queue = self._queues.get(count.queue)
+        if queue is None or queue.technique != MEMORY:
+            queue = self._find(session, count.queue)
+        technique = self._technique(queue, count)
+        if queue.technique == MEMORY:
+            return queue.technique, self._memory.count(queue.id)
+        return queue.technique, technique.count(session, {"queue_id": queue.id})
+
+    def _broadcast(self, session: Session, broadcast: Broadcast) -> list[int]:
+        try:
+            return self._sent_to_all(session, broadcast)
+        except StatementError as error:
+            if error.sqlstate not in GONE:
+                raise
+        for name in broadcast.queues:
+            self._queues.pop(name, None)
+        return self._sent_to_all(session, broadcast)
+
+    def _sent_to_all(self, session: Session, broadcast: Broadcast) -> list[int]:
+        queues = [
+            self._queues.get(name) or self._find(session, name, f"queues[{place}]")
+            for place, name in enumerate(broadcast.queues)
+        ]
+        if len({queue.technique for queue in queues}) > 1:
+            raise InvalidRequestError("013", "queues: must be of one technique")
+        technique, ids = self._technique(queues[0], broadcast), [queue.id for queue in queues]
+        if queues[0].technique == MEMORY:
+            return self._memory.send(ids, NOBODY, broadcast.client, broadcast.body)
+        return technique.broadcast(session, _values(queues[0], broadcast), ids)
+
+    # --- queues ---------------------------------------------------------------------------------
+
+    def _list(self, session: Session, wanted: ListQueues) -> list[Any]:
+        values = {"after": wanted.after, "limit": wanted.limit}
+        return session.ask("list-queues", values).fetchall()
+
+    def _create(self, session: Session, create: CreateQueue) -> bool:
+        if create.technique == MEMORY:
+            self._require_memory(create)
+        values = {"queue": create.queue, "technique": create.technique}
+        ((number, technique, is_made),) = session.do("create-queue", values).fetchall()
+        self._remember(create.queue, Queue(number, technique))
+        if technique == MEMORY:
+            self._require_memory(create)
+        if technique != create.technique:
+            raise InvalidRequestError("013", f"queue: exists with the technique {technique}")
+        return bool(is_made)
+
+    def _delete_queue(self, session: Session, delete: DeleteQueue) -> bool:
+        try:
+            queue = self._find(session, delete.queue)
+        except InvalidRequestError as error:
+            if error.code != "012":
+                raise
+            return False
+        if queue.technique == MEMORY:
+            self._require_memory(delete)
+            self._memory.drop(queue.id)
+        self._queues.pop(delete.queue, None)
+        return bool(session.do("delete-queue", {"queue": delete.queue}).fetchall()[0][0])
+
+    def _on_queue(
+        self,
+        session: Session,
+        request: Pop | Send | Peek | DeleteMessage,
+        attempt: Callable[[Queue, Technique], Found | None],
+    ) -> Found | None:
+        """What the attempt finds in the queue as it is known.
+
+        Where that is nothing, or the queue is no more, it is asked whether the queue is still
+        there, and tried once more where it is another one. Of one in memory nothing is asked.
+        """
+        known = self._queues.get(request.queue)
+        queue = known or self._find(session, request.queue)
+        try:
+            found = attempt(queue, self._technique(queue, request))
+            if found is not None or known is None or queue.technique == MEMORY:
+                return found
+            is_gone = False
+        except StatementError as error:
+            if error.sqlstate not in GONE:
+                raise
+            is_gone = True
+        now = self._find(session, request.queue)
+        if now == queue and not is_gone:
+            return None
+        return attempt(now, self._technique(now, request))
+
+    def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
+        """As it is now. Raises InvalidRequestError 012."""
+        row = session.ask("find-queue", {"queue": name}).fetchone()
+        if row is None:
+            self._queues.pop(name, None)
+            raise InvalidRequestError("012", f"{place}: does not exist")
+        return self._remember(name, Queue(*row))
+
+    def _remember(self, name: str, queue: Queue) -> Queue:
+        if len(self._queues) >= MOST_KNOWN:
+            self._queues.clear()
+        self._queues[name] = queue
+        return queue
+
+    def _technique(self, queue: Queue, request: Request) -> Technique:
+        """Raises InvalidRequestError where it cannot do what is asked: 003, 013."""
+        if queue.technique == MEMORY:
+            self._require_memory(request)
+        technique = TECHNIQUES[queue.technique]
+        if not technique.has_keys and getattr(request, "key", None):
+            text = f"key: the technique {queue.technique} has no keys"
+            raise InvalidRequestError("013", text)
+        if not technique.has_receivers and getattr(request, "receiver", NOBODY) != NOBODY:
+            text = f"receiver: the technique {queue.technique} has no receivers"
+            raise InvalidRequestError("013", text)
+        return technique
+
+    def _require_memory(self, request: Request) -> None:
+        if not self._settings.is_alone:
+            text = f"technique: {MEMORY} is not offered under {request.strategy}"
+            raise InvalidRequestError("003", text)
+
+    def _count_retry(self) -> None:
+        assert self._retries is not None  # noqa: S101 - open() comes first
+        self._retries.add()
+
+
+def _values(queue: Queue, request: Send | Broadcast | Pop) -> dict[str, Any]:
+    """All that the statements of sending and taking may name."""
+    return {
+        "queue_id": queue.id,
+        "pgmq_queue": f"q{queue.id}",
+        "receiver": request.receiver,
+        "client": request.client,
+        "sender": request.client,
+        "body": getattr(request, "body", None),
+        "key": request.key,
+        "fingerprint": request.fingerprint if request.key else None,
+    }
+
+
+_ACTIONS: Mapping[type, Callable[[MessagesWorkload, Session, Any], Any]] = {
+    Pop: MessagesWorkload._pop,
+    Send: MessagesWorkload._send,
+    Broadcast: MessagesWorkload._broadcast,
+    Peek: MessagesWorkload._peek,
+    DeleteMessage: MessagesWorkload._delete_message,
+    CreateQueue: MessagesWorkload._create,
+    DeleteQueue: MessagesWorkload._delete_queue,
+    ListQueues: MessagesWorkload._list,
+    CountMessages: MessagesWorkload._count,
+}

@@ -1,0 +1,85 @@
+"""A PostgreSQL for the tests, started by the harness's own command, and connections to it."""
+
+import re
+import socket
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from restbench_service.settings import DatabaseSettings, Settings
+
+RESTBENCH = Path(sys.executable).with_name("restbench")
+
+
+@dataclass(frozen=True)
+class LiveDatabase:
+    """As a service knows it."""
+
+    url: str
+    password_file: Path
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Without the RESTBENCH_ before them."""
+        return {"DATABASE_URL": self.url, "DATABASE_PASSWORD_FILE": str(self.password_file)}
+
+    def at(self, port: int) -> "LiveDatabase":
+        """By way of another port, without what a cutting proxy need not understand."""
+        url = re.sub(r":\d+/", f":{port}/", self.url)
+        return LiveDatabase(f"{url}?sslmode=disable&gssencmode=disable", self.password_file)
+
+    def settings(self, **others: Any) -> Settings:
+        return Settings(
+            database_url=self.url, database_password_file=str(self.password_file), **others
+        )
+
+    def of_a_worker(self, **others: Any) -> DatabaseSettings:
+        settings = self.settings(**others).database
+        assert settings is not None
+        return settings
+
+    def connect(self) -> "psycopg.Connection[tuple[Any, ...]]":
+        """As the service's own role, which may lock rows and end its own backends."""
+        password = self.password_file.read_text().strip()
+        return psycopg.connect(self.url, password=password, autocommit=True)
+
+    def value(self, text: str, *values: Any) -> Any:
+        """Of a query with one row of one column."""
+        with self.connect() as connection:
+            ((value,),) = connection.execute(text.encode(), values).fetchall()
+            return value
+
+
+@contextmanager
+def started_database(folder: Path) -> Iterator[LiveDatabase]:
+    command = [str(RESTBENCH), "database"]
+    place = ["--folder", str(folder)]
+    try:
+        done = subprocess.run(
+            [*command, "start", *place], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = re.search(r"postgresql://\S+", done.stdout)
+        assert found, done.stdout
+        yield LiveDatabase(found[0], folder / "service.password")
+    finally:
+        subprocess.run([*command, "stop", *place], capture_output=True, check=True)
+
+
+def unused_address() -> LiveDatabase:
+    """Where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    return LiveDatabase(f"postgresql://nobody@127.0.0.1:{port}/none", Path("/dev/null"))
+
+
+def fresh_name() -> str:
+    return f"x{uuid.uuid4().hex[:12]}"

@@ -1,0 +1,94 @@
+"""Requests of the workload messages to a core in this process."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from live_database import LiveDatabase, fresh_name
+
+from restbench_service.coded_workloads import coded_workloads
+from restbench_service.core.reply import Reply
+from restbench_service.core.service import Core, Exchange, Head, Server
+from restbench_service.execution.serial import Serial
+from restbench_service.settings import Settings
+from restbench_service.workloads.messages.workload import MessagesWorkload
+
+
+class Told(NamedTuple):
+    status: int
+    members: dict[str, Any]
+    headers: dict[str, str]
+
+    @property
+    def code(self) -> str:
+        return str(self.members.get("errorCode", ""))
+
+
+class Caller:
+    """Calls the operations under `serial`."""
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+
+    def ask(self, method: str, path: str, **members: Any) -> Told:
+        return self.raw(method, path, json.dumps(members).encode() if method == "POST" else b"")
+
+    def raw(self, method: str, path: str, body: bytes, content_type: str | None = None) -> Told:
+        raw_path, _, query = f"/messages/serial{path}".partition("?")
+        content_type = content_type or ("application/json" if method == "POST" else None)
+        opened = self.core.open(Head(method, raw_path, query, content_type, len(body)))
+        if isinstance(opened, Exchange):
+            reply = opened.take(body) if body else None
+            reply = reply or opened.run().result()
+        else:
+            reply = opened
+        reply.sent()
+        return Told(reply.status, json.loads(reply.body), dict(reply.headers))
+
+    def page(self, path: str) -> dict[str, Any]:
+        reply = self.core.open(Head("GET", path))
+        assert isinstance(reply, Reply)
+        members: dict[str, Any] = json.loads(reply.body)
+        return members
+
+    def metric(self, name: str) -> float:
+        text = self.core.metrics.text().decode()
+        (line,) = [line for line in text.splitlines() if line.startswith(f"{name} ")]
+        return float(line.split()[1])
+
+    def queue(self, technique: str = "skip-locked") -> str:
+        name = fresh_name()
+        made = self.ask("POST", "/queues", requestId=0, queue=name, technique=technique)
+        assert (made.status, made.members["created"]) == (200, True), made
+        return name
+
+    def send(self, queue: str, body: str = "x", **members: Any) -> Told:
+        members = {"requestId": 7, "sender": 3, "body": body, **members}
+        return self.ask("POST", f"/queues/{queue}/messages", **members)
+
+    def pop(self, queue: str, **members: Any) -> Told:
+        return self.ask("POST", f"/queues/{queue}/pop", **{"requestId": 8, "client": 5, **members})
+
+    def count(self, queue: str) -> int:
+        number: int = self.ask("GET", f"/queues/{queue}").members["messages"]
+        return number
+
+
+@contextmanager
+def calling(settings: Settings) -> Iterator[Caller]:
+    """A core whose workload is open."""
+    offered = coded_workloads(1000, 0, settings.max_delay_millis, settings.database)
+    workload = offered["messages"].workload
+    assert isinstance(workload, MessagesWorkload)
+    workload.open()
+    try:
+        yield Caller(Core(settings, offered, {"serial": Serial(None)}, Server("test", "none 1.0")))
+    finally:
+        workload.close()
+
+
+@contextmanager
+def calling_at(database: LiveDatabase, **others: Any) -> Iterator[Caller]:
+    with calling(database.settings(**others)) as caller:
+        yield caller

@@ -1,0 +1,422 @@
+"""The workload messages on a PostgreSQL: what each technique does, and what a key promises."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+import pytest
+from live_database import LiveDatabase, fresh_name
+from live_service import wait_until
+from message_calls import Caller, Told, calling_at
+
+from restbench_service.workloads.messages.database import Database
+from restbench_service.workloads.messages.receipts import purge
+from restbench_service.workloads.messages.requests import TECHNIQUES
+
+HOSTILE = "'; DROP TABLE message;--"
+TIMING = re.compile(r".*, serialize;dur=\d+\.\d{3}, connection;dur=(\S+), database;dur=(\S+)")
+WITH_ROWS = [name for name in TECHNIQUES if name not in ("pgmq", "memory")]
+ON_DATABASE = [name for name in TECHNIQUES if name != "memory"]
+every_technique = pytest.mark.parametrize("technique", TECHNIQUES)
+with_rows = pytest.mark.parametrize("technique", WITH_ROWS)
+on_database = pytest.mark.parametrize("technique", ON_DATABASE)
+
+
+@pytest.fixture(scope="module")
+def caller(database: LiveDatabase) -> Iterator[Caller]:
+    with calling_at(database) as caller:
+        yield caller
+
+
+@contextmanager
+def locked_head(database: LiveDatabase, queue: str, delete: bool) -> Iterator[Any]:
+    """Another session has the first message's row, or has deleted it and not committed."""
+    number = database.value("SELECT id FROM messages.queue WHERE name = %s", queue)
+    where = (
+        "WHERE queue_id = %s AND id = (SELECT min(id) FROM messages.message WHERE queue_id = %s)"
+    )
+    text = "DELETE FROM messages.message " + where  # noqa: S608 - of the test
+    if not delete:
+        text = f"SELECT 1 FROM messages.message {where} FOR UPDATE"  # noqa: S608 - of the test
+    with database.connect() as other:
+        other.execute("BEGIN")
+        other.execute(text.encode(), [number, number])
+        yield other
+        other.execute("COMMIT")
+
+
+def waiting_for(database: LiveDatabase, event: str) -> bool:
+    """Whether a backend of the service waits for this lock."""
+    text = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
+        "AND wait_event_type = 'Lock' AND wait_event = %s"
+    )
+    return bool(database.value(text, event))
+
+
+# --- all techniques ---------------------------------------------------------------------------
+
+
+@every_technique
+def test_messages_come_in_their_order_and_once(caller: Caller, technique: str) -> None:
+    queue = caller.queue(technique)
+    sent = [caller.send(queue, str(number)).members["id"] for number in range(5)]
+    assert sent == sorted(sent)
+    assert caller.count(queue) == 5
+    popped = [caller.pop(queue).members for _ in range(6)]
+    assert [each.get("body") for each in popped] == ["0", "1", "2", "3", "4", None]
+    assert [each["id"] for each in popped] == [*sent, None]
+    assert abs(popped[0]["sentAt"] / 1e6 - time.time()) < 600
+
+
+@every_technique
+def test_many_threads_pop_each_message_exactly_once(caller: Caller, technique: str) -> None:
+    queue, many = caller.queue(technique), 2000 if technique == "skip-locked" else 300
+    with ThreadPoolExecutor(16) as users:
+        sent = list(users.map(lambda n: caller.send(queue, str(n)).members["id"], range(many)))
+
+        def drain(_: int) -> list[int]:
+            found = list[int]()
+            while True:
+                told = caller.pop(queue)
+                assert told.status == 200, told
+                if told.members["id"] is None:
+                    return found
+                found.append(told.members["id"])
+
+        popped = list(chain.from_iterable(users.map(drain, range(16))))
+    assert sorted(popped) == sorted(sent)
+    assert len(set(sent)) == many
+
+
+@every_technique
+def test_server_timing_tells_what_of_computing_was_the_database(
+    caller: Caller, technique: str
+) -> None:
+    queue = caller.queue(technique)
+    caller.send(queue)
+    found = TIMING.fullmatch(caller.send(queue).headers["Server-Timing"])
+    assert found
+    assert (float(found[2]) > 0) == (technique != "memory")
+    compute = re.search(r"compute;dur=(\S+),", found[0])
+    assert compute and float(compute[1]) + 0.002 >= float(found[1]) + float(found[2])
+
+
+@every_technique
+def test_a_deleted_queue_that_was_known_is_012_and_its_successor_is_found(
+    caller: Caller, database: LiveDatabase, technique: str
+) -> None:
+    if technique == "memory":
+        pytest.skip("one process knows of all that happens to it")
+    queue = caller.queue(technique)
+    caller.send(queue)
+    with calling_at(database, database_connections=1) as another:
+        assert another.ask("DELETE", f"/queues/{queue}").members["deleted"] is True
+        for told in (
+            caller.send(queue),
+            caller.pop(queue),
+            caller.ask("GET", f"/queues/{queue}/messages"),
+            caller.ask("DELETE", f"/queues/{queue}/messages/1"),
+            caller.ask("POST", "/broadcast", requestId=1, sender=1, queues=[queue], body="x"),
+        ):
+            assert (told.status, told.code) == (404, "012")
+        for name in ("blocking", technique):
+            another.ask("DELETE", f"/queues/{queue}")
+            another.ask("POST", "/queues", requestId=1, queue=queue, technique=name)
+            assert caller.send(queue, name).status == 200
+            assert another.pop(queue).members["body"] == name
+
+
+@every_technique
+def test_what_looks_like_sql_is_text_in_every_member(
+    caller: Caller, database: LiveDatabase, technique: str
+) -> None:
+    queue = caller.queue(technique)
+    has_keys = technique != "memory"
+    key = {"key": HOSTILE.replace(" ", queue)} if has_keys else {}
+    told = caller.send(queue, HOSTILE, requestId=HOSTILE, **key)
+    assert (told.status, told.members["requestId"]) == (200, HOSTILE)
+    broadcast = {"requestId": HOSTILE, "sender": 3, "queues": [queue], "body": HOSTILE}
+    assert caller.ask("POST", "/broadcast", **broadcast).status == 200
+    assert caller.ask("GET", f"/queues/{queue}/messages").members["messages"][0]["body"] == HOSTILE
+    for _ in range(2):
+        assert caller.pop(queue, requestId=HOSTILE).members["body"] == HOSTILE
+    sent, popped = {"requestId": 1, "sender": 3, "body": "x"}, {"requestId": 1, "client": 5}
+    for name in ("sender", "receiver", "key", "body", "queues", "queue", "client", "technique"):
+        value = [HOSTILE] if name in ("body", "queues") else HOSTILE
+        answers = [
+            caller.ask("POST", f"/queues/{queue}/messages", **{**sent, name: value}),
+            caller.ask("POST", f"/queues/{queue}/pop", **{**popped, name: value}),
+            caller.ask("POST", "/broadcast", **{**broadcast, name: value}),
+            caller.ask("POST", "/queues", **{"requestId": 1, "queue": queue, name: value}),
+        ]
+        assert {each.status for each in answers} <= {200, 409, 422}
+    for path in (f"/queues/{HOSTILE}", f"/queues/{queue}/messages/{HOSTILE}"):
+        assert caller.ask("DELETE", path).status == 422
+    for query in ("after", "limit"):
+        assert caller.ask("GET", f"/queues?{query}={HOSTILE}").status == 422
+    assert database.value("SELECT count(*) FROM messages.message WHERE false") == 0
+
+
+# --- what a technique is ----------------------------------------------------------------------
+
+
+@with_rows
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_a_message_that_another_session_holds_is_waited_for_or_passed_over(
+    caller: Caller,
+    database: LiveDatabase,
+    users: ThreadPoolExecutor,
+    technique: str,
+    is_deleted: bool,
+) -> None:
+    queue = caller.queue(technique)
+    first, second = (caller.send(queue).members["id"] for _ in range(2))
+    retries = caller.metric("restbench_database_retries_total")
+    with locked_head(database, queue, is_deleted):
+        popping = users.submit(caller.pop, queue)
+        if technique in ("skip-locked", "statements", "function"):
+            assert popping.result(60).members["id"] == second
+        else:
+            wait_until(lambda: waiting_for(database, "transactionid"))
+            assert not popping.done()
+    told = popping.result(60)
+    is_lost = is_deleted and technique == "repeatable-read"
+    waits = technique in ("blocking", "advisory", "repeatable-read")
+    assert caller.metric("restbench_database_retries_total") == retries + is_lost
+    if waits and not is_deleted:
+        assert told.members["id"] == first
+    elif technique == "advisory":
+        assert told.members["id"] is None  # the other one has not taken the queue's lock
+    else:
+        assert told.members["id"] == second
+
+
+def test_advisory_waits_for_who_has_the_queue_s_lock(
+    caller: Caller, database: LiveDatabase, users: ThreadPoolExecutor
+) -> None:
+    queue = caller.queue("advisory")
+    message = caller.send(queue).members["id"]
+    number = database.value("SELECT id FROM messages.queue WHERE name = %s", queue)
+    with database.connect() as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [number])
+        removals = [
+            users.submit(caller.pop, queue),
+            users.submit(caller.ask, "DELETE", f"/queues/{queue}/messages/{message}"),
+        ]
+        wait_until(lambda: waiting_for(database, "advisory"))
+        assert not any(each.done() for each in removals)
+    popped, deleted = (each.result(60).members for each in removals)
+    assert (popped["id"] == message) != deleted["deleted"]
+
+
+def test_memory_asks_no_database(caller: Caller) -> None:
+    queue = caller.queue("memory")
+    told = [
+        caller.send(queue),
+        caller.ask("GET", f"/queues/{queue}/messages"),
+        caller.ask("GET", f"/queues/{queue}"),
+        caller.pop(queue),
+        caller.pop(queue),
+    ]
+    for each in told:
+        assert each.headers["Server-Timing"].endswith("connection;dur=0.000, database;dur=0.000")
+
+
+def test_queues_of_one_process_are_not_for_several_workers(database: LiveDatabase) -> None:
+    with calling_at(database, workers=1) as alone:
+        queue = alone.queue("memory")
+        settings = database.of_a_worker(workers=2)
+        assert not settings.is_alone
+        with pytest.MonkeyPatch.context() as patch:
+            workload = alone.core._workloads["messages"].workload
+            patch.setattr(workload, "_settings", settings)
+            told = alone.send(queue)
+            assert (told.status, told.code) == (422, "003")
+            assert told.members["errorMessage"] == "technique: memory is not offered under serial"
+
+
+# --- keys -------------------------------------------------------------------------------------
+
+
+def replayed(told: Told) -> bool:
+    return told.headers.get("Idempotent-Replayed") == "true"
+
+
+@on_database
+def test_a_repeated_key_has_one_effect_and_one_answer(caller: Caller, technique: str) -> None:
+    one, two, key = caller.queue(technique), caller.queue(technique), fresh_name()
+    asked = {"requestId": 1, "sender": 3, "queues": [two, one], "body": "é"}
+    calls: dict[str, Callable[[], Told]] = {
+        "send": lambda: caller.send(one, "é", key=f"{key}-send"),
+        "broadcast": lambda: caller.ask("POST", "/broadcast", **asked, key=f"{key}-all"),
+        "pop": lambda: caller.pop(one, key=f"{key}-pop"),
+    }
+    for name, call in calls.items():
+        first, second = call(), call()
+        assert (first.status, replayed(first), replayed(second)) == (200, False, True), name
+        assert second.members == first.members
+    assert (caller.count(one), caller.count(two)) == (1, 1)
+
+
+@on_database
+def test_one_key_from_many_at_once_is_one_message(caller: Caller, technique: str) -> None:
+    queue, key = caller.queue(technique), fresh_name()
+    with ThreadPoolExecutor(8) as users:
+        sent = list(users.map(lambda _: caller.send(queue, key=f"{key}-s"), range(8)))
+        assert caller.count(queue) == 1
+        caller.send(queue, "another")
+        popped = list(users.map(lambda _: caller.pop(queue, key=f"{key}-p"), range(8)))
+    for told in (sent, popped):
+        assert {each.status for each in told} == {200}
+        assert len({each.members["id"] for each in told}) == 1
+        assert [replayed(each) for each in told].count(False) == 1
+    assert caller.count(queue) == 1
+
+
+def test_a_key_is_not_used_up_by_an_empty_pop_and_belongs_to_its_client(caller: Caller) -> None:
+    queue, key = caller.queue(), fresh_name()
+    assert caller.pop(queue, key=key).members["id"] is None
+    message = caller.send(queue, "one").members["id"]
+    assert caller.pop(queue, key=key).members["id"] == message
+    again = caller.pop(queue, key=key)
+    assert (again.members["id"], replayed(again)) == (message, True)
+    assert caller.pop(queue, key=key, client=6).members["id"] is None
+    assert (caller.send(queue, key=key, sender=5).code, caller.count(queue)) == ("013", 0)
+
+
+def test_receipts_are_forgotten_when_they_are_old(caller: Caller, database: LiveDatabase) -> None:
+    queue, key = caller.queue(), fresh_name()
+    assert not replayed(caller.send(queue, key=key))
+    own = Database(database.of_a_worker(database_connections=1))
+    own.open()
+    try:
+        purge(own, 600)
+        assert replayed(caller.send(queue, key=key))
+        time.sleep(1.1)
+        purge(own, 1)
+    finally:
+        own.close()
+    assert not replayed(caller.send(queue, key=key))
+    assert caller.count(queue) == 2
+
+
+# --- the database and who asks it ---------------------------------------------------------------
+
+
+def test_a_statement_is_prepared_once_whatever_the_size_of_its_numbers(
+    database: LiveDatabase,
+) -> None:
+    with calling_at(database, database_connections=1) as caller:
+        queue = caller.queue()
+        for sender in (1, 2**15, 2**31, 2**63 - 1):
+            for receiver in (1, 2**40):
+                assert caller.send(queue, sender=sender, receiver=receiver).status == 200
+        workload: Any = caller.core._workloads["messages"].workload
+        connection = workload._database.take()
+        rows = connection.execute("SELECT statement FROM pg_prepared_statements").fetchall()
+        workload._database.give_back(connection)
+    assert sum("INSERT INTO messages.message" in text for (text,) in rows) == 1
+
+
+def test_connections_that_the_server_has_ended_are_not_given_to_a_request(
+    database: LiveDatabase,
+) -> None:
+    with calling_at(database, database_connections=5) as caller:
+        queue = caller.queue()
+        workload: Any = caller.core._workloads["messages"].workload
+        pids = [each.info.backend_pid for each in all_connections(workload._database)]
+        with database.connect() as other:
+            for pid in pids:
+                other.execute("SELECT pg_terminate_backend(%s)", [pid])
+        wait_until(
+            lambda: (
+                not database.value(
+                    "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY(%s)", pids
+                )
+            )
+        )
+        assert [caller.send(queue).status for _ in range(10)] == [200] * 10
+        assert caller.page("/health")["database"] == {"up": True}
+
+
+def all_connections(database: Database) -> list[Any]:
+    taken = [database.take() for _ in range(5)]
+    for each in taken:
+        database.give_back(each)
+    return taken
+
+
+def test_a_request_waits_a_second_for_a_connection_and_is_then_not_done(
+    database: LiveDatabase,
+) -> None:
+    with calling_at(database, database_connections=1) as caller:
+        queue = caller.queue()
+        workload: Any = caller.core._workloads["messages"].workload
+        connection = workload._database.take()
+        told = caller.send(queue)
+        assert (told.status, told.code) == (503, "014")
+        workload._database.give_back(connection)
+        assert caller.send(queue).status == 200
+        assert caller.count(queue) == 1
+
+
+def test_a_statement_that_the_server_ends_is_not_done(
+    caller: Caller, database: LiveDatabase, users: ThreadPoolExecutor
+) -> None:
+    queue = caller.queue("blocking")
+    caller.send(queue)
+    with locked_head(database, queue, delete=False) as other:
+        popping = users.submit(caller.pop, queue)
+        wait_until(lambda: waiting_for(database, "transactionid"))
+        text = (
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'transactionid'"
+        )
+        other.execute(text)
+        assert (popping.result(60).status, popping.result().code) == (503, "014")
+    assert caller.count(queue) == 1
+
+
+def test_the_log_has_neither_bodies_nor_what_the_server_said(
+    caller: Caller, database: LiveDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = caller.queue()
+    workload: Any = caller.core._workloads["messages"].workload
+    from restbench_service.workloads.messages import statements as texts  # noqa: PLC0415
+
+    broken = {**texts.statements(), "send": b"SELECT %(body)s::int"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("restbench_service.workloads.messages.database.statements", lambda: broken)
+        told = caller.send(queue, "secret-4815162342")
+    assert (told.status, told.code) == (503, "014")
+    assert workload.is_blocking
+    assert "22P02" in caplog.text
+    assert "4815162342" not in caplog.text and "invalid" not in caplog.text
+
+
+def test_health_is_answered_while_the_database_is_silent(database: LiveDatabase) -> None:
+    with calling_at(database, database_connections=1) as caller:
+        caller.queue()
+        workload: Any = caller.core._workloads["messages"].workload
+        workload._database._answered_at = 0.0
+        connection = workload._database.take()
+        done = threading.Event()
+        asked = [caller.page("/health")["database"] for _ in range(2)]
+        assert asked == [{"up": False}, {"up": False}]
+        workload._database.give_back(connection)
+        wait_until(lambda: caller.page("/health")["database"] == {"up": True})
+        done.set()
+
+
+def test_members_of_answers_are_in_the_contract_s_order(caller: Caller) -> None:
+    queue = caller.queue()
+    caller.send(queue, receiver=5)
+    told = caller.pop(queue, receiver=5)
+    assert list(told.members) == ["requestId", "id", "sender", "receiver", "body", "sentAt"]
+    assert json.dumps(told.members["receiver"]) == "5"

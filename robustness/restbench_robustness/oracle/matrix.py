@@ -1,0 +1,115 @@
+"""The members of a matrix request, each rule over the whole before the next; the product."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .strict_json import INT64_MAX, INT64_MIN, Json, fitting, int64, positive, quoted
+from .verdict import Violation
+
+MOST_ECHO_DIGITS = 24
+
+_ELEMENT = re.compile(r" *(-?[0-9]+) *")
+
+Rows = list[list[int]]
+
+
+class _Piece(NamedTuple):
+    """What stands between two commas of a value that is a string."""
+
+    text: str
+
+
+class _Matrix(NamedTuple):
+    """Members of the right types: the rows cut into elements that are not looked at yet."""
+
+    name: str
+    column_count: str
+    rows: list[list[Json | _Piece]]
+
+
+def operands(request: dict[str, Json]) -> tuple[Rows, Rows]:
+    """Two matrices that can be multiplied; Violation 003, 005, 004 or 001."""
+    matrices = [_members(request, name) for name in ("matrixOne", "matrixTwo")]
+    one, two = [_values(matrix) for matrix in matrices]
+    for matrix in matrices:
+        _check_sizes(matrix)
+    if len(one[0]) != len(two):
+        raise Violation("001", "Invalid number of columns and rows for multiplication")
+    return one, two
+
+
+def _members(request: dict[str, Json], name: str) -> _Matrix:
+    matrix = request.get(name)
+    if not isinstance(matrix, dict):
+        raise Violation("003", f"{name}: must be an object with columnCount and rows")
+    column_count = positive(matrix.get("columnCount"))
+    if column_count is None:
+        raise Violation("003", f"{name}.columnCount: must be an integer of at least 1")
+    rows = matrix.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise Violation("003", f"{name}.rows: must be an array of at least one row")
+    pieces = [_pieces(row, f"{name}.rows[{index}]") for index, row in enumerate(rows)]
+    return _Matrix(name, column_count, pieces)
+
+
+def _pieces(row: Json, place: str) -> list[Json | _Piece]:
+    if not isinstance(row, dict):
+        raise Violation("003", f"{place}: must be an object with value")
+    value = row.get("value")
+    if isinstance(value, list) and value:
+        return list(value)
+    if isinstance(value, str) and value:
+        return [_Piece(text) for text in value.split(",")]
+    raise Violation("003", f"{place}.value: must be a non-empty string or array of integers")
+
+
+def _values(matrix: _Matrix) -> Rows:
+    return [
+        [_value(piece, f"{matrix.name}.rows[{i}].value[{j}]") for j, piece in enumerate(row)]
+        for i, row in enumerate(matrix.rows)
+    ]
+
+
+def _value(piece: Json | _Piece, place: str) -> int:
+    value = element(piece.text) if isinstance(piece, _Piece) else int64(piece)
+    if value is None:
+        raise Violation("005", f"{place}: must be an integer that fits 64 bits")
+    return value
+
+
+def _check_sizes(matrix: _Matrix) -> None:
+    for index, row in enumerate(matrix.rows):
+        count = matrix.column_count
+        if str(len(row)) != count:
+            shown = count if len(count) <= MOST_ECHO_DIGITS else count[:MOST_ECHO_DIGITS] + "..."
+            told = f"the number of values is {len(row)}, columnCount is {shown}"
+            raise Violation("004", f"{matrix.name}.rows[{index}]: {told}")
+
+
+def element(piece: str) -> int | None:
+    """What stands between two commas of a string: digits and spaces around them, nothing else."""
+    found = _ELEMENT.fullmatch(piece)
+    return fitting(found[1]) if found else None
+
+
+def multiply(one: Rows, two: Rows) -> Rows:
+    """rows x inner times inner x columns; Violation 006 names every element that does not fit."""
+    columns = list(zip(*two, strict=True))
+    product = [[sum(map(int.__mul__, row, column)) for column in columns] for row in one]
+    too_large = [
+        f"rows[{i}][{j}]: the product's element does not fit 64 bits"
+        for i, row in enumerate(product)
+        for j, value in enumerate(row)
+        if not INT64_MIN <= value <= INT64_MAX
+    ]
+    if too_large:
+        raise Violation("006", *too_large)
+    return product
+
+
+def answer(request_id: str | int, product: Rows) -> bytes:
+    """The body of a 200."""
+    rows = ",".join("[" + ",".join(map(str, row)) + "]" for row in product)
+    return f'{{"requestId":{quoted(str(request_id))},"rows":[{rows}]}}'.encode()

@@ -1,0 +1,86 @@
+"""The services that are fuzzed, with a database of theirs; and what they have not let go of."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+from restbench.deploy.database import Database
+
+from restbench.deploy import service
+from restbench.experiment.cell import ServiceName
+from restbench.failures import EnvironmentProblem
+from restbench.machine import ports
+
+from .comparison import Target
+from .oracle.message_answers import EMPTY, FULL
+
+BODY_LIMIT_BYTES = 8 * 1024 * 1024
+"""Low enough that 007 is reached often, high enough for numbers of several megabytes."""
+IDLE_S = 120.0
+"""After the last answer; a request whose client went away may take a moment to end, and a busy
+machine a moment to say so."""
+SERVICES: tuple[ServiceName, ...] = ("java", "python")
+IN_FLIGHT = re.compile(r"^restbench_requests_in_flight (?P<count>\S+)$", re.MULTILINE)
+
+
+@contextmanager
+def running_services(folder: Path) -> Iterator[list[service.Service]]:
+    """Both services, on JAVA_PORT and PYTHON_PORT or on free ports, and a database of theirs; logs
+    go to `folder`."""
+    variables = [ports.PORT_VARIABLES[name] for name in SERVICES]
+    chosen = {it: os.environ.get(it, str(ports.free())) for it in variables}
+    with ExitStack() as stack:
+        stack.enter_context(
+            patch.dict(os.environ, RESTBENCH_MAX_BODY_BYTES=str(BODY_LIMIT_BYTES), **chosen)
+        )
+        database = Database(folder / "database")
+        stack.callback(database.stop)
+        database.start()
+        database.migrate()
+        started = []
+        for name in SERVICES:
+            settings = database.environment()
+            started.append(service.start(name, "none", None, folder / name, settings=settings))
+            stack.callback(started[-1].stop)
+        yield started
+
+
+def target(of: service.Service, workload: str = "matrix") -> Target:
+    """Where a running service is, and the strategies that it lists for the workload."""
+    host, port = of.address
+    listed = of.get("/strategies").json()["strategies"]
+    names = tuple(it["name"] for it in listed if workload in it["workloads"])
+    return Target(of.name, host, port, names)
+
+
+def make_queues(of: service.Service) -> None:
+    """Those that the oracle of messages knows; both services have one database."""
+    for queue in (EMPTY, FULL):
+        body = json.dumps({"requestId": 1, "queue": queue}).encode()
+        of.post("/messages/serial/queues", body).raise_for_status()
+
+
+def left_over(services: list[service.Service]) -> list[str]:
+    """What a service has not let go of a while after the last message, or that it is silent."""
+    deadline = time.monotonic() + IDLE_S
+    while left := [f"{it.name}: {told}" for it in services if (told := _in_flight(it))]:
+        if time.monotonic() >= deadline:
+            break
+        time.sleep(0.1)
+    return left
+
+
+def _in_flight(of: service.Service) -> str:
+    try:
+        told = IN_FLIGHT.search(of.get("/metrics").text)
+    except EnvironmentProblem as silent:
+        return f"it does not answer any more: {silent}"
+    is_idle = told is not None and float(told["count"]) == 0
+    return "" if is_idle else "requests are still in flight"
