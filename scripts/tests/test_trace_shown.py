@@ -109,6 +109,26 @@ def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
     assert "2 stalls, 1 unexplained; the table did not grow (last third over second 1.00)." in said
 
 
+def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:
+    held = IncidentEntry(kind="fault", begin_s=600, end_s=1200, text="hold-snapshot")
+    slow = tuple(60.0 if 620 <= s < 1200 else 600.0 for s in range(SECONDS))
+    control = traced().model_copy(
+        update={
+            "incidents": (held,),
+            "courses": (
+                Course(column="throughput_per_s", step_s=1, values=slow),
+                Course(column="mean_ms", step_s=1, values=slow),
+            ),
+        }
+    )
+    write_model(run.trace(1, cell(WHICH).id) / "trace.json", control)
+    found = findings(run)
+    assert shown.sentence(found.run, found.rows) == (
+        "java S serial, low, 10 users at 600/s: in 1800 s the control hold-snapshot (600 to 1200 s)"
+        " is seen: 600/s before it, 60.0/s in its last half, with up to 295 dead rows."
+    )
+
+
 def test_page_and_terminal_show_it(run: Run) -> None:
     page, text = page_of(run), printed(run)
     part = part_of(page, "traces")

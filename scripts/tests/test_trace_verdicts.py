@@ -193,12 +193,12 @@ def test_incidents_of_before_and_after_a_trace_are_not_its() -> None:
 def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
     mean_ms: list[float], found: str, verdicts: list[str]
 ) -> None:
-    which = cell("java serial low 10")
+    which, where = cell("java serial low 10"), {"users": 10}
     table = Trace.model_validate(
         {
             "runs": [{"duration_s": {"p": 300}}],
             "claims": [
-                {"id": f"M{n}", "text": "", "where": {"users": 10}, "expect": expect}
+                {"id": f"M{n}", "text": "", "where": where, "expect": expect, "least_s": 300}
                 for n, expect in ((8, "steady"), (9, "oscillating"))
             ],
         }
@@ -207,4 +207,7 @@ def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
     said = trace.claims(table, {which.id: entry}, [which])
     assert [each.found for each in said] == [found, found]
     assert [each.verdict for each in said] == verdicts
-    assert [each.verdict for each in trace.claims(table, {}, [which])] == ["not-measured"] * 2
+    short = trace.entry(traced(around(600, 299), mean_ms[:299]))
+    for nothing in ({}, {which.id: short}):
+        said = trace.claims(table, nothing, [which])
+        assert [each.verdict for each in said] == ["not-measured"] * 2

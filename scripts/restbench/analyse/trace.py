@@ -206,7 +206,13 @@ def claims(
     return [
         _claim(
             claim,
-            [found[cell.id] for cell in cells if claim.where.matches(cell) and cell.id in found],
+            [
+                its
+                for cell in cells
+                if claim.where.matches(cell)
+                and (its := found.get(cell.id))
+                and its.seconds >= claim.least_s
+            ],
         )
         for claim in trace.claims
     ]

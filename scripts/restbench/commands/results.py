@@ -33,7 +33,7 @@ def build_report(name: RunArgument = "latest") -> None:
 
 
 def show_bottleneck(name: RunArgument = "latest") -> None:
-    """Print which tier limits each technique: measured next to predicted, for any closed load."""
+    """Print which tier limits each technique, by any run."""
     run = store.open_run(name)
     found = exported_rows.rows(run)
     known = bottleneck.families(exported.read(run.exported_file), found)

@@ -40,6 +40,8 @@ class TraceRun(Strict):
     where: Where = Where()
     duration_s: dict[str, Annotated[float, Field(ge=20)]]
     """By profile."""
+    warm_s: Above0 = 5.0
+    """At its own load before it: what a fresh service owes at the begin is no course of its."""
     rate_per_s: Above0 | None = None
     """Requests at the moments of a schedule; without it each user waits for its answer."""
     arrivals: ArrivalProcess = "poisson"
@@ -53,6 +55,8 @@ class TraceClaim(Strict):
     text: str
     where: Where
     expect: Steadiness
+    least_s: Above0 = 1800.0
+    """What is shorter does not decide it."""
 
 
 class Trace(Strict):

@@ -39,8 +39,8 @@ from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
 GROUP = "trace"
-#: What is left out before it: all users begin at once. An open load goes on as long after it.
-BESIDE_S = 1.0
+#: An open load goes on after it, so that its last requests meet what the others met.
+TAIL_S = 1.0
 
 
 @contextmanager
@@ -108,7 +108,7 @@ class TraceDriver:
         schedule = None
         if asked.rate_per_s:
             seed = (here.order.experiment.seed, here.block)
-            phases = Phases(BESIDE_S, seconds, BESIDE_S)
+            phases = Phases(asked.warm_s, seconds, TAIL_S)
             schedule = folder / "arrivals.txt"
             offsets = arrivals.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
             write_text(schedule, arrivals.as_text(offsets))
@@ -118,11 +118,13 @@ class TraceDriver:
                 connect = partial(database.connect, "monitor")
                 meanwhile.enter_context(monitor.sampled(connect, folder / SAMPLES))
                 if fault:
-                    begin, end = (BESIDE_S + seconds * each for each in (fault.begin, fault.end))
+                    begin, end = (
+                        asked.warm_s + seconds * each for each in (fault.begin, fault.end)
+                    )
                     holding = monitor.holding_a_snapshot(connect, begin, end, held)
                     meanwhile.enter_context(holding)
             pids = here.running(cell).service.pids()
-            sent = here.load.trial(cell.id, cell.users, BESIDE_S, seconds, pids, schedule)
+            sent = here.load.trial(cell.id, cell.users, asked.warm_s, seconds, pids, schedule)
         if fault and not held:
             raise EnvironmentProblem(f"{fault.kind}: there was no database to do it to")
         return sent, [Incident("fault", *span, fault.kind) for span in held if fault]

@@ -12,7 +12,7 @@ from restbench.experiment.experiment import Experiment
 from restbench.judge import study
 from restbench.show.document import BAD, DOUBT, GOOD, SOFT, Field, Link, Table, table
 from restbench.store.exported import Exported
-from restbench.store.traces import SteadyEntry, TraceClaimEntry, TraceEntry
+from restbench.store.traces import FaultEntry, SteadyEntry, TraceClaimEntry, TraceEntry
 
 _HEAD = (
     "Trace",
@@ -30,7 +30,7 @@ _HEAD = (
     "Errors",
 )
 #: Those of a terminal.
-NARROW = (0, 1, 2, 3, 5, 7, 9, 10, 11)
+NARROW = (0, 2, 3, 4, 6, 7, 8, 10)
 _TONES = {"reproduced": GOOD, "contradicted": BAD, "not-measured": SOFT}
 _MOST_STALLS = 50
 HOW_TO_READ = (
@@ -57,6 +57,9 @@ def sentence(run: Exported, rows: Sequence[Row]) -> str:
 
 
 def _sentence(cell: Cell, found: TraceEntry) -> str:
+    """Of a control what it shows: that it goes on as it began is not asked."""
+    if found.fault is not None:
+        return f"{name_of(cell, found)}: in {found.seconds} s {_fault(found.fault)}."
     parts = [
         f"{name} {_verdict(each)}"
         for name, each in (("throughput", found.throughput), ("response time", found.response))
@@ -69,7 +72,7 @@ def _sentence(cell: Cell, found: TraceEntry) -> str:
         parts.append(f"the table {grew} (last third over second {found.growth:.2f})")
     elif found.rows is not None:
         parts.append(f"rows went from {found.rows[0]:.0f} to {found.rows[1]:.0f}")
-    return f"{name_of(cell, found)}: in {found.seconds} s {'; '.join(parts)}.{_fault(found)}"
+    return f"{name_of(cell, found)}: in {found.seconds} s {'; '.join(parts)}."
 
 
 def _verdict(found: SteadyEntry | None) -> str:
@@ -83,16 +86,13 @@ def _ratio(found: SteadyEntry) -> str:
     return f"{found.last_over_first:.3f}{ends}"
 
 
-def _fault(found: TraceEntry) -> str:
-    """What a control shows."""
-    if (fault := found.fault) is None:
-        return ""
+def _fault(fault: FaultEntry) -> str:
     seen = fault.during_per_s < trace.FAULT_SEEN * fault.before_per_s
     dead = f", with up to {fault.dead_rows:.0f} dead rows" if fault.dead_rows else ""
     return (
-        f" Control {fault.kind}, {fault.begin_s:.0f} to {fault.end_s:.0f} s: "
-        f"{'seen' if seen else 'NOT seen'}, {readable(fault.before_per_s)}/s before, "
-        f"{readable(fault.during_per_s)}/s in its last half{dead}."
+        f"the control {fault.kind} ({fault.begin_s:.0f} to {fault.end_s:.0f} s) is "
+        f"{'seen' if seen else 'NOT seen'}: {readable(fault.before_per_s)}/s before it, "
+        f"{readable(fault.during_per_s)}/s in its last half{dead}"
     )
 
 
