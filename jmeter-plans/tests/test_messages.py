@@ -14,6 +14,7 @@ from test_trials import CORRECT, ERROR, WRONG, Done, Load, loading
 SEND, POP, EMPTY = 0, 1, 2
 CHARACTERS, QUEUES = 64, 3
 USER = 1_000_000_000
+TIMING = "queue;dur=0.1, compute;dur=2, connection;dur=0.5, database;dur=1.25"
 Spoil = Callable[[dict[str, object]], dict[str, object]]
 
 
@@ -41,7 +42,7 @@ class Queues:
             told["id"] = None
         status = told.pop("status", 200)
         assert isinstance(status, int)
-        return Answer(status, json.dumps(told, separators=(",", ":")).encode())
+        return Answer(status, json.dumps(told, separators=(",", ":")).encode(), TIMING)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,7 @@ def test_a_user_pops_from_the_queue_that_it_has_sent_to(load: Load) -> None:
     assert done.kinds == ["send", "pop", "empty"]
     assert set(done.outcomes) == {CORRECT}, done.first_error
     assert [each.kind for each in done.records][:4] == [SEND, POP, SEND, POP]
+    assert {(each.connection_ms, each.database_ms) for each in done.records} == {(0.5, 1.25)}
     pairs = list(zip(done.records[::2], done.records[1::2], strict=False))
     assert all(sent.token == popped.token >= USER for sent, popped in pairs)
     assert len({sent.token for sent, _ in pairs}) == len(pairs)

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -21,6 +22,9 @@ from restbench.experiment.plan import plan, service_group
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.prove import messages as proofs
+from restbench.schedule import deployments
+from restbench.schedule.messages import PGBENCH, MessagesDriver, MessagesRun
+from restbench.schedule.pace import Pace, TrialGroup
 from restbench.store.store import EXPERIMENTS
 
 USER = 1_000_000_000
@@ -243,6 +247,41 @@ def test_threads_connections_and_database_settings_need_a_service_of_their_own()
     assert other.id == "java-worker-pool-unbound-200-1u-function-5t-shared_buffers=2GB"
 
 
+def test_a_thread_has_a_connection_where_nothing_else_is_said() -> None:
+    usual = Cell(service="java", strategy="worker-pool", complexity="200", users=1)
+
+    def settings(**levels: int) -> dict[str, str]:
+        return deployments._of_database(service_group(usual.model_copy(update=levels)))
+
+    threads, connections = "RESTBENCH_POOL_THREADS", "RESTBENCH_DATABASE_CONNECTIONS"
+    assert settings() == {}
+    assert settings(pool_threads=5) == {threads: "5", connections: "5"}
+    assert settings(pool_threads=5, connections=3) == {threads: "5", connections: "3"}
+    assert settings(connections=3) == {connections: "3"}
+
+
+def test_each_limit_that_cells_need_is_measured_once_among_their_rounds() -> None:
+    definition = experiment.load(EXPERIMENTS / "messages.toml")
+    wanted = Where(users=[10], complexity=["200", "keyed"])
+    cells = [cell for cell in definition.all_cells() if wanted.matches(cell)]
+    here = SimpleNamespace(
+        order=SimpleNamespace(experiment=definition, profile=SimpleNamespace(blocks=3)),
+        block=1,
+        wanted=SimpleNamespace(groups=[TrialGroup("rest", tuple(cells))], needed=frozenset()),
+        lost={},
+        progress=SimpleNamespace(planned=0),
+        level=lambda cell: definition.messages(cell.complexity),
+        file=SimpleNamespace(events=list),
+    )
+    driver = MessagesDriver(cast(MessagesRun, here))
+    driver.paces = {cell: Pace(0.01, users=cell.users, is_mix=True) for cell in cells}
+    planned = [each for turn in driver.rounds(60.0) for each in turn]
+    limits = [each.cell.technique for each in planned if each.arm == PGBENCH]
+    assert sorted(limits) == sorted(set(proofs.CLAIMS) - {"memory"})
+    assert {each.cell for each in planned if each.arm != PGBENCH} == set(cells)
+    assert here.progress.planned == len(planned)
+
+
 def file_of(tmp_path: Path, cells: str, more: str = "") -> Path:
     path = tmp_path / "mine.toml"
     path.write_text(
@@ -286,7 +325,9 @@ def test_a_setting_of_the_database_is_a_factor_of_a_design(tmp_path: Path) -> No
         'technique = "function", complexity = "200" }\n'
         '[factorial.factors]\nusers = [1, 60]\n"postgres.shared_buffers" = ["128MB", "2GB"]\n'
     )
-    found = experiment.load(file_of(tmp_path, GOOD, design)).corners()
+    path = file_of(tmp_path, GOOD, design)
+    path.write_text(path.read_text().replace('views = ["', 'views = ["factorial", "'))
+    found = experiment.load(path).corners()
     assert [(cell.users, cell.postgres) for cell in found] == [
         (1, "shared_buffers=128MB"),
         (60, "shared_buffers=128MB"),

@@ -46,7 +46,8 @@ technique = ["function", "skip-locked"]
 
 
 def test_the_share_of_the_limit_is_paired_by_block() -> None:
-    found = share_of_limit(row(FUNCTION, [20, 30, 40], pgbench_per_s=[200, 300, 400]))
+    limits = [{"pgbench_per_s": 10.0 * value} for value in (20, 30, 40)]
+    found = share_of_limit(row(FUNCTION, [20, 30, 40], extras=limits))
     assert found.estimate == pytest.approx(0.1)
     assert found.ends == pytest.approx((0.1, 0.1))
     assert share_of_limit(row(FUNCTION, [20, 30])).estimate is None

@@ -35,6 +35,8 @@ from restbench.store.trials import Trial
 
 #: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
 PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.0
+#: A run of so many minutes has the seconds to ask how long the disk takes.
+ASKS_DISK_FROM_MINUTES = 5
 
 
 @dataclass
@@ -277,6 +279,8 @@ def _describe(here: MessagesRun) -> None:
     facts = {}
     for name, store in here.stores.items():
         facts[name or "usual"] = store.database.described()
+        if here.block == 1 and here.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
+            facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
         if not store.database.durable:
             for cell in here.cells:
                 if cell.postgres == name and cell.technique != "memory":

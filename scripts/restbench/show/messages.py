@@ -41,8 +41,7 @@ _HEAD = (
     "Empty pops",
     "Warnings and notes",
 )
-#: Those of a terminal.
-NARROW = (0, 1, 2, 3, 6, 7, 8, 9)
+_THREADS, _INSTANCES = 4, 5
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
     "connections as there are users, measured in the same blocks. Each trial begins with the same "
@@ -125,6 +124,14 @@ def tables(rows: Sequence[Row]) -> list[Table]:
         table(f"{service.capitalize()}: messages", _HEAD, of, numbers)
         for service, of in lines_of.items()
     ]
+
+
+def narrow(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The columns of a terminal: threads and instances where the cells differ in them."""
+    cells = [row.cell for row in rows]
+    more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
+    more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
+    return (0, 1, 2, 3, *more, 8, 9, 7, 6)
 
 
 def _line(row: Row) -> tuple[Field | str, ...]:
