@@ -82,8 +82,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
     if found.definition.calls is not None:
         return Group(*(narrow(each, range(6)) for each in calls.tables(found.rows)))
     if "messages" in found.definition.views:
-        narrow = messages.narrow(found.rows)
-        return Group(*(narrow(each, narrow) for each in messages.tables(found.rows)))
+        shown = messages.narrow(found.rows)
+        return Group(*(narrow(each, shown) for each in messages.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
     if traces := trace.known(found.run, found.rows):
