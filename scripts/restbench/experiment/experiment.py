@@ -24,6 +24,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.trace import Trace
 from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
 
@@ -61,7 +62,7 @@ class Figure(Strict):
 
 
 #: What takes trials of messages.
-MESSAGE_DRIVERS = ("messages",)
+MESSAGE_DRIVERS = ("messages", "trace")
 #: What stands in the place of a profile that measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
@@ -74,9 +75,9 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb", "calls", "messages", "faults"] = (
-        "closed-load"
-    )
+    driver: Literal[
+        "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
+    ] = "closed-load"
     """What takes its trials."""
     views: Annotated[
         list[
@@ -89,6 +90,8 @@ class Experiment(Strict):
                 "builds",
                 "frameworks",
                 "workers",
+                "bottleneck",
+                "trace",
                 "messages",
                 "faults",
             ]
@@ -127,6 +130,8 @@ class Experiment(Strict):
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
     """What was published of numbers of workers."""
+    trace: Trace | None = None
+    """What the driver of traces needs to know."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
@@ -142,6 +147,7 @@ class Experiment(Strict):
             ("calls", "calls", "calls"),
             ("engines", "engines", None),
             ("faults", "faults", "faults"),
+            ("trace", "trace", "trace"),
         ):
             is_described = getattr(self, table) is not None
             if (self.driver == driver) != is_described:
@@ -181,7 +187,8 @@ class Experiment(Strict):
     def _messages_have_a_technique(self) -> Self:
         for cell in self.all_cells():
             is_message = self.workload(cell.complexity) == "messages"
-            if not is_message == (cell.technique != "none") == (self.driver in MESSAGE_DRIVERS):
+            can_be = {"messages": {True}, "trace": {True, False}}.get(self.driver, {False})
+            if is_message != (cell.technique != "none") or is_message not in can_be:
                 raise ValueError(
                     f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
                     f"messages ({', '.join(MESSAGE_DRIVERS)}) belong together"
@@ -220,6 +227,10 @@ class Experiment(Strict):
     def _has_cells(self) -> Self:
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
+        if "bottleneck" in self.views and self.driver not in ("closed-load", "messages"):
+            raise ValueError(
+                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
+            )
         if ("workers" in self.views) != (self.workers is not None):
             raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):
@@ -276,6 +287,20 @@ class Experiment(Strict):
             self.npb.require_runs(name, measured)
         if any((cell.users, cell.front) != (1, "none") for cell in self.all_cells()):
             raise ValueError("cells: driver 'npb' calls one at a time: users = 1, and no front")
+        return self
+
+    @model_validator(mode="after")
+    def _traces_have_a_length(self) -> Self:
+        if self.trace is None:
+            return self
+        cells = self.all_cells()
+        for name, profile in self.profiles.items():
+            self.trace.require(name, [cell for cell in cells if profile.measures(cell)])
+        if len({self.workload(cell.complexity) for cell in cells}) > 1:
+            raise ValueError("cells: driver 'trace' has cells of one workload")
+        for cell in cells:
+            if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
+                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
         return self
 
     @model_validator(mode="after")

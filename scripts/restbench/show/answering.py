@@ -32,6 +32,7 @@ from restbench.show import (
     npb,
     workers,
 )
+from restbench.show import trace as traces
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -46,6 +47,7 @@ def of(run: Exported) -> AnswerEntry:
     special = [
         two.sentence if two else "",
         _limits(run, definition.open),
+        traces.sentence(run, rows),
         _kernels(run, definition),
         calls.sentence(rows) if definition.calls else "",
         faults.sentence(rows) if definition.faults else "",
@@ -65,6 +67,8 @@ def of(run: Exported) -> AnswerEntry:
         sure = frameworks.sure(costs.loads(rows))
     if several:
         sure = instances.sure(several)
+    if run.traces:
+        sure = "Each trace is one: what another hour would show is not known."
     if definition.npb is not None:
         sure = npb.sure(npb.findings(run))
     if definition.calls is not None:

@@ -9,7 +9,16 @@ from restbench.judge import regret
 from restbench.show import calls, faults
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, factorial, limits, messages, npb, servers
+from restbench.show.parts import (
+    bottleneck,
+    builds,
+    factorial,
+    limits,
+    messages,
+    npb,
+    servers,
+    trace,
+)
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -101,4 +110,6 @@ VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
     "workers": lambda found: [servers.of_workers(found)],
     "factorial": lambda found: [factorial.of(found)],
     "study": _study,
+    "trace": lambda found: [trace.of(found)],
+    "bottleneck": lambda found: [bottleneck.of(found)],
 }
