@@ -217,10 +217,8 @@ final class Batch<I, O, R> implements Calls<R> {
 
     /** Leaves the stage that the call is in. */
     void leave(Call<I, O, R> call) {
-        if (!hasPlace(call.stage)) {
-            buffers.signal(call.stage);
-        }
         within[call.stage.ordinal()]--;
+        buffers.signal(call.stage);
         if (call.stage == Stage.C) {
             call.answeredAt(plan.clock().nanos());
         }
