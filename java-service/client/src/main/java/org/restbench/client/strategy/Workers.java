@@ -170,6 +170,7 @@ final class Workers<I, O, R> {
                 if (call.failure == null) {
                     call.message = null;
                     call.answer = null;
+                    call.pending = null; // has the answer too
                 }
             }
             case P ->
