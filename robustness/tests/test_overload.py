@@ -269,8 +269,9 @@ def test_a_large_body_is_as_large_as_may_be(large: Large) -> None:
 
 
 def test_large_bodies_of_rows_are_requests() -> None:
-    rows = {large.soap: large.body(2_000) for large in BODIES if "200" in large.codes}
-    assert len(json.loads(rows[False])["matrixOne"]["rows"]) > 100
-    said = document(rows[True])
-    assert said is not None
-    assert len(json.loads(said)["matrixOne"]["rows"]) > 100
+    for large in BODIES:
+        if "200" in large.codes:
+            body = large.body(10_000)
+            said = document(body) if large.soap else body
+            assert said is not None
+            assert len(json.loads(said)["matrixOne"]["rows"]) > 100

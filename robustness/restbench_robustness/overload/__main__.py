@@ -45,7 +45,7 @@ POOLS: dict[str, dict[str, str]] = {
 #: In Python the first has one place for all, the second a process a core.
 LARGE = {"java": ("serial",), "python": ("serial", "process-per-request")}
 #: An envelope needs eight times its bytes: at the usual budget it would be refused unread.
-LARGE_SETTINGS = {"java": {"RESTBENCH_MEMORY_BUDGET_BYTES": str(640 << 20)}, "python": {}}
+LARGE_SETTINGS = {"java": {"RESTBENCH_MEMORY_BUDGET_BYTES": str(720 << 20)}, "python": {}}
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
 
 

@@ -35,6 +35,8 @@ JSON_ROWS = (
     b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
 )
 SOAP_ROWS = tuple(envelope("1", [(1, ["\0"]), (1, ["1"])]).split(b"<row>\0</row>"))
+#: As many elements as an envelope may have, nearly, and as many bytes.
+SOAP_WIDE_ROWS = tuple(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]).split(b"<row>\0</row>"))
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,13 @@ BODIES = (
     Large("white space", b" "),
     Large("brackets", b"["),
     Large("rows of 1", b"<row>1</row>", *SOAP_ROWS, soap=True, codes=("200", "007", "010")),
+    Large(
+        "rows of 11",
+        b"<row>10,1,1,1,1,1,1,1,1,1,1</row>",
+        *SOAP_WIDE_ROWS,
+        soap=True,
+        codes=("200", "008", "010"),
+    ),
     Large("white space", b" ", soap=True),
     Large("comments", b"<!---->", soap=True),
 )
