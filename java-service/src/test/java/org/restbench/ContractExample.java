@@ -166,7 +166,8 @@ record ContractExample(String name, JsonNode content) {
             assertThat(answer.body()).isEqualTo(content.get("responseText").asString());
         } else {
             if (content.has("varying")) {
-                assertThat(answer.body()).doesNotContainAnyWhitespaces();
+                assertThat(answer.body().replaceAll("\"(\\\\.|[^\"\\\\])*+\"", "\"\""))
+                        .doesNotContainAnyWhitespaces();
             }
             check(answer.body(), before);
         }
