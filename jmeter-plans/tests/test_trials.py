@@ -41,6 +41,9 @@ class Record(NamedTuple):
     parse_ms: float
     compute_ms: float
     serialize_ms: float
+    connection_ms: float
+    database_ms: float
+    token: int
 
 
 class Done(NamedTuple):
@@ -93,7 +96,7 @@ class Load:
         told = self._lines.readline().rstrip("\n").split("\t")
         assert told[0] == "done", told
         marks = [[int(each) for each in told[at : at + 6]] for at in (1, 7, 13)]
-        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhH4f", file.read_bytes())]
+        records = [Record(*each) for each in struct.iter_unpack("<qiihbbhH6fq", file.read_bytes())]
         return Done(marks, told[19].split(","), told[20], sorted(records))
 
     def ends(self) -> bool:
@@ -221,7 +224,7 @@ def test_a_refusal_is_an_error_and_has_no_stages_of_an_answer_before(shared: Loa
     assert done.records[1].status == 503
     assert done.first_error == "status 503"
     assert math.isnan(done.records[1].parse_ms)
-    stages = [done.records[0][-4:], done.records[2][-4:]]
+    stages = [each[8:12] for each in (done.records[0], done.records[2])]
     assert stages == [pytest.approx((0.012, 1.234, 1.234, 0.345), rel=1e-5)] * 2
 
 

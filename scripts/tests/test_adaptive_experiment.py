@@ -18,6 +18,9 @@ SENSELESS = {("java", "thread-per-element"), ("python", "process-per-element")}
 #: Came after the claims were fixed: each is one of those that are compared, on another pool.
 LATER = {
     ("java", "fork-join"),
+    ("java", "worker-pool"),
+    ("java", "virtual-thread-per-request"),
+    ("python", "worker-pool"),
     ("python", "executor-per-element"),
     ("python", "executor-per-request"),
 }

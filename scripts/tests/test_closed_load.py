@@ -45,6 +45,7 @@ class Block:
                 wrk=None,
                 test_ids=lambda which: ("T",) * (which == TABLE),
                 mix=lambda level: ("low", "high") if level == "mix" else (),
+                messages=lambda _: None,
             ),
             profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
         )
@@ -57,6 +58,12 @@ class Block:
 
     def at(self, _where: str) -> None:
         """Nobody looks."""
+
+    def before(self, _which: Cell) -> None:
+        """Nothing is needed."""
+
+    def after(self, _which: Cell, _sent: Any, found: Trial) -> Trial:
+        return found
 
     def lose(self, which: Cell, kind: str, why: str) -> None:
         self.lost[which] = why

@@ -36,9 +36,11 @@ FLAGS = {
     "retried": ("retried",),
     "refused": ("refused",),
     "limit-mismeasured": ("limit-mismeasured",),
+    "misbehaved": ("misbehaved",),
+    "not-durable": ("not-durable",),
 }
 #: What of these says nothing against what was measured.
-_NO_REASON = ("restarted", "retried", "limit-mismeasured")
+_NO_REASON = ("restarted", "retried", "limit-mismeasured", "misbehaved", "not-durable")
 
 
 #: From a cell's trials in a block to what only their driver measures, by name.
@@ -122,6 +124,7 @@ def of_trials(
     noticed = [*flags, *(["wrong-answers"] if wrong else []), *(["errors"] if errors else [])]
     stages = _stages(trials)
     both_ms = None if service_ms is None or load_ms is None else service_ms + load_ms
+    database_ms = sum(each.extras.get("database_busy_ms", 0.0) for each in trials)
     told_us = elapsed_us if _holds_response_times(trials, response_s) else elapsed_us[:0]
     memory = [each.memory_mib for each in trials if each.memory_mib]
     machine_ms = 1000 * seconds * cores
@@ -151,7 +154,7 @@ def of_trials(
         generator_share=load_ms / both_ms if load_ms is not None and both_ms else None,
         users_in_flight=fmean(each.users_in_flight for each in trials),
         steal_pct=_percent(steal_ms, machine_ms),
-        foreign_pct=_percent(max(0.0, busy_ms - both_ms), machine_ms)
+        foreign_pct=_percent(max(0.0, busy_ms - both_ms - database_ms), machine_ms)
         if busy_ms is not None and both_ms is not None
         else None,
         compile_share=_share(_total(each.compilers_ms for each in trials), service_ms),

@@ -51,7 +51,8 @@ class Load:
 
 def loads(rows: Sequence[Row]) -> list[Load]:
     """Those with one unbound instance that was measured, and with several."""
-    groups = alike(rows, strategy="", instances=1, placement="unbound")
+    behind_a_front = (row for row in rows if row.cell.technique == "none")
+    groups = alike(behind_a_front, strategy="", instances=1, placement="unbound")
     found = [Load(cell, _arrangements(of)) for cell, of in groups.items()]
     return [each for each in found if any(it.row.cell.instances > 1 for it in each.arrangements)]
 

@@ -154,6 +154,6 @@ def row(
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    has_shape = not (mix or logs or definition.npb or definition.calls)
-    shape = definition.shape(cell.complexity) if has_shape else None
+    is_other = definition.messages(cell.complexity) or not definition.sends_load
+    shape = None if mix or logs or is_other else definition.shape(cell.complexity)
     return Row(cell, shape, ids, blocks, mix, logs)

@@ -200,7 +200,8 @@ def start(  # noqa: PLR0913 - the last nine are given by name
     service's own where it is given, else that of JAVA_PORT or PYTHON_PORT; `framework` is that of
     JAVA_FRAMEWORK or PYTHON_FRAMEWORK. A front that protects reads requests whole before it hands
     them on. On another `host` there is no front. `instances` are the cores of each of several,
-    among which the front balances; each is started on its cores. Over `link` the front reaches
+    among which the front balances; each is started on its cores. Without a front they are several
+    addresses, of which the first is the service's. Over `link` the front reaches
     them.
     EnvironmentProblem, with the mend, when a port is taken or the service does not come up; no
     process is left then.
@@ -221,7 +222,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
     whole: list[Service] = []
     try:
         for number, its_cores in enumerate(instances or (cores,), start=1):
-            own_port = port if front == "none" else ports.free()
+            own_port = port if front == "none" and number == 1 else ports.free()
             path = f"{sockets}/{number}" if sockets else None
             place = f"unix:{path}" if path else address
             environment = _environment(name, place, own_port, framework) | dict(own)

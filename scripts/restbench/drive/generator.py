@@ -31,7 +31,8 @@ ANSWER_TIMEOUT_S = 150.0
 #: seconds. Heap: the records of one trial, and each size of body and answer once.
 JVM_ARGUMENTS = "-XX:TieredStopAtLevel=4 -XX:CICompilerCount=2"
 CORRECT, ERROR, WRONG = 0, 1, 2
-STAGES = ("queue", "parse", "compute", "serialize")
+#: The last two are parts of `compute`.
+STAGES = ("queue", "parse", "compute", "serialize", "connection", "database")
 #: As `Trial.Records` of the generator lays a request out.
 RECORD = np.dtype(
     [
@@ -44,6 +45,7 @@ RECORD = np.dtype(
         ("user", "<i2"),
         ("late_ms", "<u2"),
         ("stages_ms", "<f4", len(STAGES)),
+        ("token", "<i8"),
     ]
 )
 
@@ -107,7 +109,8 @@ class LoadGenerator(Protocol):
         """Its process, where it is one of this machine."""
 
     def cell(self, name: str, url: str, payload: Path) -> None:
-        """What the trials of this name send: the bodies of a payload's folder, to an address."""
+        """What the trials of this name send: the bodies of a payload's folder, to an address; or to
+        several with spaces between them, among which users are spread by their numbers."""
 
     def trial(  # noqa: PLR0913, PLR0917 - what a trial is made of
         self,

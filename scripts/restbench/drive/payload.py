@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from restbench.drive import logs
+from restbench.drive import logs, messages
 from restbench.experiment import mix, npb
 from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
@@ -90,8 +90,10 @@ def files_of(
     if experiment.npb:
         return {folders(complexity) / "body.json": npb.body(complexity).decode()}
     found: dict[Path, str] = {}
-    if experiment.calls:
-        return found  # its driver writes them, a list each
+    if not experiment.sends_load:
+        return found  # its driver makes them
+    if (level := experiment.messages(complexity)) is not None:
+        return messages.files_of(level, experiment.seed, folders(complexity))
     requests = requests_of(experiment, complexity)
     for name, payload in requests.payloads.items():
         found |= payload.files(folders(name))
@@ -107,6 +109,9 @@ def payload_of(experiment: Experiment, complexity: str) -> Payload:
     of_logs = experiment.logs(complexity)
     if of_logs:
         return logs_payload(of_logs, experiment.seed)
+    if (level := experiment.messages(complexity)) is not None:
+        # Each request and its answer is another: the load generator makes and checks them.
+        return Payload("messages", "", "", level.work)
     return make_payload(
         experiment.shape(complexity),
         experiment.seed,

@@ -26,6 +26,31 @@ Link = Literal["tcp", "unix"]
 #: How long a user keeps a connection: over its requests, or for one.
 Connection = Literal["kept", "each"]
 
+#: By which means a queue's messages are sent and popped; `none` where no messages are.
+OfMessages = Literal[
+    "skip-locked",
+    "statements",
+    "function",
+    "blocking",
+    "advisory",
+    "repeatable-read",
+    "pgmq",
+    "memory",
+]
+Technique = Literal["none", OfMessages]
+#: The strategies that take messages: one operation has no loop that others could cut.
+TAKING_MESSAGES = frozenset(
+    {
+        "serial",
+        "pinned",
+        "pipeline",
+        "process-per-request",
+        "executor-per-request",
+        "worker-pool",
+        "virtual-thread-per-request",
+    }
+)
+
 #: The techniques each service offers (its README, "Strategies") with the study's key, if any.
 STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
     "java": {
@@ -37,6 +62,8 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
         "shared-pool": None,
         "fork-join": None,
         "virtual-threads": None,
+        "worker-pool": None,
+        "virtual-thread-per-request": None,
         "adaptive": "F1",
     },
     "python": {
@@ -45,6 +72,7 @@ STRATEGIES: dict[ServiceName, dict[str, str | None]] = {
         "process-per-request": "PR",
         "executor-per-element": None,
         "executor-per-request": None,
+        "worker-pool": None,
         "adaptive": "F1",
     },
 }
@@ -59,7 +87,7 @@ ASYNCHRONOUS = frozenset[Framework]({"fastapi", "fastapi-gunicorn", "aiohttp", "
 DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWORKS.items()}
 
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
-OPTIONAL = frozenset({("java", "virtual-threads")})
+OPTIONAL = frozenset({("java", "virtual-threads"), ("java", "virtual-thread-per-request")})
 
 FACTORS = (
     "service",
@@ -76,6 +104,10 @@ FACTORS = (
     "connection",
     "instances",
     "link",
+    "technique",
+    "pool_threads",
+    "connections",
+    "postgres",
 )
 
 
@@ -89,14 +121,17 @@ class ServiceGroup(NamedTuple):
     framework: Framework
     handoff: Handoff
     link: Link
+    postgres: str
     workers: int
     instances: int
+    pool_threads: int
+    connections: int
 
     @property
     def name(self) -> str:
         """Of its folder; what is the default is not named."""
-        levels = [*self[:-2], counted(self.workers, "w"), counted(self.instances, "i")]
-        usual = ("checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "tcp", "1w", "1i")
+        levels = [*self[:-4], *_numbers(self)]
+        usual = {"checkout", DEFAULT_FRAMEWORKS[self.service], "thread", "tcp", *_USUAL}
         return "-".join(each for each in levels if each not in usual)
 
 
@@ -144,6 +179,15 @@ class Cell(BaseModel):
     instances: int = 1
     """Of the service, among which its front balances."""
     link: Link = "tcp"
+    technique: Technique = "none"
+    """Of the queues whose messages are sent and popped."""
+    pool_threads: int = 0
+    """Of `worker-pool`; 0: the service's default."""
+    connections: int = 0
+    """Of the service to its database; 0: as many as `pool_threads`, or the service's default."""
+    postgres: str = ""
+    """Settings of the database that are not its usual ones: `shared_buffers=2GB`, several with
+    commas between them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -156,10 +200,10 @@ class Cell(BaseModel):
     def unusual(self) -> tuple[str, ...]:
         """The levels after placement, complexity and users that are not the default."""
         levels: tuple[str, ...] = (self.framework, self.handoff, self.front, self.kernel)
-        levels += (self.build, counted(self.workers, "w"), self.connection)
-        levels += (counted(self.instances, "i"), self.link)
+        levels += (self.build, self.connection, self.link, self.technique, *_numbers(self))
+        levels += (self.postgres,)
         usual = {DEFAULT_FRAMEWORKS[self.service], "thread", "none", "loops", "checkout"}
-        usual |= {"1w", "kept", "1i", "tcp"}
+        usual |= {"kept", "tcp", *_USUAL}
         return tuple(level for level in levels if level not in usual)
 
     @property
@@ -188,9 +232,18 @@ def require_framework(service: ServiceName, framework: str) -> None:
         )
 
 
-def counted(count: int, of: str) -> str:
+def _numbers(of: Cell | ServiceGroup) -> tuple[str, ...]:
     """In a name, such as `2w` for workers and `2i` for instances."""
-    return f"{count}{of}"
+    return (
+        f"{of.workers}w",
+        f"{of.instances}i",
+        f"{of.pool_threads}t",
+        f"{of.connections}c",
+    )
+
+
+#: What no name needs to say.
+_USUAL = frozenset({"1w", "1i", "0t", "0c", ""})
 
 
 def users_text(users: int) -> str:

@@ -35,6 +35,18 @@ Metric = Literal[
     "elapsed_s",
     "cores_elapsed_s",
     "decode_s",
+    # Of messages (drive.messages):
+    "littles_mean_ms",
+    "ten_mean_ms",
+    "database_ms",
+    "send_half_ms",
+    "pop_half_ms",
+    "send_database_ms",
+    "pop_database_ms",
+    "send_database_points",
+    "pop_database_points",
+    "send_network_points",
+    "pop_network_points",
 ]
 Margin = Annotated[float, Field(gt=0, le=1)]
 

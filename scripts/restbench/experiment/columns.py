@@ -109,6 +109,10 @@ _LATER = [
     Column("connection", "Connection", "Kept over a user's requests, or a new one for each."),
     Column("instances", "Instances", "Of the service, among which its front balances."),
     Column("link", "Link", "Between front and service: tcp, or unix, a Unix socket."),
+    Column("technique", "Technique", "Of the queues, where messages are sent and popped."),
+    Column("pool_threads", "Threads", "Of worker-pool; 0: the service's default."),
+    Column("connections", "Connections", "To the database; 0: as many as threads, or the default."),
+    Column("postgres", "PostgreSQL", "Settings that are not the database's usual ones."),
 ]
 
 COLUMNS = tuple(_FACTORS + _MEASURED + _FLAGS + _LATER)

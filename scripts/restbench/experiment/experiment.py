@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
@@ -13,107 +12,21 @@ from pydantic import ValidationError as PydanticError
 
 from restbench.experiment import columns, design, npb
 from restbench.experiment.calls import Calls
-from restbench.experiment.cell import (
-    ASYNCHRONOUS,
-    DEFAULT_FRAMEWORKS,
-    FACTORS,
-    STRATEGIES,
-    Build,
-    Cell,
-    Connection,
-    Framework,
-    Front,
-    Handoff,
-    Kernel,
-    Kind,
-    Link,
-    ServiceName,
-    Shape,
-    require_framework,
-)
-from restbench.experiment.design import Design, Level
+from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
+from restbench.experiment.cell_group import CellGroup, corner
+from restbench.experiment.design import Design
 from restbench.experiment.engines import EngineLoad
-from restbench.experiment.level import LOGS, TAGS, Logs, Size, Workload
+from restbench.experiment.faults import Faults
+from restbench.experiment.level import TAGS, Logs, Messages, Size, Workload, model_of
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb
 from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.profile import Profile
-from restbench.experiment.selection import Instances, Many, Positive, Strict, Where, is_any
+from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.trace import Trace
 from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
-from restbench.machine.placement import Placement
-
-
-class CellGroup(Strict):
-    """A full factorial: every combination of the listed levels is a cell."""
-
-    name: str
-    service: ServiceName
-    strategy: Annotated[list[str], Many]
-    complexity: Annotated[list[str], Many]
-    """In which `*` stands for anything."""
-    users: Annotated[list[Positive], Many]
-    placement: Annotated[list[Placement], Many] = Field(default=["unbound"])
-    front: Annotated[list[Front], Many] = Field(default=["none"])
-    kernel: Annotated[list[Kernel], Many] = Field(default=["loops"])
-    build: Annotated[list[Build], Many] = Field(default=["checkout"])
-    framework: Annotated[list[Framework], Many] | None = None
-    """The service's default, if none is given."""
-    handoff: Annotated[list[Handoff], Many] = Field(default=["thread"])
-    workers: Annotated[list[Positive], Many] = Field(default=[1])
-    connection: Annotated[list[Connection], Many] = Field(default=["kept"])
-    instances: Annotated[list[Instances], Many] = Field(default=[1])
-    link: Annotated[list[Link], Many] = Field(default=["tcp"])
-
-    @model_validator(mode="after")
-    def _front_can(self) -> Self:
-        can = {*self.front} <= {"nginx", "haproxy"}
-        if max(self.instances) > 1 and not can:
-            raise ValueError("instances: more than 1 need front = 'nginx' or 'haproxy'")
-        if "unix" in self.link and not (can and self.service == "python" and self.workers == [1]):
-            raise ValueError(
-                "link: 'unix' is for service = 'python' with workers = 1 behind front = 'nginx' or "
-                "'haproxy': users speak TCP, and so does Java; else leave it out"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _frameworks_are_the_services(self) -> Self:
-        for framework in self.framework or ():
-            require_framework(self.service, framework)
-        if "loop" in self.handoff and not {*(self.framework or ("flask",))} <= ASYNCHRONOUS:
-            allowed = ", ".join(sorted(ASYNCHRONOUS))
-            raise ValueError(f"handoff: 'loop' needs framework to be of {allowed}")
-        if max(self.workers) > 1 and (self.service, self.strategy) != ("python", ["serial"]):
-            raise ValueError("workers: more than 1 are for python with strategy serial alone")
-        return self
-
-    @model_validator(mode="after")
-    def _strategies_exist(self) -> Self:
-        allowed = STRATEGIES[self.service]
-        for strategy in self.strategy:
-            if strategy not in allowed:
-                raise ValueError(
-                    f"strategy: '{strategy}' is not one of the {self.service} service's: "
-                    + ", ".join(allowed)
-                )
-        return self
-
-    def cells(self, defined: Sequence[str] = ()) -> list[Cell]:
-        """The group's cells in the order of the file; `*` in a level of complexity stands for those
-        that are `defined`."""
-        named = [level for each in self.complexity for level in defined if is_any(level, [each])]
-        own: dict[str, list[str]] = {
-            "service": [self.service],
-            "complexity": named or self.complexity,
-            "framework": list(self.framework or [DEFAULT_FRAMEWORKS[self.service]]),
-        }
-        levels = [own.get(factor, getattr(self, factor)) for factor in FACTORS]
-        return [
-            Cell(**dict(zip(FACTORS, combination, strict=True)))
-            for combination in itertools.product(*levels)
-        ]
 
 
 class Group(Strict):
@@ -148,6 +61,8 @@ class Figure(Strict):
     where: Where
 
 
+#: What takes trials of messages.
+MESSAGE_DRIVERS = ("messages", "trace")
 #: What stands in the place of a profile that measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
@@ -160,24 +75,39 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb", "calls"] = "closed-load"
+    driver: Literal[
+        "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
+    ] = "closed-load"
     """What takes its trials."""
     views: Annotated[
         list[
             Literal[
-                "study", "limits", "factorial", "npb", "calls", "builds", "frameworks", "workers"
+                "study",
+                "limits",
+                "factorial",
+                "npb",
+                "calls",
+                "builds",
+                "frameworks",
+                "workers",
+                "bottleneck",
+                "trace",
+                "messages",
+                "faults",
             ]
         ],
         Field(min_length=1),
     ] = Field(default=["study"])
     """What is made of its trials."""
-    apart: Literal["service"] | None = None
+    apart: Literal["service", "pool_threads"] | None = None
     """A factor of which the services of one level at a time are up: a block measures them one after
     the other."""
     complexities: dict[str, Size] = Field(default_factory=dict)
     wrk: Where | None = None
     """Cells that wrk loads too, once a block: it costs less than the load generator, and looks at
     nothing of an answer but its status."""
+    pgbench: Where | None = None
+    """Cells of messages whose statements pgbench sends too: without a service it is their limit."""
     mixes: dict[str, Shares] = Field(default_factory=dict)
     """Further levels of complexity, each of several of the others with their shares."""
     settings: dict[ServiceName, dict[str, str]] = Field(default_factory=dict)
@@ -200,10 +130,14 @@ class Experiment(Strict):
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
     """What was published of numbers of workers."""
+    trace: Trace | None = None
+    """What the driver of traces needs to know."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
     """What the driver of batches of calls needs to know; they are its levels of complexity."""
+    faults: Faults | None = None
+    """What the driver of faults needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
     def _drivers_are_described(self) -> Self:
@@ -212,6 +146,8 @@ class Experiment(Strict):
             ("npb", "npb", "npb"),
             ("calls", "calls", "calls"),
             ("engines", "engines", None),
+            ("faults", "faults", "faults"),
+            ("trace", "trace", "trace"),
         ):
             is_described = getattr(self, table) is not None
             if (self.driver == driver) != is_described:
@@ -248,6 +184,20 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _messages_have_a_technique(self) -> Self:
+        for cell in self.all_cells():
+            is_message = self.workload(cell.complexity) == "messages"
+            can_be = {"messages": {True}, "trace": {True, False}}.get(self.driver, {False})
+            if is_message != (cell.technique != "none") or is_message not in can_be:
+                raise ValueError(
+                    f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
+                    f"messages ({', '.join(MESSAGE_DRIVERS)}) belong together"
+                )
+        if (self.pgbench or "messages" in self.views) and self.driver != "messages":
+            raise ValueError("pgbench: it and the view 'messages' belong to driver = 'messages'")
+        return self
+
+    @model_validator(mode="after")
     def _builds_are_compared(self) -> Self:
         if ("builds" in self.views) != (self.thresholds is not None):
             raise ValueError("views: 'builds' belongs to a table [thresholds], and that to it")
@@ -263,7 +213,7 @@ class Experiment(Strict):
     @property
     def sends_load(self) -> bool:
         """Whether its driver needs the load generator."""
-        return self.npb is None and self.calls is None
+        return self.npb is None and self.calls is None and self.faults is None
 
     @field_validator("factorial", mode="before")
     @classmethod
@@ -277,6 +227,10 @@ class Experiment(Strict):
     def _has_cells(self) -> Self:
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
+        if "bottleneck" in self.views and self.driver not in ("closed-load", "messages"):
+            raise ValueError(
+                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
+            )
         if ("workers" in self.views) != (self.workers is not None):
             raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):
@@ -306,13 +260,17 @@ class Experiment(Strict):
     def _logs_are_lines(self) -> Self:
         """They have neither a kernel nor rows, and are no part of a mix."""
         for name, shares in self.mixes.items():
-            if of_logs := [kind for kind in shares if self.logs(kind)]:
-                raise ValueError(f"mixes.{name}: '{of_logs[0]}' is of logs; a mix is of matrices")
+            for kind in shares:
+                if (workload := self.workload(kind)) != "matrix":
+                    raise ValueError(
+                        f"mixes.{name}: '{kind}' is of {workload}; a mix is of matrices"
+                    )
         for cell in self.all_cells():
-            if self.logs(cell.complexity) and cell.kernel != "loops":
+            workload = self.workload(cell.complexity)
+            if workload != "matrix" and cell.kernel != "loops":
                 raise ValueError(
                     f"cells: kernel: '{cell.kernel}' multiplies matrices, and complexity "
-                    f"'{cell.complexity}' is of logs: leave it out there"
+                    f"'{cell.complexity}' is of {workload}: leave it out there"
                 )
         for figure in self.figures:
             cells = [cell for cell in self.all_cells() if figure.where.matches(cell)]
@@ -332,6 +290,20 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _traces_have_a_length(self) -> Self:
+        if self.trace is None:
+            return self
+        cells = self.all_cells()
+        for name, profile in self.profiles.items():
+            self.trace.require(name, [cell for cell in cells if profile.measures(cell)])
+        if len({self.workload(cell.complexity) for cell in cells}) > 1:
+            raise ValueError("cells: driver 'trace' has cells of one workload")
+        for cell in cells:
+            if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
+                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
+        return self
+
+    @model_validator(mode="after")
     def _batches_can_be_made(self) -> Self:
         if self.calls:
             self.calls.require_threads((each.complexity, each.users) for each in self.all_cells())
@@ -347,8 +319,9 @@ class Experiment(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: those of one size, then the mixes, kernels or batches."""
-        others = npb.levels() if self.npb else self.calls.levels() if self.calls else ()
+        """Every level of complexity: of one size, then the mixes, kernels, batches or faults."""
+        others = npb.levels() if self.npb else ()
+        others = next((it.levels() for it in (self.calls, self.faults) if it), others)
         return (*self.complexities, *self.mixes, *others)
 
     def shape(self, complexity: str) -> Shape:
@@ -360,9 +333,16 @@ class Experiment(Strict):
         level = self.complexities.get(complexity)
         return level if isinstance(level, Logs) else None
 
+    def messages(self, complexity: str) -> Messages | None:
+        """What a level's messages are; None where it is not of messages."""
+        level = self.complexities.get(complexity)
+        return level if isinstance(level, Messages) else None
+
     def workload(self, complexity: str) -> Workload:
         """What the requests of a level are of."""
-        return "logs" if self.logs(complexity) else "matrix"
+        if self.logs(complexity):
+            return "logs"
+        return "messages" if self.messages(complexity) else "matrix"
 
     def mix(self, complexity: str) -> tuple[Kind, ...]:
         """The kinds of request of a level; none for a level of one size."""
@@ -382,11 +362,7 @@ class Experiment(Strict):
         cell's, or a service has no such strategy."""
         if self.factorial is None:
             return []
-        if others := {*self.factorial.factors, *self.factorial.fixed} - {*FACTORS}:
-            raise ValueError(
-                f"factorial.factors: '{min(others)}' is none; allowed are {', '.join(FACTORS)}"
-            )
-        return [_corner(levels) for levels in self.factorial.cells()]
+        return [corner(levels) for levels in self.factorial.cells()]
 
     def test_ids(self, cell: Cell) -> tuple[str, ...]:
         """The ids of the study's tests that this cell answers."""
@@ -401,20 +377,6 @@ class Experiment(Strict):
                 + (GONE if name == "full" else "")
             )
         return self.profiles[name]
-
-
-def _corner(levels: Mapping[str, Level]) -> Cell:
-    try:
-        (cell,) = CellGroup.model_validate(
-            {name: level if name == "service" else [level] for name, level in levels.items()}
-            | {"name": "factorial"}
-        ).cells()
-    except PydanticError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"][:1])
-        message = problem["msg"].removeprefix("Value error, ")
-        raise ValueError(f"factorial: {key}: {message}".replace(": : ", ": ")) from error
-    return cell
 
 
 def load(path: Path) -> Experiment:
@@ -456,7 +418,8 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
     for part in location[:-1]:
         field = model.model_fields.get(str(part))
         model = next(_models(field.annotation), model) if field else model
-    return list((Logs if LOGS in location else model).model_fields)
+    tagged = next(filter(None, (model_of(str(part)) for part in location)), model)
+    return list(tagged.model_fields)
 
 
 def _models(annotation: object) -> Iterator[type[BaseModel]]:

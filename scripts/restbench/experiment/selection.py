@@ -18,6 +18,7 @@ from restbench.experiment.cell import (
     Kernel,
     Link,
     ServiceName,
+    Technique,
 )
 from restbench.machine.placement import Placement, allowed_cores, place
 
@@ -32,6 +33,9 @@ def _counted(value: Any) -> Any:
 
 Many = BeforeValidator(_as_list)
 Positive = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+#: Settings of the database, as a cell has them.
+Postgres = Annotated[str, Field(pattern=r"^([a-z_.]+=[\w.-]+(,[a-z_.]+=[\w.-]+)*)?$")]
 #: A number, or `cores`: of those that a service may use on this machine.
 Instances = Annotated[int, BeforeValidator(_counted), Field(ge=1)]
 
@@ -60,6 +64,10 @@ class Where(Strict):
     connection: Annotated[list[Connection], Many] | None = None
     instances: Annotated[list[Instances], Many] | None = None
     link: Annotated[list[Link], Many] | None = None
+    technique: Annotated[list[Technique], Many] | None = None
+    pool_threads: Annotated[list[NotNegative], Many] | None = None
+    connections: Annotated[list[NotNegative], Many] | None = None
+    postgres: Annotated[list[Postgres], Many] | None = None
 
     def matches(self, cell: Cell) -> bool:
         """Whether the cell is in the selection."""

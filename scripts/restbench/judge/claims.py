@@ -21,6 +21,7 @@ from restbench.judge.sides import side
 from restbench.judge.verdicts import PRECEDENCE, Verdict, ratio_text, said
 
 WORDS: dict[str, str] = {
+    **{name: name.rpartition("_")[0].replace("_", " ") for name in get_args(Metric)},
     **dict.fromkeys((name for name in get_args(Metric) if name.endswith("_s")), "time"),
     "throughput_per_s": "throughput",
     "wrk_per_s": "throughput under wrk",

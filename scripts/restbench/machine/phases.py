@@ -19,6 +19,7 @@ Phase = Literal[
     "proofs",
     "warm-up",
     "pilot",
+    "queues",
     "trials",
     "long windows",
     "drain",

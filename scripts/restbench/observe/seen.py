@@ -14,6 +14,8 @@ from restbench.observe.observe import Observation, Prefix
 REQUEST_THREADS = "http-"
 #: A process of a pool of Python's: of each strategy that has one.
 POOLS = ("PE-", "PR-", "EE-", "ER-", "F1-")
+#: A thread of the pool that takes Python's requests.
+WORKER_POOL = "WP-"
 WORKERS = {
     "java": (
         REQUEST_THREADS,
@@ -25,8 +27,9 @@ WORKERS = {
         "fork-join",
         "adapt-",
         "ForkJoi",
+        "worker-pool",
     ),
-    "python": (*decisions.WEB, *POOLS),
+    "python": (*decisions.WEB, *POOLS, WORKER_POOL),
 }
 
 

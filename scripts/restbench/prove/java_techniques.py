@@ -104,6 +104,14 @@ def _virtual_threads(seen: Seen) -> Verdict:
     return share >= MOST, f"{share:.0%} of the work on carrier threads of virtual threads"
 
 
+def _worker_pool(seen: Seen) -> Verdict:
+    return _one_thread(seen, "worker-pool", "threads of one pool")
+
+
+def _virtual_thread_per_request(seen: Seen) -> Verdict:
+    return _one_thread(seen, "ForkJoi", "carrier threads of virtual threads")
+
+
 CLAIMS: dict[str, Claim] = {
     "serial": ("the request's own thread does everything", _serial),
     "thread-pool": ("min(rows, 100) threads are made for each request", _thread_pool),
@@ -113,6 +121,11 @@ CLAIMS: dict[str, Claim] = {
     "shared-pool": ("one pool, a thread a core, shared by all", _shared_pool),
     "fork-join": ("a fork-join pool, a thread a core, shared by all", _fork_join),
     "virtual-threads": ("a virtual thread a row", _virtual_threads),
+    "worker-pool": ("a thread of one pool does everything", _worker_pool),
+    "virtual-thread-per-request": (
+        "a virtual thread of the request's own does everything",
+        _virtual_thread_per_request,
+    ),
     "adaptive": ADAPTIVE,
 }
 

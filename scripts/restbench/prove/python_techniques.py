@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from restbench.observe.observe import MOST, PART, Observation
-from restbench.observe.seen import ADAPTIVE, POOLS, Check, Claim, Seen, Verdict
+from restbench.observe.seen import ADAPTIVE, POOLS, WORKER_POOL, Check, Claim, Seen, Verdict
 
 
 def _pool_processes(observation: Observation, prefix: str) -> set[int]:
@@ -51,6 +51,15 @@ def _per_request(prefix: str) -> Check:
     return check
 
 
+def _worker_pool(seen: Seen) -> Verdict:
+    share = seen.least_share(WORKER_POOL)
+    active = max(len(each.active(WORKER_POOL)) for each in seen.single)
+    return (
+        share >= MOST and active == 1,
+        f"{share:.0%} of the work in threads of one pool, {active} at a time per request",
+    )
+
+
 AN_ELEMENT = "every element is a message to a {} with a process a core"
 A_REQUEST = "each request runs in one process of a {}"
 POOL, EXECUTOR = "multiprocessing pool", "process pool executor"
@@ -60,5 +69,6 @@ CLAIMS: dict[str, Claim] = {
     "process-per-request": (A_REQUEST.format(POOL), _per_request("PR-")),
     "executor-per-element": (AN_ELEMENT.format(EXECUTOR), _per_element("EE-")),
     "executor-per-request": (A_REQUEST.format(EXECUTOR), _per_request("ER-")),
+    "worker-pool": ("a thread of one pool does everything", _worker_pool),
     "adaptive": ADAPTIVE,
 }

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from restbench.drive.generator import LoadGenerator
+import httpx
+
+from restbench.drive.generator import LoadGenerator, Sent
 from restbench.drive.payload import Requests, requests_of
 from restbench.experiment.cell import Cell, ServiceGroup
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
-from restbench.failures import EnvironmentProblem, in_short
+from restbench.failures import EnvironmentProblem, WrongAnswers, in_short
 from restbench.machine import clock
 from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.pace import TrialGroup
 from restbench.store.store import Run
-from restbench.store.trials import Event, TrialFile
+from restbench.store.trials import Event, Trial, TrialFile
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,25 @@ class LoadRun(BlockRun):
     def requests(self, cell: Cell) -> Requests:
         """What a cell sends."""
         return requests_of(self.order.experiment, cell.complexity)
+
+    def ask(self, cell: Cell) -> None:
+        """One request of each kind that a cell sends. EnvironmentProblem where it is refused,
+        WrongAnswers, or an error of httpx."""
+        requests = self.requests(cell)
+        path = requests.path(cell.strategy, cell.kernel)
+        for name, payload in requests.payloads.items():
+            answer = self.running(cell).service.post(path, payload.body("look"))
+            if answer.status_code != httpx.codes.OK:
+                raise EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
+            if answer.content != payload.answer("look"):
+                raise WrongAnswers(f"{name}: a wrong answer before the first trial")
+
+    def before(self, cell: Cell) -> None:
+        """Make ready what a load of a cell needs."""
+
+    def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:  # noqa: ARG002 - of others
+        """The trial with what only this kind of load tells of it."""
+        return found
 
     def announce(self, cell: Cell) -> None:
         """Tell the load generator what a cell's trials send where."""

@@ -79,7 +79,8 @@ class ClosedDriver:
                 continue
             known[cell] = found
             once = found > here.order.profile.slow_round_s
-            is_mix = bool(here.order.experiment.mix(cell.complexity))
+            experiment, level = here.order.experiment, cell.complexity
+            is_mix = bool(experiment.mix(level) or experiment.messages(level))
             self.paces[cell] = Pace(found, once, cell.users, is_mix)
             limit = here.order.profile.longest_round_s
             if found > limit and not here.order.experiment.test_ids(cell):
@@ -127,6 +128,7 @@ class ClosedDriver:
         pids = service.pids()
         if cell.connection == "each":
             connections.await_ports()
+        here.before(cell)
         before = helpers_ms(pids)
         sent = here.load.trial(cell.id, cell.users, pace.drop_s, pace.keep_s, pids)
         here.count(cell, sent.records.size)
@@ -140,7 +142,7 @@ class ClosedDriver:
             if response_s := response_time_s(sent, cell.users):
                 self.paces[cell] = replace(pace, response_s=response_s)
             raise EnvironmentProblem(sent.first_error or "no answer while it was measured")
-        return found
+        return here.after(cell, sent, found)
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """On the service as it is, or on a fresh one (driver.Driver)."""

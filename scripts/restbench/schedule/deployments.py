@@ -55,6 +55,9 @@ class Deployments:
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
     host: Host | None = None
     """Where they run, if not here."""
+    databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By the settings of PostgreSQL that a cell names: the variables of a service's environment by
+    which it finds that database."""
     up: dict[ServiceGroup, Running] = field(default_factory=dict)
     down: dict[ServiceGroup, str] = field(default_factory=dict)
     """Those that do not come up, with the reason: their cells fail, the others go on."""
@@ -143,6 +146,8 @@ class Deployments:
                     **self.settings.get(name, {}),
                     **_of_workers(key.workers),
                     **_of_handoff(key),
+                    **_of_database(key),
+                    **self.databases.get(key.postgres, {}),
                 },
                 port=None if first else ports.free(),
                 framework=key.framework,
@@ -172,6 +177,15 @@ def _of_workers(count: int) -> dict[str, str]:
 def _of_handoff(key: ServiceGroup) -> dict[str, str]:
     """The setting of asynchronous frameworks; the others refuse it."""
     return {"RESTBENCH_HANDOFF": key.handoff} if key.framework in ASYNCHRONOUS else {}
+
+
+def _of_database(key: ServiceGroup) -> dict[str, str]:
+    """The settings of pools, where they are factors: by default a thread has a connection."""
+    given = {
+        "RESTBENCH_POOL_THREADS": key.pool_threads,
+        "RESTBENCH_DATABASE_CONNECTIONS": key.connections or key.pool_threads,
+    }
+    return {name: str(count) for name, count in given.items() if count}
 
 
 def _shares(name: ServiceName, instances: int, cores: int) -> dict[str, str]:

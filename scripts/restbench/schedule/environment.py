@@ -5,6 +5,7 @@ from __future__ import annotations
 from restbench.deploy import fronts, programs, service
 from restbench.drive import load, monitor, wrk
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
+from restbench.experiment.experiment import MESSAGE_DRIVERS
 from restbench.experiment.order import Order
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import machine_lock, namespaces, ports, watch
@@ -61,7 +62,8 @@ def check(order: Order) -> list[str]:
 
 def _check_attached(order: Order) -> None:
     """What others run must be there, be what it is said to be, and be used as it is."""
-    if order.attached and not order.experiment.sends_load:
+    has_own = order.experiment.driver in MESSAGE_DRIVERS or not order.experiment.sends_load
+    if order.attached and has_own:
         raise BadConfiguration("--attach: this experiment needs a service of its own")
     for name, url in order.attached.items():
         cells = [each.cell for each in order.plan if each.cell.service == name]

@@ -37,7 +37,7 @@ def look(here: LoadRun) -> None:
             absent = absent or bool(programs.lacking(cell.service, cell.framework))
             here.lose(cell, "not-offered" if absent else "failed", why)
             continue
-        kind = (service_group(cell), cell.strategy, cell.complexity, cell.kernel)
+        kind = (service_group(cell), cell.strategy, cell.complexity, cell.kernel, cell.technique)
         if kind not in seen:
             seen[kind] = _one_request(here, cell)
         found = seen[kind]
@@ -51,17 +51,11 @@ def look(here: LoadRun) -> None:
 
 def _one_request(here: LoadRun, cell: Cell) -> float | Exception:
     """How long it takes; what is wrong with it."""
-    running = here.running(cell)
     begun = time.monotonic()
     try:
-        requests = here.requests(cell)
-        path = requests.path(cell.strategy, cell.kernel)
-        for name, payload in requests.payloads.items():
-            answer = running.service.post(path, payload.body("look"))
-            if answer.status_code != httpx.codes.OK:
-                return EnvironmentProblem(f"{name}: {answer.status_code} {answer.text[:200]}")
-            if answer.content != payload.answer("look"):
-                return WrongAnswers(f"{name}: a wrong answer before the first trial")
+        here.ask(cell)
+    except (EnvironmentProblem, WrongAnswers) as error:
+        return error
     except httpx.HTTPError as error:
         lack = here.renew_if_dead(cell)
         reason = lack or f"no answer to one request: {error or type(error).__name__}"
@@ -111,7 +105,8 @@ def warm(here: LoadRun) -> None:
     smallest: dict[tuple[object, ...], Cell] = {}
     for cell in sorted(here.cells, key=lambda each: _work(here, each)):
         workload = here.requests(cell).workload
-        smallest.setdefault((service_group(cell), cell.strategy, workload, cell.kernel), cell)
+        what = (workload, cell.kernel, cell.technique)
+        smallest.setdefault((service_group(cell), cell.strategy, *what), cell)
     waiting = list(smallest.values())
     begun = time.monotonic()
     spent = dict.fromkeys((service_group(cell) for cell in waiting), 0.0)
@@ -158,6 +153,7 @@ def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | 
         running = here.deployments.of(cell)
         if running is None:
             break
+        here.before(cell)
         sent = here.load.trial(cell.id, users, 0.0, seconds, running.service.pids())
         here.count(cell, sent.records.size)
         if (sent.records["outcome"] == CORRECT).any():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from restbench import ROOT
+from restbench.deploy.migrations import CONTRACT
 from restbench.deploy.programs import JAR, PYTHON_SERVICE
 from restbench.drive.load import PLANS, PROGRAMS
 from restbench.experiment.cell import Build
@@ -55,6 +56,7 @@ def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
         **services,
         "load plans": of_files(plans),
         "load programs": of_jar(PROGRAMS, "restbench/"),
+        "database": of_files([*CONTRACT.glob("**/*.sql"), *CONTRACT.glob("*.conf")]),
     }
 
 

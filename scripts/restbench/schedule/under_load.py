@@ -73,14 +73,25 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
 
 
 @contextmanager
-def services(
-    order: Order, run: Run, wanted: Wanted, view: View, host: Host | None = None
+def services(  # noqa: PLR0913, PLR0917 - what a block is, and where
+    order: Order,
+    run: Run,
+    wanted: Wanted,
+    view: View,
+    host: Host | None = None,
+    databases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Iterator[Deployments]:
     """All that a block's cells need, up as long as the context lasts; on another host where one is
-    given."""
+    given, with their `databases` where they have any."""
     view.show(Progress(wanted.block, until=time.monotonic() + wanted.seconds))
     deployments = Deployments(
-        run, wanted.block, order.experiment.settings, order.attached, order.builds, host
+        run,
+        wanted.block,
+        order.experiment.settings,
+        order.attached,
+        order.builds,
+        host,
+        databases or {},
     )
     cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
     try:

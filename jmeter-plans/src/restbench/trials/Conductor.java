@@ -22,11 +22,11 @@ import org.slf4j.LoggerFactory;
  * Takes orders from a socket, a line each with tabs between its parts, and lets the users carry them out:
  *
  * <pre>
- * cell   NAME  URL  PAYLOAD                                      what a trial of this name sends; no answer
+ * cell   NAME  URLS  PAYLOAD                                     what a trial of this name sends; no answer
  * trial  NAME  USERS  DROP_MS  KEEP_MS  RECORDS  PIDS [ARRIVALS]  answers a line when its last answer has come
  * </pre>
  *
- * <p>PIDS are the service's processes with commas between them, RECORDS the file that the samples are written to, ARRIVALS a
+ * <p>URLS is one address, or several with spaces between them, PIDS are the service's processes with commas between them, RECORDS the file that the samples are written to, ARRIVALS a
  * file with a moment a line, in microseconds from the begin, at which a request is to be sent (open load). The socket's end is
  * the end of the load.
  */

@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -174,16 +175,25 @@ final class Trial {
     /**
      * What is sent where.
      *
+     * @param urls of one address or several, among which users are spread by their numbers
      * @param order indices into {@code kinds}, in the order of sending, shared by all users: whoever is free sends the next
+     * @param messages what each user sends instead, and pops; null where there is an order
      */
-    record Cell(URI url, List<Kind> kinds, int[] order, AtomicLong sent) {
+    record Cell(List<URI> urls, List<Kind> kinds, int[] order, AtomicLong sent, Messages messages) {
 
         /**
          * Reads a payload's folder: its own {@code body-rest.json} and {@code answer-rest.json} or, where there is an {@code order.txt},
-         * a kind's name a line, those of the folders of these names beside it.
+         * a kind's name a line, those of the folders of these names beside it; or {@link Messages}.
+         *
+         * @param addresses with spaces between them
          */
-        static Cell read(String url, Path payload) throws IOException {
+        static Cell read(String addresses, Path payload) throws IOException {
+            List<URI> urls = Arrays.stream(addresses.split(" ")).map(URI::create).toList();
             Path folder = payload.toAbsolutePath().normalize();
+            Messages messages = Messages.read(folder);
+            if (messages != null) {
+                return new Cell(urls, Messages.KINDS, new int[0], new AtomicLong(), messages);
+            }
             Path order = folder.resolve("order.txt");
             List<String> lines =
                     Files.exists(order) ? Files.readAllLines(order) : List.of(folder.getFileName().toString());
@@ -198,7 +208,11 @@ final class Trial {
                 }
                 indices[at] = places.get(name);
             }
-            return new Cell(URI.create(url), List.copyOf(kinds), indices, new AtomicLong());
+            return new Cell(urls, List.copyOf(kinds), indices, new AtomicLong(), null);
+        }
+
+        URI url(int user) {
+            return urls.get(user % urls.size());
         }
 
         int nextKind() {
@@ -225,10 +239,10 @@ final class Trial {
         }
     }
 
-    /** A user's requests of one trial: 40 bytes each, little-endian. */
+    /** A user's requests of one trial: 56 bytes each, little-endian. */
     static final class Records {
 
-        static final int BYTES = 40;
+        static final int BYTES = 56;
         private static final int FIRST_CAPACITY = 256;
         /** As much as 16 bits hold. */
         private static final long LATEST_MILLIS = 0xFFFF;
@@ -245,9 +259,10 @@ final class Trial {
          *
          * @param startNanos when it was meant to be sent, from the trial's begin
          * @param lateMillis how long after that moment it was sent
-         * @param stagesMillis queue, parse, compute, serialize by the service's own clock; NaN where it told none
+         * @param stagesMillis queue, parse, compute, serialize, connection, database by the service's own clock; NaN where it told none
+         * @param token of a message, {@link Messages}; else 0
          */
-        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis) {
+        void add(long startNanos, long elapsedNanos, long latencyNanos, int status, int outcome, int kind, int user, long lateMillis, float[] stagesMillis, long token) {
             if (buffer.remaining() < BYTES) {
                 buffer = ByteBuffer.allocate(2 * buffer.capacity()).order(ByteOrder.LITTLE_ENDIAN).put(buffer.flip());
             }
@@ -258,6 +273,7 @@ final class Trial {
             for (float stage : stagesMillis) {
                 buffer.putFloat(stage);
             }
+            buffer.putLong(token);
         }
 
         /** All of them, to be read once. */

@@ -10,6 +10,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -29,11 +30,12 @@ final class User {
     static final int WRONG = 2;
 
     private static final int BUFFER_BYTES = 64 * 1024;
-    private static final int STAGES = 4;
-    private static final byte[] LENGTH = bytes("content-length:");
+        private static final byte[] LENGTH = bytes("content-length:");
     private static final byte[] TIMING = bytes("server-timing:");
     private static final byte[] CLOSE = bytes("connection: close");
-    private static final byte[][] STAGE_NAMES = {bytes("queue;"), bytes("parse;"), bytes("compute;"), bytes("serialize;")};
+    private static final byte[][] STAGE_NAMES = {
+        bytes("queue;"), bytes("parse;"), bytes("compute;"), bytes("serialize;"), bytes("connection;"), bytes("database;")
+    };
     private static final byte[] BEFORE_ID = bytes("{\"requestId\":\"");
     private static final byte[] AFTER_ID = bytes("\",");
     /** {@code u060-000000000}: of one length, so that a request's head is the same each time. */
@@ -43,6 +45,9 @@ final class User {
     private static final String RENEWED = "renewed";
 
     private static final String EACH = "each";
+
+    /** Of a refusal's text. */
+    private static final int SHOWN_BYTES = 200;
 
     /** A service may end a connection that nobody has used for longer. */
     private static final long LONGEST_IDLE_NANOS = TimeUnit.SECONDS.toNanos(15);
@@ -55,10 +60,14 @@ final class User {
     private final int responseTimeoutMs;
     private final byte[] buffer = new byte[BUFFER_BYTES];
     private final byte[] id;
-    private final float[] stages = new float[STAGES];
+    private final float[] stages = new float[STAGE_NAMES.length];
     private final Map<String, Socket> sockets = new HashMap<>();
     private final Map<String, byte[]> heads = new HashMap<>();
     private final Records records = new Records();
+    private final Map<Messages, Messages.Conversation> conversations = new IdentityHashMap<>();
+
+    /** Of the trial that goes on; null where no messages are sent. */
+    private Messages.Conversation own;
 
     private long usedNanos = System.nanoTime();
 
@@ -81,8 +90,13 @@ final class User {
     /** This user's part of a trial. */
     void take(Trial trial) {
         records.clear();
+        Messages messages = trial.cell().messages();
+        own = messages == null ? null : conversations.computeIfAbsent(messages, its -> its.new Conversation(number + 1));
+        if (own != null) {
+            own.begin();
+        }
         boolean isIdle = trial.beginNanos() - usedNanos > LONGEST_IDLE_NANOS;
-        if (isIdle || RENEWED.equals(trial.cell().url().getFragment())) {
+        if (isIdle || RENEWED.equals(trial.cell().url(number).getFragment())) {
             close();
         }
         try {
@@ -96,9 +110,9 @@ final class User {
     }
 
     private void request(Trial trial, long due) {
-        int place = trial.cell().nextKind();
+        int place = own == null ? trial.cell().nextKind() : own.next();
         Kind kind = trial.cell().kinds().get(place);
-        URI url = trial.cell().url();
+        URI url = trial.cell().url(number);
         Arrays.fill(stages, Float.NaN);
         countUp();
         int status = 0;
@@ -107,7 +121,11 @@ final class User {
         long firstByte = due;
         try {
             Socket socket = connection(url);
-            send(socket.getOutputStream(), head(url, kind), kind.rest());
+            if (own == null) {
+                send(socket.getOutputStream(), head(url, kind), kind.rest());
+            } else {
+                socket.getOutputStream().write(own.request(url, place, idText()));
+            }
             InputStream in = socket.getInputStream();
             int filled = in.read(buffer);
             firstByte = System.nanoTime();
@@ -121,10 +139,17 @@ final class User {
                 filled += read;
             }
             status = readHead(end);
-            boolean right = receive(in, end, filled, kind);
-            outcome = status != 200 ? ERROR : right ? CORRECT : WRONG;
+            String fault;
+            if (own == null) {
+                fault = receive(in, end, filled, kind) ? "" : "the body is not this request's id with the exact answer";
+            } else {
+                byte[] answer = whole(in, end, filled);
+                place = place == Messages.POP && own.isEmpty(answer) ? Messages.EMPTY : place;
+                fault = status == 200 ? own.fault(answer, place, idText()) : text(answer, SHOWN_BYTES);
+            }
+            outcome = status != 200 ? ERROR : fault.isEmpty() ? CORRECT : WRONG;
             if (outcome != CORRECT) {
-                trial.noteError(status == 200 ? "the body is not this request's id with the exact answer" : "status " + status);
+                trial.noteError(status == 200 ? fault : "status " + status + (own == null ? "" : " " + fault));
             }
             if (last || EACH.equals(url.getFragment())) {
                 disconnect(url);
@@ -135,7 +160,9 @@ final class User {
             LockSupport.parkNanos(AFTER_FAILURE_NANOS);
         }
         long now = System.nanoTime();
-        records.add(due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, lateMillis, stages);
+        long token = own == null ? 0 : own.token();
+        records.add(
+                due - trial.beginNanos(), now - due, firstByte - due, status, outcome, place, number, lateMillis, stages, token);
     }
 
     private void countUp() {
@@ -227,7 +254,7 @@ final class User {
     /** {@code queue;dur=0.012, parse;dur=...}, to the end of the line. */
     private void readStages(int from, int end) {
         for (int at = from; at < end && buffer[at] != '\r'; at++) {
-            for (int stage = 0; stage < STAGES; stage++) {
+            for (int stage = 0; stage < STAGE_NAMES.length; stage++) {
                 if (startsWith(at, STAGE_NAMES[stage])) {
                     stages[stage] = (float) number(at + STAGE_NAMES[stage].length + 4, end);
                 }
@@ -293,6 +320,25 @@ final class User {
                 throw new EOFException("the connection ended " + left + " bytes before the end of an answer");
             }
         }
+    }
+
+    /** Reads the body, which is small enough to be kept. */
+    private byte[] whole(InputStream in, int from, int filled) throws IOException {
+        byte[] body = new byte[(int) bodyBytes];
+        int there = Math.min(filled - from, body.length);
+        System.arraycopy(buffer, from, body, 0, there);
+        if (in.readNBytes(body, there, body.length - there) < body.length - there) {
+            throw new EOFException("the connection ended before the end of an answer");
+        }
+        return body;
+    }
+
+    private String idText() {
+        return text(id, ID_BYTES);
+    }
+
+    private static String text(byte[] bytes, int most) {
+        return new String(bytes, 0, Math.min(most, bytes.length), StandardCharsets.ISO_8859_1);
     }
 
     private Socket connection(URI url) throws IOException {

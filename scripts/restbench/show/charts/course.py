@@ -41,7 +41,7 @@ def stages(rows: Sequence[Row]) -> Chart | None:
         title="Where the time of a request goes",
         caption=caption,
         description=" ".join([caption, *(_description(*each) for each in panels.items())]),
-        panels=tuple(_stages(*each) for each in panels.items()),
+        panels=tuple(bars(name, list(map(_record, of)), STAGES) for name, of in panels.items()),
         panel_px=340,
         series=STAGES,
     )
@@ -67,30 +67,41 @@ def _stage_ms(row: Row, stage: str) -> float:
     return max(0.0, row.value(f"{stage}_ms") or 0.0)
 
 
-def _stages(name: str, rows: Sequence[Row]) -> theme.View:
+def _record(row: Row) -> dict[str, str | float]:
+    return {
+        **{stage: _stage_ms(row, stage) for stage in STAGES},
+        "bar": _bar(row),
+        "cell": row.cell.id,
+    }
+
+
+def bars(
+    name: str, of: Sequence[Mapping[str, str | float]], stages: Mapping[str, int]
+) -> theme.View:
+    """A panel of bars, each cut by its stages; `of` has of each bar its `bar`, the `cell` that it
+    leads to, and milliseconds by stage; `stages` number the colours."""
     records = [
-        {stage: _short(_stage_ms(row, stage)) for stage in STAGES}
-        | {"bar": _bar(row), "cell": row.cell.id}
-        for row in rows
+        {key: _short(value) if isinstance(value, float) else value for key, value in each.items()}
+        for each in of
     ]
-    colours = [theme.style(number)[0] for number in STAGES.values()]
-    bars = theme.base(records, can_hide=False).transform_calculate(
-        total="+".join(f"datum.{stage}" for stage in STAGES)
+    colours = [theme.style(number)[0] for number in stages.values()]
+    drawn = theme.base(records, can_hide=False).transform_calculate(
+        total="+".join(f"datum.{stage}" for stage in stages)
     )
-    bars = bars.transform_fold(list(STAGES), ["series", "ms"]).transform_calculate(
+    drawn = drawn.transform_fold(list(stages), ["series", "ms"]).transform_calculate(
         share="datum.ms / datum.total",
         shown="format(datum.ms, '.3~r') + ' ms, ' + format(datum.share, '.1%')",
-        place=f"indexof({list(STAGES)}, datum.series)",
+        place=f"indexof({list(stages)}, datum.series)",
     )
     x = alt.X("share:Q").title("Share of the mean response time").scale(domain=[0, 1])
     y = alt.Y("bar:N").title(None).axis(domain=False, ticks=False, labelLimit=220)
     drawn = (
-        bars.transform_filter(theme.IS_SHOWN)
+        drawn.transform_filter(theme.IS_SHOWN)
         .mark_bar()
         .encode(
             x=x.axis(format="%", values=[0, 0.5, 1]),
             y=y.scale(domain=[each["bar"] for each in records], padding=0.12),
-            fill=alt.Fill("series:N").scale(domain=list(STAGES), range=colours),
+            fill=alt.Fill("series:N").scale(domain=list(stages), range=colours),
             order="place:Q",
             tooltip=theme.tips(bar="Cell", series="Stage", shown="Mean"),
         )

@@ -1,0 +1,215 @@
+package restbench.trials;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Properties;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32;
+import restbench.trials.Trial.Kind;
+
+/**
+ * What users send to queues, and pop from them. Each body proves itself: {@code queue.user.number}, a space, random text, and
+ * the CRC-32 of all of that in hexadecimal.
+ *
+ * @param queues how many; the address is that of the queues without the number, from 1, that the name of each ends with
+ * @param characters of each body
+ * @param sends how many a user sends, each to a queue at random, before it pops from the last of them
+ * @param keys whether each request has a key
+ * @param filler random text that bodies are cut from
+ */
+record Messages(int queues, int characters, int sends, boolean keys, byte[] filler) {
+
+    static final int SEND = 0;
+    static final int POP = 1;
+    /** A pop that found nothing. */
+    static final int EMPTY = 2;
+
+    static final List<Kind> KINDS = List.of(kind("send"), kind("pop"), kind("empty"));
+
+    private static final String FILE = "messages.properties";
+    private static final int TOKEN_BYTES = 21;
+    private static final int CRC_BYTES = 8;
+    /** A user's messages are counted below this, so that user and number are one number. */
+    private static final long USER = 1_000_000_000L;
+
+    private static final byte[] BODY = bytes("\"body\":\"");
+    private static final byte[] ID = bytes("\"id\":");
+    private static final byte[] NULL = bytes("null");
+
+    private static Kind kind(String name) {
+        return new Kind(name, new byte[0], new byte[0]);
+    }
+
+    /** Those of a payload's folder; null where it is of something else. */
+    static Messages read(Path folder) throws IOException {
+        Path file = folder.resolve(FILE);
+        if (!Files.exists(file)) {
+            return null;
+        }
+        Properties said = new Properties();
+        try (var in = Files.newBufferedReader(file)) {
+            said.load(in);
+        }
+        return new Messages(
+                Integer.parseInt(said.getProperty("queues")),
+                Integer.parseInt(said.getProperty("characters")),
+                Integer.parseInt(said.getProperty("sends")),
+                Boolean.parseBoolean(said.getProperty("keys")),
+                Files.readAllBytes(folder.resolve("filler.txt")));
+    }
+
+    /** One user's way through its queues; kept over trials, as a message's number must never come again. */
+    final class Conversation {
+
+        private final int user;
+        private final SplittableRandom random;
+        private final byte[] body = new byte[characters];
+        private final CRC32 crc = new CRC32();
+        private int step;
+        private int queue;
+        private long number;
+        private long token;
+
+        Conversation(int user) {
+            this.user = user;
+            this.random = new SplittableRandom(user);
+        }
+
+        /** A round begins anew with each trial. */
+        void begin() {
+            step = 0;
+        }
+
+        /** What comes next: SEND or POP. */
+        int next() {
+            step = step % (sends + 1) + 1;
+            token = 0;
+            return step <= sends ? SEND : POP;
+        }
+
+        /** Of the last message: its user and number; 0 where there was none. */
+        long token() {
+            return token;
+        }
+
+        /** The whole request. */
+        byte[] request(URI url, int kind, String id) {
+            if (kind == SEND) {
+                queue = 1 + random.nextInt(queues);
+                token = user * USER + ++number;
+                write(body, queue, user, number);
+            }
+            String key = keys ? ",\"key\":\"" + id + "\"" : "";
+            String rest = kind == SEND
+                    ? ",\"sender\":" + user + key + ",\"body\":\"" + new String(body, StandardCharsets.ISO_8859_1) + "\"}"
+                    : ",\"client\":" + user + key + "}";
+            String json = "{\"requestId\":\"" + id + "\"" + rest;
+            return bytes("POST " + url.getRawPath() + queue + (kind == SEND ? "/messages" : "/pop")
+                    + " HTTP/1.1\r\nHost: " + url.getAuthority()
+                    + "\r\nContent-Type: application/json\r\nAccept: application/json\r\nContent-Length: " + json.length()
+                    + "\r\n\r\n" + json);
+        }
+
+        /**
+         * What is wrong with the answer to the last request, whose body these bytes are; empty where nothing is. The text's
+         * members may stand in any order.
+         */
+        String fault(byte[] answer, int kind, String id) {
+            byte[] begin = bytes("{\"requestId\":\"" + id + "\",");
+            if (!startsWith(answer, 0, begin) || answer[answer.length - 1] != '}') {
+                return "not the JSON of this request's id";
+            }
+            int at = after(answer, ID);
+            if (at < 0) {
+                return "an answer without an id";
+            }
+            if (kind == EMPTY || kind == SEND) {
+                boolean isNumber = answer[at] >= '1' && answer[at] <= '9';
+                return isNumber == (kind == SEND) ? "" : "not the id of a message";
+            }
+            return faultOfMessage(answer, after(answer, BODY));
+        }
+
+        /** Whether an answer to a pop says that nothing was there. */
+        boolean isEmpty(byte[] answer) {
+            int at = after(answer, ID);
+            return at >= 0 && startsWith(answer, at, NULL);
+        }
+
+        /** R4 and R5: altered, misrouted. */
+        private String faultOfMessage(byte[] answer, int from) {
+            int crcAt = from + characters - CRC_BYTES;
+            if (from < 0 || from + characters >= answer.length || answer[from + characters] != '"') {
+                return "R4: a message of another length";
+            }
+            crc.reset();
+            crc.update(answer, from, characters - CRC_BYTES);
+            if (!crcText().equals(new String(answer, crcAt, CRC_BYTES, StandardCharsets.ISO_8859_1))) {
+                return "R4: a message that was altered";
+            }
+            token = number(answer, from + 7, 4) * USER + number(answer, from + 12, 9);
+            return number(answer, from, 6) == queue ? "" : "R5: a message of another queue";
+        }
+
+        private void write(byte[] into, int queue, int user, long number) {
+            int at = put(into, 0, queue, 6);
+            into[at++] = '.';
+            at = put(into, at, user, 4);
+            into[at++] = '.';
+            at = put(into, at, number, 9);
+            into[at++] = ' ';
+            int length = characters - TOKEN_BYTES - 1 - CRC_BYTES;
+            System.arraycopy(filler, random.nextInt(filler.length - length + 1), into, at, length);
+            crc.reset();
+            crc.update(into, 0, at + length);
+            System.arraycopy(bytes(crcText()), 0, into, at + length, CRC_BYTES);
+        }
+
+        private String crcText() {
+            return HexFormat.of().toHexDigits(crc.getValue(), CRC_BYTES);
+        }
+    }
+
+    /** A number with leading zeros. */
+    private static int put(byte[] into, int at, long number, int digits) {
+        long left = number;
+        for (int place = at + digits - 1; place >= at; place--) {
+            into[place] = (byte) ('0' + left % 10);
+            left /= 10;
+        }
+        return at + digits;
+    }
+
+    private static long number(byte[] text, int at, int digits) {
+        long value = 0;
+        for (int place = at; place < at + digits; place++) {
+            value = 10 * value + text[place] - '0';
+        }
+        return value;
+    }
+
+    private static boolean startsWith(byte[] text, int at, byte[] wanted) {
+        return at + wanted.length <= text.length
+                && Arrays.equals(text, at, at + wanted.length, wanted, 0, wanted.length);
+    }
+
+    /** The place behind the first of these bytes; -1 where there is none. */
+    private static int after(byte[] text, byte[] wanted) {
+        for (int at = 0; at + wanted.length <= text.length; at++) {
+            if (text[at] == wanted[0] && startsWith(text, at, wanted)) {
+                return at + wanted.length;
+            }
+        }
+        return -1;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.ISO_8859_1);
+    }
+}

@@ -1,0 +1,107 @@
+"""Rows of messages (`schedule.messages`): how near a service comes to what its database can do,
+where the time of a request goes, and how many threads are enough. Pure functions on rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.comparison import MARGIN, Comparison, paired, series
+from restbench.analyse.measures import Row, alike
+from restbench.experiment.cell import Cell
+
+KINDS = ("send", "pop")
+#: What a request's time is cut into: all stages but `compute`, of which `rest` is what is in
+#: neither of the two before it.
+STAGES = ("network", "queue", "parse", "connection", "database", "rest", "serialize")
+
+
+@dataclass(frozen=True)
+class Pie:
+    """Where the time of one kind of request goes."""
+
+    row: Row
+    kind: str
+    whole_ms: float
+    """Mean latency."""
+    parts_ms: dict[str, float]
+    """By stage; they add up to the whole."""
+
+    def share(self, stage: str) -> float:
+        """Of the whole, 0 to 1."""
+        return self.parts_ms[stage] / self.whole_ms
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Cells that differ in their number of threads alone; `cell` has the rest."""
+
+    cell: Cell
+    best: Row
+    enough: Row
+    """Of the fewest threads whose throughput is not below the best one's by more than MARGIN."""
+    comparison: Comparison
+    """Of the throughput of `enough` over that of `best`."""
+
+
+def is_message(row: Row) -> bool:
+    """Whether its requests are of messages."""
+    return row.cell.technique != "none"
+
+
+def share_of_limit(row: Row) -> Comparison:
+    """Its throughput over that of pgbench with the same statements, block by block."""
+    return paired(series(row, "throughput_per_s"), series(row, "pgbench_per_s"))
+
+
+def database_cost(row: Row) -> Comparison:
+    """The database's CPU time an operation over that under pgbench."""
+    here, there = "database_cpu_ms_per_request", "pgbench_database_cpu_ms"
+    return paired(series(row, here), series(row, there))
+
+
+def pies(rows: Iterable[Row]) -> list[Pie]:
+    """Of the rows of one user: with more the time is spent on waiting for one another."""
+    of_one = [row for row in rows if row.cell.users == 1 and is_message(row)]
+    return [pie for row in of_one for kind in KINDS if (pie := _pie(row, kind)) is not None]
+
+
+def _pie(row: Row, kind: str) -> Pie | None:
+    whole_ms = row.value(f"{kind}_ms")
+    known = {stage: row.value(f"{kind}_{stage}_ms") for stage in STAGES}
+    if not whole_ms or known["network"] is None:
+        return None
+    parts_ms = {stage: max(0.0, value or 0.0) for stage, value in known.items()}
+    parts_ms["rest"] = max(0.0, whole_ms - sum(parts_ms.values()))
+    return Pie(row, kind, whole_ms, parts_ms)
+
+
+def pools(rows: Sequence[Row]) -> list[Pool]:
+    """Those with several numbers of threads that have a throughput."""
+    found = []
+    for cell, group in alike(filter(is_message, rows), pool_threads=0).items():
+        known = [row for row in group if row.value("throughput_per_s") and row.cell.pool_threads]
+        if len(known) < 2:
+            continue
+        best = max(known, key=lambda row: row.value("throughput_per_s") or 0.0)
+        ranked = sorted(known, key=lambda row: row.cell.pool_threads)
+        over = ((row, _over(row, best)) for row in ranked)
+        enough, comparison = next(
+            each for each in over if (each[1].estimate or 0.0) >= 1 / (1 + MARGIN)
+        )
+        found.append(Pool(cell, best, enough, comparison))
+    return found
+
+
+def _over(row: Row, other: Row) -> Comparison:
+    return paired(series(row, "throughput_per_s"), series(other, "throughput_per_s"))
+
+
+def violations(rows: Iterable[Row]) -> list[str]:
+    """What rules were broken, by cell: the reasons of its blocks with a wrong answer."""
+    return [
+        f"{row.cell.id}: {each.reason}"
+        for row in rows
+        for each in row.measurements
+        if "wrong-answers" in each.flags
+    ]

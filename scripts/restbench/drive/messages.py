@@ -1,0 +1,268 @@
+"""Messages in queues: what lies there before a trial, what users send and pop, and whether all that
+came back is what was sent."""
+
+from __future__ import annotations
+
+import math
+import random
+import string
+import zlib
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import httpx
+import numpy as np
+import numpy.typing as npt
+import psycopg
+
+from restbench.deploy.service import Service
+from restbench.drive.generator import CORRECT, STAGES, WRONG
+from restbench.experiment.cell import Technique
+from restbench.experiment.level import Messages
+from restbench.failures import EnvironmentProblem
+
+PROPERTIES, FILLER = "messages.properties", "filler.txt"
+#: Kinds of records, as the load generator numbers them.
+SEND, POP, EMPTY = 0, 1, 2
+#: Statuses after which nobody knows whether it was done: no answer, and 503.
+UNKNOWN = (0, httpx.codes.SERVICE_UNAVAILABLE)
+#: Nothing that JSON or SQL escapes, and nothing that a database compresses away.
+_LETTERS = string.ascii_letters + string.digits
+#: Bodies are cut from so many characters beyond their own.
+_MORE = 1 << 16
+#: So many requests at once fill the queues of a process.
+_FILLERS = 4
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+Records = npt.NDArray[Any]
+
+
+def queue_name(technique: Technique, number: int) -> str:
+    """Of a queue, from 1: a queue has one technique, so that each technique has its own."""
+    return f"{technique}-{number}"
+
+
+def queue_path(strategy: str, technique: Technique) -> str:
+    """Of the queues on a service, without their number."""
+    return f"/messages/{strategy}/queues/{queue_name(technique, 0)[:-1]}"
+
+
+def files_of(level: Messages, seed: int, folder: Path) -> dict[Path, str]:
+    """The text of what the load generator reads."""
+    said = {
+        "queues": level.queues,
+        "characters": level.characters,
+        "sends": level.requests - 1,
+        "keys": str(level.keys).lower(),
+    }
+    lines = "".join(f"{name}={value}\n" for name, value in said.items())
+    return {folder / PROPERTIES: lines, folder / FILLER: filler(seed, level.characters)}
+
+
+@lru_cache(maxsize=8)
+def filler(seed: int, characters: int) -> str:
+    """Random text that bodies of so many characters are cut from."""
+    drawn = random.Random(f"{seed} {characters} filler")  # noqa: S311 - a load, not a secret
+    return "".join(drawn.choices(_LETTERS, k=characters + _MORE))
+
+
+def body(queue: int, user: int, number: int, text: str) -> str:
+    """A body that proves itself: whose it is, `text`, and the CRC-32 of both (jmeter-plans)."""
+    before = f"{queue:06d}.{user:04d}.{number:09d} {text}"
+    return f"{before}{zlib.crc32(before.encode()):08x}"
+
+
+@lru_cache(maxsize=16)
+def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
+    """The queue's number and the body of each message that lies there before a trial: user 0's,
+    with numbers from 1."""
+    text = filler(seed, level.characters)
+    length = level.characters - len(body(0, 0, 0, ""))
+    drawn = random.Random(f"{seed} prefilled")  # noqa: S311 - a load, not a secret
+    found = []
+    for number in range(1, level.filled + 1):
+        queue, at = 1 + number % level.queues, drawn.randrange(_MORE)
+        found.append((queue, body(queue, 0, number, text[at : at + length])))
+    return tuple(found)
+
+
+class Queues(Protocol):
+    """The queues of a technique, where they lie."""
+
+    def fill(self, level: Messages, seed: int) -> None:
+        """Make the level's queues, with its messages in them and no others."""
+
+    def left(self) -> int:
+        """How many messages there are in all queues of the technique."""
+
+
+@dataclass
+class InDatabase:
+    """Queues in the database, by the owner's connection."""
+
+    owner: Connection
+    technique: Technique
+    ids: list[int] = field(default_factory=list)
+    """Of the queues, by their numbers from 1; without gaps."""
+
+    def make(self, queues: int) -> None:
+        """The first so many queues, unless they are there."""
+        for number in range(len(self.ids) + 1, queues + 1):
+            name = queue_name(self.technique, number)
+            made = self.owner.execute(
+                "SELECT id FROM messages.create_queue(%s, %s)", (name, self.technique)
+            ).fetchone()
+            if made is None:
+                raise EnvironmentProblem(f"the database did not make the queue {name}")
+            self.ids.append(int(made[0]))
+
+    def fill(self, level: Messages, seed: int) -> None:
+        """With what autovacuum and checkpoints would do in the middle of a trial done before."""
+        self.make(level.queues)
+        self.owner.execute("TRUNCATE messages.message, messages.receipt")
+        messages = prefilled(level, seed)
+        tables = "messages.message, messages.receipt"
+        if self.technique == "pgmq":
+            self._fill_pgmq(messages)
+            tables = ""  # all: each queue has its own
+        else:
+            with (
+                self.owner.cursor() as cursor,
+                cursor.copy("COPY messages.message (queue_id, sender, body) FROM STDIN") as copied,
+            ):
+                for queue, text in messages:
+                    copied.write_row((self.ids[queue - 1], 1, text))
+        self.owner.execute(f"VACUUM ANALYZE {tables}".encode())
+        self.owner.execute("CHECKPOINT")
+
+    def _fill_pgmq(self, messages: Sequence[tuple[int, str]]) -> None:
+        """Each queue is a table of its own there."""
+        by_queue: dict[int, list[str]] = {}
+        for queue, text in messages:
+            by_queue.setdefault(queue, []).append(text)
+        with self.owner.transaction():
+            for number, queue_id in enumerate(self.ids, start=1):
+                self.owner.execute("SELECT pgmq.purge_queue(%s)", (f"q{queue_id}",))
+                if texts := by_queue.get(number):
+                    self.owner.execute(
+                        "SELECT pgmq.send_batch(%s, array_agg(jsonb_build_object("
+                        "'sender', 1, 'body', text))) FROM unnest(%s::text[]) AS text",
+                        (f"q{queue_id}", texts),
+                    )
+
+    def left(self) -> int:
+        """By counting rows."""
+        if self.technique != "pgmq":
+            return self._count("SELECT count(*) FROM messages.message")
+        return sum(self._count("SELECT messages.count_pgmq(%s)", each) for each in self.ids)
+
+    def _count(self, query: str, *values: int) -> int:
+        found = self.owner.execute(query.encode(), values).fetchone()
+        return int(found[0]) if found else 0
+
+
+@dataclass
+class InProcess:
+    """Queues in the memory of a service, by requests to it."""
+
+    service: Service
+    strategy: str
+    technique: Technique
+    queues: int = 0
+    """How many there are."""
+
+    def fill(self, level: Messages, seed: int) -> None:
+        """Queues are deleted and made anew; messages are sent, a few at a time."""
+        url = f"{self.service.base_url}/messages/{self.strategy}/queues"
+        client = self.service.client
+        for number in range(1, max(self.queues, level.queues) + 1):
+            name = queue_name(self.technique, number)
+            client.delete(f"{url}/{name}").raise_for_status()
+            if number <= level.queues:
+                asked = {"requestId": "fill", "queue": name, "technique": self.technique}
+                client.post(url, json=asked).raise_for_status()
+        self.queues = level.queues
+
+        def send(message: tuple[int, str]) -> None:
+            place = f"{url}/{queue_name(self.technique, message[0])}/messages"
+            asked = {"requestId": "fill", "sender": 1, "body": message[1]}
+            client.post(place, json=asked).raise_for_status()
+
+        with ThreadPoolExecutor(_FILLERS) as senders:
+            list(senders.map(send, prefilled(level, seed)))
+
+    def left(self) -> int:
+        """By asking for each queue."""
+        url = f"{self.service.base_url}/messages/{self.strategy}/queues"
+        names = (queue_name(self.technique, number) for number in range(1, self.queues + 1))
+        found = [self.service.client.get(f"{url}/{name}").raise_for_status() for name in names]
+        return sum(int(each.json()["messages"]) for each in found)
+
+
+def violations(records: Records, filled: int, left: int) -> dict[str, int]:
+    """How often each rule was broken in a trial, of those that were: `records` are all of its
+    requests, `filled` and `left` the messages before and after.
+
+    A message is known by its token, which the load generator reads of a body whose CRC is right.
+    """
+    kind, outcome, token = (records[name] for name in ("kind", "outcome", "token"))
+    sends, pops = kind == SEND, kind == POP
+    popped = token[pops & (outcome == CORRECT)]
+    unknown = np.isin(records["status"], UNKNOWN)
+    sent = token[sends & ((outcome == CORRECT) | unknown)]
+    known = (popped > 0) & (popped <= filled) | np.isin(popped, sent)
+    done = [int((each & (outcome == CORRECT)).sum()) for each in (sends, pops)]
+    gap = abs(filled + done[0] - done[1] - left)
+    wrong = outcome == WRONG
+    found = {
+        "R2 duplicated": int(popped.size - np.unique(popped).size),
+        "R3 invented": int((~known).sum()),
+        "R4 altered": int((wrong & pops & (token == 0)).sum()),
+        "R5 misrouted": int((wrong & pops & (token > 0)).sum()),
+        "R8 count": max(0, gap - int((unknown & (kind != EMPTY)).sum())),
+        "not an answer": int((wrong & ~pops).sum()),
+    }
+    return {rule: count for rule, count in found.items() if count}
+
+
+def means(records: Records, kinds: Mapping[str, int] | None = None) -> dict[str, float]:
+    """Milliseconds of correct answers that were measured: the stages in the database and, of each
+    kind of request (`send_ms`), the latency and where it went, by the service's own clock."""
+    kinds = {"send": SEND, "pop": POP} if kinds is None else kinds
+    right = records[records["outcome"] == CORRECT]
+    found = {f"{name}_ms": value for name, value in _stages(right).items() if name in _OWN}
+    for name, number in kinds.items():
+        those = right[right["kind"] == number]
+        if not those.size:
+            continue
+        stages = _stages(those)
+        whole = float(those["elapsed_us"].mean()) / 1000
+        parts = {each: value for each, value in stages.items() if each != "compute"}
+        if "compute" in stages:
+            in_service = sum(stages[each] for each in _OUTER if each in stages)
+            parts["network"] = whole - in_service
+        found |= {f"{name}_{part}_ms": value for part, value in parts.items()}
+        found |= {f"{name}_ms": whole, f"{name}_half_ms": whole / 2}
+        found |= {
+            f"{name}_{part}_points": math.exp(parts[part] / whole)
+            for part in _COMPARED
+            if part in parts
+        }
+    return found
+
+
+#: Shares of these are compared: a ratio of e to the share is their difference.
+_COMPARED = ("database", "network")
+#: The stages that only messages have; and those that add up to the time in the service.
+_OWN = ("connection", "database")
+_OUTER = ("queue", "parse", "compute", "serialize")
+
+
+def _stages(records: Records) -> dict[str, float]:
+    columns = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    known = {name: values[~np.isnan(values)] for name, values in columns.items()}
+    return {name: float(values.mean()) for name, values in known.items() if values.size}

@@ -1,0 +1,184 @@
+"""pgbench, PostgreSQL's own load generator: the services' statements without a service, which is
+the limit of what a service can reach."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from restbench.deploy.database import Database
+from restbench.deploy.migrations import CONTRACT
+from restbench.drive.messages import Connection, filler
+from restbench.experiment.cell import Technique
+from restbench.experiment.level import Messages
+from restbench.failures import EnvironmentProblem
+from restbench.machine import process
+
+#: What a service gives to its statements; a request without a key has none.
+_VALUES = {"receiver": "0", "sender": "1", "client": "1"}
+_ABSENT = {
+    "key": "NULL",
+    "fingerprint": "NULL",
+    "pgmq_queue": "('q' || CAST(:queue_id AS bigint))",
+}
+#: A pop that lost its race is tried as often as by a service.
+TRIES = 51
+#: How long its backends may take to be gone.
+_GONE_S = 2.0
+_NAME = re.compile(r"(?<!:):(\w+)")
+
+
+@dataclass(frozen=True)
+class Load:
+    """What came of one load; CPU times for an operation, which is a send or a pop, milliseconds."""
+
+    per_s: float
+    latency_ms: float
+    """Of an operation."""
+    database_ms: float
+    generator_ms: float
+    failed: int
+    """Transactions that were given up."""
+
+
+def statement(name: str) -> str:
+    """The text of a statement of the contract with what is not given replaced, without its end."""
+    text = (CONTRACT / "statements" / f"{name}.sql").read_text("utf-8").strip().removesuffix(";")
+    return _NAME.sub(lambda found: _ABSENT.get(found[1], found[0]), text)
+
+
+def _pop(technique: Technique) -> str:
+    """From `:queue_id`, in as many round trips as a service needs."""
+    match technique:
+        case "statements":
+            select, delete = (statement(f"pop-statements-{each}") for each in ("select", "delete"))
+            delete = delete.replace(":id", ":popped_id")
+            return f"BEGIN;\n{select} \\aset popped_\n{delete};\nCOMMIT;\n"
+        case "advisory":
+            return f"BEGIN;\n{statement('lock-queue')};\n{statement('pop-plain')};\nCOMMIT;\n"
+        case "repeatable-read":
+            begin = "BEGIN ISOLATION LEVEL REPEATABLE READ;\n"
+            return f"{begin}{statement('pop-plain')};\nCOMMIT;\n"
+        case _:
+            return f"{statement(f'pop-{technique}')};\n"
+
+
+def _send(technique: Technique) -> str:
+    return f"{statement(f'send-{technique}' if technique in ('function', 'pgmq') else 'send')};\n"
+
+
+def scripts(technique: Technique, load: Messages, ids: Sequence[int]) -> dict[str, str]:
+    """The text of each script by its name with its weight: a user's round, of sends to queues at
+    random and a pop from the last of them.
+
+    A script that is tried again is so as a whole. So a pop that may lose its race stands alone, and
+    sends and pops are drawn by their shares.
+    """
+    draw = f"\\set queue_id random({ids[0]}, {ids[load.queues - 1]})\n"
+    sends, pop = (draw + _send(technique)) * (load.requests - 1), _pop(technique)
+    if technique == "repeatable-read":
+        return {f"send.sql@{load.requests - 1}": draw + _send(technique), "pop.sql@1": draw + pop}
+    return {"round.sql@1": sends + pop}
+
+
+def load(  # noqa: PLR0913 - the last five are given by name
+    database: Database,
+    owner: Connection,
+    technique: Technique,
+    level: Messages,
+    ids: Sequence[int],
+    *,
+    seed: int,
+    connections: int,
+    seconds: int,
+    cores: str | None,
+    folder: Path,
+) -> Load:
+    """Send and pop for so many seconds as the services' role; scripts and log lie in `folder`.
+    EnvironmentProblem where it does not end well."""
+    if [*ids] != [*range(ids[0], ids[0] + len(ids))]:
+        raise EnvironmentProblem(
+            f"pgbench draws queues between two numbers; these have gaps: {ids}"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    line = [database.program("pgbench"), "-n", "-M", "prepared", "-r", f"--max-tries={TRIES}"]
+    line += ["-c", str(connections), "-j", str(min(connections, len(os.sched_getaffinity(0))))]
+    line += ["-T", str(seconds)]
+    texts = scripts(technique, level, ids)
+    for name, text in texts.items():
+        path = folder / name.partition("@")[0]
+        path.write_text(text, encoding="utf-8")
+        line += ["-f", f"{path}@{name.partition('@')[2]}"]
+    values = {**_VALUES, "body": filler(seed, level.characters)[: level.characters]}
+    line += [part for name, value in values.items() for part in ("-D", f"{name}={value}")]
+    line.append(database.url("service"))
+    before = database_cpu_ms(database), _children_ms()
+    done = subprocess.run(
+        process.bound_to_us(line, cores),
+        env={**os.environ, **database.client_environment("service")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    _await_gone(owner)
+    after = database_cpu_ms(database), _children_ms()
+    (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise EnvironmentProblem(f"pgbench, {technique}: {said or done.returncode}")
+    each = 1 if len(texts) > 1 else level.requests
+    return _read(done.stdout, each, [b - a for a, b in zip(before, after, strict=True)])
+
+
+def _read(words: str, each: int, cpu_ms: Sequence[float]) -> Load:
+    """In pgbench's own words; `each` operations are a transaction."""
+    per_s = re.search(r"^tps = ([\d.]+)", words, re.MULTILINE)
+    latency_ms = re.search(r"^latency average = ([\d.]+) ms", words, re.MULTILINE)
+    count = re.search(r"^number of transactions actually processed: (\d+)", words, re.MULTILINE)
+    failed = re.search(r"^number of failed transactions: (\d+)", words, re.MULTILINE)
+    if not (per_s and latency_ms and count and int(count[1])):
+        raise EnvironmentProblem(f"pgbench says: {words.strip()[:200] or 'nothing'}")
+    database_ms, generator_ms = (cost / (each * int(count[1])) for cost in cpu_ms)
+    return Load(
+        each * float(per_s[1]),
+        float(latency_ms[1]) / each,
+        database_ms,
+        generator_ms,
+        failed=int(failed[1]) if failed else 0,
+    )
+
+
+def database_cpu_ms(database: Database) -> float:
+    """CPU time of the server so far, backends that ended included: who waited for them has it."""
+    found = process.cpu_ms(database.pids())
+    for pid in database.pids():
+        try:
+            used = psutil.Process(pid).cpu_times()
+        except psutil.NoSuchProcess:
+            continue
+        found += 1000 * (used.children_user + used.children_system)
+    return found
+
+
+def _children_ms() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (used.ru_utime + used.ru_stime)
+
+
+def _await_gone(owner: Connection) -> None:
+    """Its backends end a moment after it; their CPU time is known then."""
+    deadline = time.monotonic() + _GONE_S
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench'"
+    while time.monotonic() < deadline:
+        found = owner.execute(query).fetchone()
+        if not found or not found[0]:
+            return
+        time.sleep(0.01)

@@ -1,0 +1,340 @@
+"""Does a technique do what its name says? Seen by two sessions: ours holds the first message of a
+queue, or has deleted it without commit, while a pop goes through the service's HTTP. And how many
+connections does a strategy really use? Seen by as many requests that all wait for our session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Literal, LiteralString
+
+import httpx
+import psycopg
+from psycopg import sql
+
+from restbench.deploy.database import Database
+from restbench.deploy.service import Service
+from restbench.drive.messages import Connection, queue_name
+from restbench.drive.monitor import parse_metrics
+from restbench.experiment.cell import Cell, Technique
+from restbench.experiment.records import Proof
+from restbench.failures import EnvironmentProblem
+
+#: What a pop that does not wait takes at most, with our lock held; and what is waited for.
+AT_ONCE_S, PATIENCE_S = 2.0, 4.0
+LOOK_S = 0.01
+#: A pool's usual size, and how many requests more than connections are sent.
+POOL, MORE = 20, 3
+RETRIES = "restbench_database_retries_total"
+How = Literal["locked", "deleted"]
+_HOLD: Mapping[How, LiteralString] = {
+    "locked": "SELECT FROM {} WHERE {} = %s FOR UPDATE",
+    "deleted": "DELETE FROM {} WHERE {} = %s",
+}
+Look = Callable[[Service, Cell, Database], Proof]
+Verdict = tuple[bool, str]
+
+
+@dataclass
+class _Bench:
+    """A queue of the technique on a service, with two messages in it, and our own session."""
+
+    service: Service
+    strategy: str
+    technique: Technique
+    database: Database
+    ours: Connection
+    clients: ThreadPoolExecutor
+    queue_id: int = 0
+    messages: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Of the queue."""
+        return f"proof-{queue_name(self.technique, 1)}"
+
+    def url(self, rest: str = "") -> str:
+        """Of the queues, or of one."""
+        return f"{self.service.base_url}/messages/{self.strategy}/queues{rest}"
+
+    def fill(self, count: int = 2) -> None:
+        """The queue anew, with so many messages."""
+        client = self.service.client
+        client.delete(self.url(f"/{self.name}")).raise_for_status()
+        asked = {"requestId": "proof", "queue": self.name, "technique": self.technique}
+        client.post(self.url(), json=asked).raise_for_status()
+        self.messages = tuple(self.send(f"message {number}") for number in range(count))
+        if self.technique != "memory":
+            query = "SELECT id FROM messages.queue WHERE name = %s"
+            self.queue_id = int(self.value(query, self.name))
+
+    def send(self, text: str) -> int:
+        """A message; returns its id."""
+        asked = {"requestId": "proof", "sender": 1, "body": text}
+        answer = self.service.client.post(self.url(f"/{self.name}/messages"), json=asked)
+        return int(answer.raise_for_status().json()["id"])
+
+    def pop(self) -> Future[int | None]:
+        """The id of the message that a pop will answer; None of nothing."""
+
+        def asked() -> int | None:
+            answer = self.service.client.post(
+                self.url(f"/{self.name}/pop"), json={"requestId": "proof", "client": 1}
+            )
+            found: int | None = answer.raise_for_status().json()["id"]
+            return found
+
+        return self.clients.submit(asked)
+
+    def value(self, query: str, *values: object) -> Any:
+        """The first of what another session of ours sees."""
+        found = self.ours.execute(query.encode(), values).fetchone()
+        return found[0] if found else 0
+
+    def waits_for(self, done: Future[int | None]) -> str:
+        """What the service's session waits for, such as `Lock/transactionid`; empty where it is
+        done, or waits for nothing, before our patience ends."""
+        query = (
+            "SELECT coalesce(max(wait_event_type || '/' || wait_event), '') FROM pg_stat_activity "
+            "WHERE application_name LIKE 'restbench-%%' AND wait_event_type = 'Lock'"
+        )
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and not done.done():
+            if found := str(self.value(query)):
+                return found
+            time.sleep(LOOK_S)
+        return ""
+
+    @contextmanager
+    def first_held(self, how: How) -> Iterator[Connection]:
+        """The first message, locked or deleted by a transaction of ours that is rolled back unless
+        it is committed."""
+        name, column = ("pgmq", f"q_q{self.queue_id}"), "msg_id"
+        if self.technique != "pgmq":
+            name, column = ("messages", "message"), "id"
+        act = sql.SQL(_HOLD[how]).format(sql.Identifier(*name), sql.Identifier(column))
+        with self.database.connect() as session:
+            session.autocommit = False
+            session.execute(act, (self.messages[0],))
+            try:
+                yield session
+            finally:
+                session.rollback()
+
+
+def _at_once(bench: _Bench) -> Verdict:
+    """Locked or deleted: the second message, while our transaction goes on."""
+    said = []
+    for how in ("locked", "deleted"):
+        bench.fill()
+        with bench.first_held(how):
+            begun = time.monotonic()
+            try:
+                found = bench.pop().result(AT_ONCE_S)
+            except TimeoutError:
+                return False, f"first message {how} by another session: the pop waited"
+            took_ms = 1000 * (time.monotonic() - begun)
+        if found != bench.messages[1]:
+            return False, f"first message {how} by another session: not the second one"
+        said.append(f"{how}: the second after {took_ms:.0f} ms")
+    return True, f"first message {', '.join(said)}"
+
+
+def _statement(bench: _Bench, pattern: str, what: str) -> Verdict:
+    """As `_at_once`, and the server's count of a statement grows by one a pop."""
+    does, seen = _at_once(bench)
+    bench.fill()
+    query = "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query ~ %s"
+    try:
+        before = int(bench.value(query, pattern))
+        for _ in bench.messages:
+            bench.pop().result(PATIENCE_S)
+        grown = int(bench.value(query, pattern)) - before
+    except psycopg.Error:
+        return does, f"{seen}; this server does not count statements"
+    return does and grown == len(bench.messages), f"{seen}; {grown} {what} for 2 pops"
+
+
+def _waits(bench: _Bench, event: str, deleted: str) -> Verdict:
+    """Locked: waits, then the first; deleted: `deleted` says what comes when that is committed."""
+    bench.fill()
+    with bench.first_held("locked"):
+        popped = bench.pop()
+        seen = bench.waits_for(popped)
+    first = popped.result(PATIENCE_S) == bench.messages[0]
+    bench.fill()
+    before = _retries(bench.service)
+    with bench.first_held("deleted") as session:
+        popped = bench.pop()
+        again = bench.waits_for(popped)
+        session.commit()
+    second = popped.result(PATIENCE_S) == bench.messages[1]
+    retried = int(_retries(bench.service) - before)
+    wanted = 1 if deleted == "40001" else 0
+    return (
+        seen == again == event and first and second and retried == wanted,
+        f"first message locked: waits, {seen or 'for nothing'}; deleted: waits, "
+        f"{again or 'for nothing'}, then {'the second' if second else 'not the second'}, "
+        f"{retried} tries more",
+    )
+
+
+def _advisory(bench: _Bench) -> Verdict:
+    """With the queue's lock held elsewhere a pop waits for that."""
+    bench.fill()
+    with bench.database.connect() as session:
+        session.autocommit = False
+        session.execute("SELECT pg_advisory_xact_lock(%s)", (bench.queue_id,))
+        popped = bench.pop()
+        seen = bench.waits_for(popped)
+        session.rollback()
+    first = popped.result(PATIENCE_S) == bench.messages[0]
+    return (
+        seen == "Lock/advisory" and first,
+        f"the queue's lock held: waits, {seen or 'for nothing'}, then "
+        f"{'the first' if first else 'not the first'} message",
+    )
+
+
+def _memory(bench: _Bench) -> Verdict:
+    """No session of the service asks the database anything for a send or a pop; which queues there
+    are it may ask."""
+    bench.fill()
+    begun = bench.value("SELECT clock_timestamp()")
+    sent = (*bench.messages, bench.send("the last message"))
+    popped = [bench.pop().result(PATIENCE_S) for _ in sent]
+    query = (
+        "SELECT count(*) FROM pg_stat_activity "
+        "WHERE application_name LIKE 'restbench-%%' AND query_start > %s"
+    )
+    asked = int(bench.value(query, begun))
+    return (
+        tuple(popped) == sent and not asked,
+        f"1 message sent and 3 popped; {asked} sessions asked the database meanwhile",
+    )
+
+
+_DELETE = r"^DELETE FROM messages\.message WHERE queue_id = \$1 AND receiver = \$2 AND id = \$3"
+CLAIMS: Mapping[str, tuple[str, Callable[[_Bench], Verdict]]] = {
+    "skip-locked": ("a message that another session holds is passed over", _at_once),
+    "statements": (
+        "the same, and a DELETE by id for each pop",
+        lambda bench: _statement(bench, _DELETE, "DELETEs by id"),
+    ),
+    "function": (
+        "the same, and a call of the function for each pop",
+        lambda bench: _statement(bench, r"messages\.pop\(", "calls of the function"),
+    ),
+    "blocking": (
+        "a pop waits for the session that holds the message",
+        lambda bench: _waits(bench, "Lock/transactionid", "the second"),
+    ),
+    "advisory": ("a pop waits for the queue's lock", _advisory),
+    "repeatable-read": (
+        "a pop waits for the message; where it is gone then, it is tried again",
+        lambda bench: _waits(bench, "Lock/transactionid", "40001"),
+    ),
+    "pgmq": (
+        "a message that another session holds is passed over, by pgmq's own function",
+        lambda bench: _statement(bench, r"pgmq\.pop\(", "calls of pgmq.pop"),
+    ),
+    "memory": ("no request reaches the database", _memory),
+}
+
+
+def technique(service: Service, cell: Cell, database: Database) -> Proof:
+    """Whether a cell's technique is what it is called, through its service."""
+    claim, check = CLAIMS[cell.technique]
+    return _proof(cell, f"technique {cell.technique}", claim, service, database, check)
+
+
+def connections(service: Service, cell: Cell, database: Database) -> Proof:
+    """Whether a cell's strategy has as many sessions at work as it says, under as many requests as
+    could have more."""
+    wanted = _connections(cell)
+    claim = f"{wanted} at work in the database at once"
+
+    def check(bench: _Bench) -> Verdict:
+        bench.technique = "blocking"
+        bench.fill(1)
+        with bench.first_held("locked"):
+            asked = [bench.pop() for _ in range(wanted + MORE)]
+            most = _most_active(bench, service.name, wanted)
+        for each in asked:
+            with suppress(httpx.HTTPError):  # some were refused: all waited for one message
+                each.result(PATIENCE_S)
+        return most == wanted, f"{most} sessions at once under {wanted + MORE} requests"
+
+    return _proof(cell, f"connections of {cell.strategy}", claim, service, database, check)
+
+
+def of(cell: Cell) -> list[tuple[str, Look]]:
+    """What is to be proven of a cell's kind, once a service, by the proof's name."""
+    found: list[tuple[str, Look]] = [(f"technique {cell.technique}", technique)]
+    if cell.strategy in _COUNTED and cell.technique != "memory":
+        found.append((f"connections of {cell.strategy}", connections))
+    return found
+
+
+#: The strategies that say how many requests they work on at once.
+_COUNTED = ("pinned", "worker-pool", "virtual-thread-per-request")
+
+
+def _connections(cell: Cell) -> int:
+    """How many sessions can be at work at once."""
+    pool = cell.connections or cell.pool_threads or POOL
+    if cell.strategy == "pinned":
+        return 1
+    return min(pool, cell.pool_threads or POOL) if cell.strategy == "worker-pool" else pool
+
+
+def _most_active(bench: _Bench, service: str, wanted: int) -> int:
+    """The most sessions of a service that worked at once, until there are as many as wanted and
+    nobody joined them for a while."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
+    deadline, most = time.monotonic() + PATIENCE_S / 2, 0
+    while time.monotonic() < deadline:
+        most = max(most, int(bench.value(query, f"restbench-{service}")))
+        if most >= wanted:
+            deadline = min(deadline, time.monotonic() + 20 * LOOK_S)
+        time.sleep(LOOK_S)
+    return most
+
+
+def _proof(  # noqa: PLR0913, PLR0917 - what a proof is made of
+    cell: Cell,
+    name: str,
+    claim: str,
+    service: Service,
+    database: Database,
+    check: Callable[[_Bench], Verdict],
+) -> Proof:
+    try:
+        with (
+            database.connect() as ours,
+            ThreadPoolExecutor(_connections(cell) + MORE) as clients,
+        ):
+            bench = _Bench(service, cell.strategy, cell.technique, database, ours, clients)
+            does, evidence = check(bench)
+            service.client.delete(bench.url(f"/{bench.name}")).raise_for_status()
+    except (httpx.HTTPError, EnvironmentProblem, TimeoutError, psycopg.Error) as error:
+        does, evidence = False, f"it could not be looked at: {error or type(error).__name__}"
+    return Proof(
+        service=cell.service,
+        strategy=name,
+        placement=cell.placement,
+        does=does,
+        claim=claim,
+        evidence=evidence,
+        framework=cell.framework,
+        instances=cell.instances,
+    )
+
+
+def _retries(service: Service) -> float:
+    """How often the service has tried a transaction again."""
+    text = service.get("/metrics").text
+    return sum(parse_metrics(text, lambda name: name.startswith(RETRIES)).values())

@@ -1,0 +1,306 @@
+"""The driver of messages: a closed load on queues that are filled anew before each trial, and
+pgbench with the same statements in the same rounds."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+import httpx
+
+from restbench.deploy.database import Database
+from restbench.drive import generator, messages, monitor, pgbench
+from restbench.drive.generator import CORRECT, Sent
+from restbench.drive.messages import Connection, InDatabase, InProcess, Queues
+from restbench.experiment.cell import Cell
+from restbench.experiment.level import Messages
+from restbench.experiment.order import Order
+from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.machine.phases import spent_on
+from restbench.machine.placement import allowed_cores, core_list, place
+from restbench.prove import messages as proofs
+from restbench.schedule import preparation, under_load
+from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule.closed_load import ClosedDriver
+from restbench.schedule.driver import Driver
+from restbench.schedule.pace import Planned
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+#: The arm of a load by pgbench, which counts its time in whole seconds, and what it takes.
+PGBENCH, PGBENCH_S, PGBENCH_WHOLE_S = "pgbench", 1, 2.0
+#: A run of so many minutes has the seconds to ask how long the disk takes.
+ASKS_DISK_FROM_MINUTES = 5
+
+
+@dataclass
+class Store:
+    """A database of a block, with what the harness asks of it."""
+
+    database: Database
+    owner: Connection
+    queues: dict[str, InDatabase] = field(default_factory=dict)
+    """By technique."""
+
+    def of(self, cell: Cell) -> InDatabase:
+        """The queues of a cell's technique."""
+        return self.queues.setdefault(cell.technique, InDatabase(self.owner, cell.technique))
+
+
+@dataclass
+class MessagesRun(LoadRun):
+    """A block whose services have queues."""
+
+    stores: Mapping[str, Store] = field(kw_only=True)
+    """By the settings of PostgreSQL that cells name."""
+    database_ms: float = 0.0
+    """CPU time of the cell's database before the trial that goes on."""
+
+    def level(self, cell: Cell) -> Messages:
+        """What a cell's messages are."""
+        found = self.order.experiment.messages(cell.complexity)
+        if found is None:
+            raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
+        return found
+
+    def queues(self, cell: Cell) -> Queues:
+        """Where a cell's messages lie."""
+        if cell.technique != "memory":
+            return self.stores[cell.postgres].of(cell)
+        level = self.level(cell)
+        service = self.running(cell).service
+        return InProcess(service, cell.strategy, cell.technique, level.queues)
+
+    def url(self, cell: Cell) -> str:
+        """Of the queues; of several instances without a front each has its own address."""
+        path = messages.queue_path(cell.strategy, cell.technique)
+        service = self.running(cell).service
+        each = service.each() if cell.front == "none" else (service,)
+        return " ".join(f"{one.base_url}{path}" for one in each)
+
+    def ask(self, cell: Cell) -> None:
+        """A message that is sent must be popped as it was."""
+        level, service = self.level(cell), self.running(cell).service
+        self.queues(cell).fill(level.model_copy(update={"filled": 0}), self.order.experiment.seed)
+        path = messages.queue_path(cell.strategy, cell.technique) + "1"
+        text = "m" * level.characters
+        for what, asked in (("messages", {"sender": 1, "body": text}), ("pop", {"client": 1})):
+            answer = service.client.post(
+                f"{service.base_url}{path}/{what}", json={"requestId": "look", **asked}
+            )
+            if answer.status_code != httpx.codes.OK:
+                raise EnvironmentProblem(f"{what}: {answer.status_code} {answer.text[:200]}")
+        if answer.json().get("body") != text:
+            raise WrongAnswers(f"pop: not the message that was sent: {answer.text[:200]}")
+
+    def before(self, cell: Cell) -> None:
+        """Each load begins with the same messages in the queues."""
+        with spent_on("queues"), self._counted(cell):
+            self.queues(cell).fill(self.level(cell), self.order.experiment.seed)
+        self.database_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database)
+
+    def after(self, cell: Cell, sent: Sent, found: Trial) -> Trial:
+        """CPU time of the database, the stages of sends and pops, and whether what was popped and
+        what is left is what was sent."""
+        used_ms = pgbench.database_cpu_ms(self.stores[cell.postgres].database) - self.database_ms
+        with self._counted(cell):
+            left = self.queues(cell).left()
+        broken = messages.violations(sent.records, self.level(cell).filled, left)
+        if broken:
+            text = ", ".join(f"{rule} {count}" for rule, count in broken.items())
+            self.note("wrong", f"{text}; {sent.first_error}".rstrip("; "), cell)
+        right = max(1, int((sent.records["outcome"] == CORRECT).sum()))
+        mean_ms = float(found.elapsed_us.mean()) / 1000 if found.completions else 0.0
+        extras = {
+            **found.extras,
+            **messages.means(sent.measured),
+            "database_cpu_ms_per_request": used_ms / right,
+            "database_busy_ms": used_ms * found.completions / right,
+            "empty_pops": float((sent.measured["kind"] == messages.EMPTY).sum()),
+            "ten_mean_ms": 10 * mean_ms,
+            "violations": float(sum(broken.values())),
+        }
+        return replace(found, extras=extras, wrong=max(found.wrong, sum(broken.values())))
+
+    @contextmanager
+    def _counted(self, cell: Cell) -> Iterator[None]:
+        """Queues of a process are asked by requests, which the service counts with the load's."""
+        if cell.technique != "memory":
+            yield
+            return
+        service = self.running(cell).service
+        before = monitor.answered_requests(service, cell.strategy)
+        yield
+        after = monitor.answered_requests(service, cell.strategy)
+        self.count(cell, round(sum(after or ()) - sum(before or ())))
+
+
+@dataclass
+class MessagesDriver(ClosedDriver):
+    """Loads of messages in one block (driver.Driver)."""
+
+    here: MessagesRun
+    limits: dict[str, list[pgbench.Load]] = field(default_factory=lambda: defaultdict(list))
+    """By the name of a limit, what pgbench has come to in this block."""
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
+        where = self.here.order.experiment.pgbench
+        limits: dict[str, Cell] = {}
+        for cell in self.paces:
+            if where and where.matches(cell) and self._has_limit(cell):
+                limits.setdefault(_limit(cell), cell)
+        plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
+        shuffler = random.Random(f"{self.here.order.experiment.seed} {self.here.block} limits")  # noqa: S311
+        for cell in limits.values():
+            by_pgbench = [Planned(PGBENCH, 1, cell, PGBENCH)]
+            plan.insert(shuffler.randrange(len(plan) + 1), by_pgbench)
+        self.here.progress.planned = sum(map(len, plan))
+        yield from plan
+
+    def trial(self, planned: Planned) -> Trial | None:
+        """As of any closed load; none of a load by pgbench, which is a fact of the block."""
+        if planned.arm != PGBENCH:
+            return super().trial(planned)
+        self._by_pgbench(planned.cell)
+        return None
+
+    def _has_limit(self, cell: Cell) -> bool:
+        return cell.technique != "memory" and not self.here.level(cell).keys
+
+    def _by_pgbench(self, cell: Cell) -> None:
+        here, cores = self.here, place("unbound", allowed_cores(), self.here.run.load_cores())
+        store, level = here.stores[cell.postgres], here.level(cell)
+        queues = store.of(cell)
+        queues.fill(level, here.order.experiment.seed)
+        found = pgbench.load(
+            store.database,
+            store.owner,
+            cell.technique,
+            level,
+            queues.ids,
+            seed=here.order.experiment.seed,
+            connections=cell.users,
+            seconds=PGBENCH_S,
+            cores=None if cores.shared else core_list(cores.load),
+            folder=here.load.folder / f"pgbench-{_limit(cell)}",
+        )
+        self.limits[_limit(cell)].append(found)
+        known = self.limits[_limit(cell)]
+        extras = {
+            "pgbench_per_s": fmean(each.per_s for each in known),
+            "pgbench_mean_ms": fmean(each.latency_ms for each in known),
+            "pgbench_database_cpu_ms": fmean(each.database_ms for each in known),
+            "pgbench_cpu_ms": fmean(each.generator_ms for each in known),
+        }
+        its = [each for each in self.paces if _limit(each) == _limit(cell)]
+        here.file.fact(here.block, "extras", {each.id: extras for each in its})
+        if found.failed:
+            here.note("given-up", f"pgbench gave up {found.failed} transactions", cell)
+
+
+def _limit(cell: Cell) -> str:
+    """What cells of one limit have in common, as a name: whatever is in front of the database."""
+    parts = [cell.technique, cell.complexity, f"{cell.users}u", cell.postgres]
+    return "-".join(filter(None, parts))
+
+
+@contextmanager
+def opened(
+    kind: Callable[[MessagesRun], under_load.LoadDriver],
+    order: Order,
+    run: Run,
+    wanted: Wanted,
+    view: View,
+) -> Iterator[Driver]:
+    """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
+    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
+    cores = place("unbound", allowed_cores(), run.load_cores())
+    bound = None if cores.shared else core_list(cores.load)
+    with ExitStack() as stack:
+        with spent_on("service start"):
+            stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
+        found = {name: each.database.environment() for name, each in stores.items()}
+        deployments = stack.enter_context(
+            under_load.services(order, run, wanted, view, databases=found)
+        )
+        folder = run.path / "load" / f"block-{wanted.block}"
+        load = stack.enter_context(
+            generator.started(max(users, preparation.WARMING_USERS), folder, bound)
+        )
+        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
+        here = MessagesRun(
+            order, run, wanted, deployments, view, progress, load=load, stores=stores
+        )
+        _describe(here)
+        with spent_on("proofs"):
+            preparation.look(here)
+            preparation.prove(here)
+            prove(here)
+        before = under_load.counted(here)
+        with spent_on("warm-up"):
+            preparation.warm(here)
+        driver = kind(here)
+        with spent_on("pilot"):
+            driver.pilot()
+        yield driver
+        under_load.check(here, before)
+
+
+@contextmanager
+def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]]:
+    """A fresh database for each set of settings that cells name, and the usual one where none
+    does; all are removed in the end, but for their logs."""
+    cells = [cell for each in wanted.groups for cell in each.cells]
+    names = dict.fromkeys(cell.postgres for cell in cells)
+    found: dict[str, Store] = {}
+    with ExitStack() as stack:
+        for number, name in enumerate(names, start=1):
+            folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
+            given = dict(each.split("=", 1) for each in name.split(",") if each)
+            database = Database(folder, overrides=given, cores=cores)
+            stack.callback(shutil.rmtree, folder / "data", ignore_errors=True)
+            stack.callback(database.stop)
+            database.start()
+            database.migrate()
+            owner = stack.enter_context(database.connect())
+            found[name] = Store(database, owner)
+        yield found
+
+
+def _describe(here: MessagesRun) -> None:
+    """What the databases are, and a note on the cells of one that may lose what it answered."""
+    facts = {}
+    for name, store in here.stores.items():
+        facts[name or "usual"] = store.database.described()
+        if here.block == 1 and here.order.profile.minutes >= ASKS_DISK_FROM_MINUTES:
+            facts[name or "usual"]["fdatasync_us"] = store.database.fdatasync_us()
+        if not store.database.durable:
+            for cell in here.cells:
+                if cell.postgres == name and cell.technique != "memory":
+                    here.note("not-durable", "a commit may be lost after its answer", cell)
+    here.file.fact(here.block, "databases", facts)
+
+
+def prove(here: MessagesRun) -> None:
+    """Each technique of each service, and the strategies that hold a number of connections, once a
+    run; one that is not proven is measured all the same, and said."""
+    known = {(each.service, each.strategy) for each in here.run.proofs()}
+    for cell in here.cells:
+        for name, look in proofs.of(cell):
+            if (cell.service, name) in known:
+                continue
+            known.add((cell.service, name))
+            here.at(f"proof of {cell.service} {name}")
+            service = here.running(cell).service.each()[0]
+            found = look(service, cell, here.stores[cell.postgres].database)
+            here.run.keep_proof(found)
+            says = "DOES" if found.does else "DOES NOT"
+            text = f"{cell.service} {name} {says}: {found.claim}; {found.evidence}"
+            here.view.note(f"proof  {text}")

@@ -1,0 +1,322 @@
+"""What is found of messages: sentences, a table a service, where the time goes, and charts; the
+same on the page and in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from restbench.analyse import messages
+from restbench.analyse.measures import Row, alike
+from restbench.analyse.messages import STAGES, Pie
+from restbench.experiment.cell import Cell, users_text
+from restbench.experiment.columns import readable
+from restbench.experiment.experiment import Experiment
+from restbench.judge import study, verdicts
+from restbench.judge.verdicts import ratio_text
+from restbench.show.charts import course, lines
+from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.theme import Chart
+from restbench.show.document import (
+    DOUBT,
+    Field,
+    Link,
+    Table,
+    table,
+)
+
+_HEAD = (
+    "Technique",
+    "Strategy",
+    "Messages",
+    "Users",
+    "Threads",
+    "Instances",
+    "Operations/s",
+    "Of the limit [95 %]",
+    "Service CPU ms",
+    "Database CPU ms",
+    "/ pgbench's [95 %]",
+    "Mean ms",
+    "Limit/s",
+    "Empty pops",
+    "Warnings and notes",
+)
+_THREADS, _INSTANCES = 4, 5
+HOW_TO_READ = (
+    "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
+    "connections as there are users, measured in the same blocks. Each trial begins with the same "
+    "messages in the queues. CPU times are an operation's. Threads and connections that are not "
+    "given are the service's usual 20. An empty pop found nothing, or only what others held."
+)
+CHECKED = (
+    "Every operation of every trial was checked: no message popped twice (R2), none that nobody "
+    "sent (R3), none altered (R4), none from another queue (R5), and as many left as sends and "
+    "pops leave (R8)."
+)
+#: The colours of the stages, by the number of the style.
+_COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
+
+
+def sentence(rows: Sequence[Row]) -> str:
+    """Of each service what its best technique comes to, and how near the limit that is."""
+    services: dict[str, list[Row]] = {}
+    for row in rows:
+        if messages.is_message(row) and row.value("throughput_per_s"):
+            services.setdefault(row.cell.service, []).append(row)
+    parts = [_best(name, of) for name, of in services.items()]
+    return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
+
+
+def _best(service: str, rows: Sequence[Row]) -> str:
+    """Of what lies in the database, where there is any."""
+    kept = [row for row in rows if row.cell.technique != "memory"] or rows
+    row = max(kept, key=lambda row: row.value("throughput_per_s") or 0.0)
+    cell, limit = row.cell, messages.share_of_limit(row)
+    share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
+    return (
+        f"{service.capitalize()} sends and pops {readable(row.value('throughput_per_s'))} messages "
+        f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
+        f"{users_text(cell.users)}){share}"
+    )
+
+
+def sure(rows: Sequence[Row]) -> str:
+    """How sure the shares of the limit are."""
+    known = [messages.share_of_limit(row) for row in rows if messages.is_message(row)]
+    shares = [each for each in known if each.estimate]
+    if not shares:
+        return "No limit was measured next to the services."
+    return verdicts.sure("throughput to the limit", shares)
+
+
+def checked(rows: Sequence[Row]) -> str:
+    """What the checks of all trials came to."""
+    if broken := messages.violations(rows):
+        return f"{CHECKED} Broken: {'; '.join(broken)}."
+    return f"{CHECKED} None was broken."
+
+
+def pool_sentences(rows: Sequence[Row]) -> list[str]:
+    """How many threads are enough, of each load that has several numbers."""
+    return [
+        f"{name(each.cell)}: {each.enough.cell.pool_threads} threads are enough: no other number "
+        f"answers over 5 % more ({ratio_text(each.comparison)} of the best, "
+        f"{each.best.cell.pool_threads})"
+        for each in messages.pools(rows)
+    ]
+
+
+def name(cell: Cell) -> str:
+    """Such as `Java function, 200, 80 users`, with several instances."""
+    several = f", {cell.instances} instances" if cell.instances > 1 else ""
+    users = users_text(cell.users)
+    return f"{cell.service.capitalize()} {cell.technique}, {cell.complexity}, {users}{several}"
+
+
+def tables(rows: Sequence[Row]) -> list[Table]:
+    """One a service, in it a line a cell."""
+    lines_of: dict[str, list[tuple[Field | str, ...]]] = {}
+    for row in filter(messages.is_message, rows):
+        if "not-offered" not in row.flags:
+            lines_of.setdefault(row.cell.service, []).append(_line(row))
+    numbers = "   nnnn nn nnn "
+    return [
+        table(f"{service.capitalize()}: messages", _HEAD, of, numbers)
+        for service, of in lines_of.items()
+    ]
+
+
+def narrow(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The columns of a terminal: threads and instances where the cells differ in them."""
+    cells = [row.cell for row in rows]
+    more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
+    more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
+    return (0, 1, 2, 3, *more, 8, 9, 7, 6)
+
+
+def _line(row: Row) -> tuple[Field | str, ...]:
+    cell = row.cell
+    return (
+        Field(Link(cell.technique, f"#cell-{cell.id}")),
+        cell.strategy,
+        ", ".join(filter(None, [cell.complexity, cell.postgres])),
+        str(cell.users),
+        str(cell.pool_threads or ""),
+        str(cell.instances),
+        readable(row.value("throughput_per_s")),
+        ratio_text(messages.share_of_limit(row)),
+        readable(row.value("cpu_ms_per_request")),
+        readable(row.value("database_cpu_ms_per_request")),
+        ratio_text(messages.database_cost(row)),
+        readable(row.value("mean_ms")),
+        readable(row.value("pgbench_per_s")),
+        readable(row.value("empty_pops")),
+        Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
+    )
+
+
+def pie_table(rows: Sequence[Row]) -> Table | None:
+    """Where the time of one user's requests goes, in milliseconds and percent."""
+    found = messages.pies(rows)
+    head = ("Cell", "Operation", "Mean ms", *(f"{stage} %" for stage in STAGES))
+    body: list[tuple[Field | str, ...]] = [
+        (
+            Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
+            pie.kind,
+            readable(pie.whole_ms),
+            *(f"{100 * pie.share(stage):.1f}" for stage in STAGES),
+        )
+        for pie in found
+    ]
+    caption = "Where the time of one user's requests goes"
+    return table(caption, head, body, "  n" + "n" * len(STAGES)) if body else None
+
+
+def _bar(pie: Pie) -> str:
+    cell = pie.row.cell
+    return f"{cell.service} {cell.strategy} {cell.technique} {cell.complexity}"
+
+
+def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
+    """Throughput over users by technique and by strategy, over threads, over characters; and the
+    stages of one user's requests."""
+    of_messages = [row for row in rows if messages.is_message(row)]
+    return [
+        *_over_users(of_messages),
+        _over_threads(of_messages),
+        _over_characters(of_messages, definition),
+        _stages(messages.pies(of_messages)),
+    ]
+
+
+_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
+
+
+def _over_users(rows: Sequence[Row]) -> list[Chart | None]:
+    """A panel a service and kind of messages; lines are techniques, or strategies."""
+    both: list[tuple[str, Callable[[Cell], str], dict[str, str], str]] = [
+        ("technique", lambda cell: cell.technique, {"technique": "none"}, _LIMIT),
+        ("strategy", lambda cell: cell.strategy, {"strategy": ""}, "One technique."),
+    ]
+    found: list[Chart | None] = []
+    for what, label, usual, caption in both:
+        panels = []
+        for cell, group in alike(rows, users=0, **usual).items():
+            labels = list(dict.fromkeys(label(row.cell) for row in group))
+            if len(labels) > 1 and len({row.cell.users for row in group}) > 1:
+                title = f"{cell.service.capitalize()}, {cell.complexity}"
+                made = _lines(group, label, lambda row: row.cell.users, what == "technique")
+                panels.append(Panel(title, "Operations/s", made))
+        found.append(
+            lines.chart(
+                f"messages-{what}",
+                f"Messages sent and popped, by {what}",
+                caption,
+                panels,
+                "Users",
+                is_log=True,
+            )
+            if panels
+            else None
+        )
+    return found
+
+
+def _over_threads(rows: Sequence[Row]) -> Chart | None:
+    several = [row for row in rows if row.cell.pool_threads]
+    panels = [
+        Panel(name(cell), "Operations/s", _lines(group, _technique, _threads, has_limit=True))
+        for cell, group in alike(several, pool_threads=0).items()
+        if len(group) > 1
+    ]
+    if not panels:
+        return None
+    title = "Messages sent and popped, by threads with a connection each"
+    return lines.chart("messages-threads", title, _LIMIT, panels, "Threads", is_log=False)
+
+
+def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+    sizes = {
+        row.cell: level.characters
+        for row in rows
+        if (level := definition.messages(row.cell.complexity)) and level.queues > 1
+        if level.load == "paired" and not level.keys
+    }
+    known = [row for row in rows if row.cell in sizes]
+    panels = [
+        Panel(
+            name(cell.model_copy(update={"complexity": "by size"})),
+            "Operations/s",
+            _lines(group, _technique, lambda row: sizes[row.cell], has_limit=True),
+        )
+        for cell, group in alike(known, complexity="").items()
+        if len(group) > 2
+    ]
+    if not panels:
+        return None
+    title = "Messages sent and popped, by their characters"
+    return lines.chart("messages-sizes", title, _LIMIT, panels, "Characters", is_log=True)
+
+
+def _technique(cell: Cell) -> str:
+    return cell.technique
+
+
+def _threads(row: Row) -> float:
+    return row.cell.pool_threads
+
+
+def _lines(
+    rows: Sequence[Row],
+    label: Callable[[Cell], str],
+    x: Callable[[Row], float],
+    has_limit: bool,
+) -> tuple[Line, ...]:
+    """One a label with its limit; styles go by the order of the rows."""
+    labels = list(dict.fromkeys(label(row.cell) for row in rows))
+    found = []
+    for style, each in enumerate(labels):
+        own = sorted((row for row in rows if label(row.cell) == each), key=x)
+        found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
+        if has_limit and any(row.value("pgbench_per_s") for row in own):
+            limit = tuple(_points(own, x, "pgbench_per_s"))
+            found.append(Line(each, style, limit, is_limit=True))
+    return tuple(found)
+
+
+def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iterable[Point]:
+    for row in rows:
+        known = row.interval(metric)
+        yield Point(
+            x(row),
+            row.value(metric),
+            (known.low, known.high) if known else None,
+            doubtful=bool(row.warnings),
+            cell=row.cell.id,
+            note=", ".join(study.marks(row).values()),
+        )
+
+
+def _stages(pies: Sequence[Pie]) -> Chart | None:
+    panels: dict[str, list[dict[str, str | float]]] = {}
+    for pie in pies:
+        bar = f"{pie.kind} {pie.row.cell.complexity}, {pie.row.cell.technique}"
+        record = {"bar": f"{bar}: {readable(pie.whole_ms)} ms", "cell": pie.row.cell.id}
+        title = f"{pie.row.cell.service.capitalize()} {pie.row.cell.strategy}"
+        panels.setdefault(title, []).append({**pie.parts_ms, **record})
+    if not panels:
+        return None
+    caption = (
+        "By the service's own clock, one user. Network is all that is in no stage: the web server, "
+        "the kernel, the load generator. Rest is computing that waits neither for a connection nor "
+        "for the database."
+    )
+    return Chart(
+        name="messages-stages",
+        title="Where the time of one user's requests goes",
+        caption=caption,
+        description=f"{caption} {'; '.join(panels)}.",
+        panels=tuple(course.bars(title, of, _COLOURS) for title, of in panels.items()),
+        panel_px=340,
+        series=_COLOURS,
+    )

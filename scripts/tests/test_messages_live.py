@@ -1,0 +1,74 @@
+"""Messages on both real services and a real database, in one short run: nothing lost, nothing
+twice, every technique what it is called, and a limit next to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from stub_bench import Bench
+
+from restbench.analyse import measures
+from restbench.analyse.messages import share_of_limit
+
+pytestmark = pytest.mark.live
+
+EXPERIMENT = """
+name = "live-messages"
+title = "Messages on both services"
+seed = 1
+driver = "messages"
+views = ["messages"]
+
+[settings.java]
+JAVA_OPTIONS = "-Xmx256m"
+
+[complexities]
+small = { characters = 200, queues = 10, filled = 100 }
+
+[pgbench]
+service = "java"
+technique = ["skip-locked", "statements"]
+
+[profiles.p]
+minutes = 0.5
+blocks = 1
+warm_max_s = { java = 0.5, python = 0.5 }
+
+[[cells]]
+name = "Java"
+service = "java"
+strategy = "worker-pool"
+complexity = "small"
+users = 4
+technique = ["skip-locked", "statements", "repeatable-read", "memory"]
+
+[[cells]]
+name = "Python"
+service = "python"
+strategy = "worker-pool"
+complexity = "small"
+users = 4
+technique = ["skip-locked", "pgmq"]
+"""
+
+
+def test_messages_are_sent_popped_checked_and_held_against_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(EXPERIMENT)
+    bench = Bench(tmp_path)
+    done = bench.restbench("run", str(tmp_path / "mine.toml"), "--profile", "p", STUB_SERVICES="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = measures.rows(bench.latest)
+    assert len(rows) == 6
+    for row in rows:
+        assert (row.value("throughput_per_s") or 0) > 0, (row.cell.id, row.flags)
+        assert row.value("violations") == 0, row.cell.id
+        kept = row.cell.technique != "memory"
+        assert ((row.value("database_ms") or 0) > 0) is kept, row.cell.id
+    limited = {row.cell.technique for row in rows if share_of_limit(row).estimate}
+    assert limited == {"skip-locked", "statements"}
+    proofs = {each.strategy: each for each in bench.latest.proofs()}
+    assert {name: each.evidence for name, each in proofs.items() if not each.does} == {}
+    assert {"technique pgmq", "technique memory", "connections of worker-pool"} <= {*proofs}
+    assert "Of the limit" in bench.latest.report.read_text()
+    assert bench.still_running() == []

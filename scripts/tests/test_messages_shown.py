@@ -1,0 +1,130 @@
+"""What is found of messages, from a run's trials to its page and its terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fixture_run import cell
+from shown_run import page_of, part_of, printed
+from synthetic_rows import around, row
+from trial_run import EXPERIMENT, build
+
+from restbench.analyse import measures
+from restbench.analyse.messages import pies, pools, share_of_limit
+from restbench.show import messages as shown
+from restbench.store.store import Run
+
+FUNCTION = "java worker-pool 200 10 technique=function"
+DEFINITION = """
+name = "messages"
+title = "Messages"
+seed = 7
+driver = "messages"
+views = ["messages"]
+
+[complexities]
+200 = { characters = 200 }
+
+[pgbench]
+users = [1, 10]
+
+[profiles.quick]
+minutes = 1
+blocks = 3
+warm_max_s = { java = 1.0, python = 1.0 }
+
+[[cells]]
+name = "Java"
+service = "java"
+strategy = "worker-pool"
+complexity = "200"
+users = [1, 10]
+technique = ["function", "skip-locked"]
+"""
+
+
+def test_the_share_of_the_limit_is_paired_by_block() -> None:
+    limits = [{"pgbench_per_s": 10.0 * value} for value in (20, 30, 40)]
+    found = share_of_limit(row(FUNCTION, [20, 30, 40], extras=limits))
+    assert found.estimate == pytest.approx(0.1)
+    assert found.ends == pytest.approx((0.1, 0.1))
+    assert share_of_limit(row(FUNCTION, [20, 30])).estimate is None
+
+
+def threads(count: int, per_s: float) -> measures.Row:
+    return row(f"{FUNCTION} pool_threads={count}", around(per_s))
+
+
+def test_the_fewest_threads_are_enough_that_no_other_number_is_better_by_more_than_5_percent() -> (
+    None
+):
+    (found,) = pools([threads(1, 300), threads(20, 960), threads(40, 1000), threads(80, 700)])
+    assert found.enough.cell.pool_threads == 20
+    assert found.best.cell.pool_threads == 40
+    (close,) = pools([threads(20, 940), threads(40, 1000)])
+    assert close.enough.cell.pool_threads == 40
+    assert pools([threads(20, 940)]) == []
+
+
+def test_a_pie_is_the_whole_latency_of_one_users_request() -> None:
+    stages = {"network": 0.2, "queue": 0.1, "parse": 0.05, "connection": 0.05, "database": 0.5}
+    extras = {f"send_{name}_ms": value for name, value in stages.items()}
+    one = row(FUNCTION.replace(" 10 ", " 1 "), [900.0])
+    (block,) = one.measurements
+    extras |= {"send_serialize_ms": 0.05, "send_ms": 1.0}
+    known = measures.Row(
+        one.cell, None, (), (measures.Measurement(**{**vars(block), "extras": extras}),)
+    )
+    (pie,) = pies([known])
+    assert sum(pie.parts_ms.values()) == pytest.approx(1.0)
+    assert (pie.kind, pie.share("database")) == ("send", pytest.approx(0.5))
+    assert pie.share("rest") == pytest.approx(0.05)
+    assert pies([row(FUNCTION, [900.0])]) == [], "of more users the time is spent on waiting"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    names = [
+        f"java worker-pool 200 {users} technique={technique}"
+        for users in (1, 10)
+        for technique in ("function", "skip-locked")
+    ]
+    per_s = dict(zip(names, (around(100), around(110), around(300), around(400)), strict=True))
+    found = build(tmp_path / "run", per_s, experiment=DEFINITION, claims=None)
+    for block in range(1, 6):
+        limits = {cell(each).id: {"pgbench_per_s": 1000.0 + block} for each in names}
+        found.trials.fact(block, "extras", limits)
+    return found
+
+
+def test_page_and_terminal_begin_with_the_share_of_the_limit(run: Run) -> None:
+    page, text = page_of(run), printed(run)
+    sentence = "Java sends and pops 400 messages a second by skip-locked under worker-pool (200, "
+    assert sentence in page
+    assert sentence in " ".join(text.split())
+    part = part_of(page, "messages")
+    assert "None was broken" in part
+    assert "messages-technique" in page, "the chart"
+    (line,) = [
+        each for each in text.splitlines() if each.startswith("skip-locked") and "400" in each
+    ]
+    assert "0.39" in line, "the share"
+
+
+def test_a_broken_rule_is_named_with_its_cell() -> None:
+    bad = row(FUNCTION, [100.0], flags=["wrong-answers"])
+    (block,) = bad.measurements
+    said = measures.Measurement(**{**vars(block), "reason": "R2 duplicated 1"})
+    found = measures.Row(bad.cell, None, (), (said,))
+    assert "Broken: java-worker-pool-unbound-200-10u-function: R2 duplicated 1." in shown.checked(
+        [found]
+    )
+    assert shown.checked([row(FUNCTION, [100.0])]).endswith("None was broken.")
+
+
+def test_experiments_without_messages_have_none_of_it(tmp_path: Path) -> None:
+    plain = build(tmp_path / "run", {"java serial low 10": around(100)}, experiment=EXPERIMENT)
+    assert 'id="messages"' not in page_of(plain)
+    assert np.isfinite(measures.rows(plain)[0].value("throughput_per_s") or np.nan)
