@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -127,7 +128,7 @@ def test_convolution_and_mean_value_analysis_agree(users: int) -> None:
 def test_hundreds_of_users_neither_overflow_nor_lose_their_digits() -> None:
     found = solve([Station("cpu", 5e3, 64), Station("wal", 1e-3)], 1000, think=1e5)
     assert found[-1].throughput == pytest.approx(1000 / (1e5 + found[-1].response))
-    assert all(a.throughput < b.throughput for a, b in zip(found, found[1:], strict=False))
+    assert all(a.throughput < b.throughput for a, b in pairwise(found))
 
 
 def test_the_bounds_meet_at_the_knee() -> None:

@@ -16,6 +16,7 @@ from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
 from restbench.experiment.engines import EngineLoad
+from restbench.experiment.faults import Faults
 from restbench.experiment.level import TAGS, Logs, Messages, Size, Workload, model_of
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb
@@ -74,9 +75,9 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb", "calls", "messages", "trace"] = (
-        "closed-load"
-    )
+    driver: Literal[
+        "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
+    ] = "closed-load"
     """What takes its trials."""
     views: Annotated[
         list[
@@ -92,6 +93,7 @@ class Experiment(Strict):
                 "bottleneck",
                 "trace",
                 "messages",
+                "faults",
             ]
         ],
         Field(min_length=1),
@@ -134,6 +136,8 @@ class Experiment(Strict):
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
     """What the driver of batches of calls needs to know; they are its levels of complexity."""
+    faults: Faults | None = None
+    """What the driver of faults needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
     def _drivers_are_described(self) -> Self:
@@ -142,6 +146,7 @@ class Experiment(Strict):
             ("npb", "npb", "npb"),
             ("calls", "calls", "calls"),
             ("engines", "engines", None),
+            ("faults", "faults", "faults"),
             ("trace", "trace", "trace"),
         ):
             is_described = getattr(self, table) is not None
@@ -208,7 +213,7 @@ class Experiment(Strict):
     @property
     def sends_load(self) -> bool:
         """Whether its driver needs the load generator."""
-        return self.npb is None and self.calls is None
+        return self.npb is None and self.calls is None and self.faults is None
 
     @field_validator("factorial", mode="before")
     @classmethod
@@ -314,8 +319,9 @@ class Experiment(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: those of one size, then the mixes, kernels or batches."""
-        others = npb.levels() if self.npb else self.calls.levels() if self.calls else ()
+        """Every level of complexity: of one size, then the mixes, kernels, batches or faults."""
+        others = npb.levels() if self.npb else ()
+        others = next((it.levels() for it in (self.calls, self.faults) if it), others)
         return (*self.complexities, *self.mixes, *others)
 
     def shape(self, complexity: str) -> Shape:

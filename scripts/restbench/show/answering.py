@@ -24,6 +24,7 @@ from restbench.show import (
     calls,
     effects,
     factorial_view,
+    faults,
     frameworks,
     instances,
     limits,
@@ -49,6 +50,7 @@ def of(run: Exported) -> AnswerEntry:
         traces.sentence(run, rows),
         _kernels(run, definition),
         calls.sentence(rows) if definition.calls else "",
+        faults.sentence(rows) if definition.faults else "",
         _factorial(definition, rows),
         messages.sentence(rows) if "messages" in definition.views else "",
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
@@ -71,9 +73,11 @@ def of(run: Exported) -> AnswerEntry:
         sure = npb.sure(npb.findings(run))
     if definition.calls is not None:
         sure = calls.sure(rows)
+    if definition.faults is not None:
+        sure = faults.sure(rows)
     if "messages" in definition.views:
         sure = messages.sure(rows)
-    is_special = definition.npb or definition.calls or "messages" in definition.views
+    is_special = not definition.sends_load or "messages" in definition.views
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
         places=() if is_special else general.places,

@@ -24,6 +24,7 @@ from restbench.show import (
     builds,
     calls,
     document,
+    faults,
     frameworks,
     instances,
     limits,
@@ -81,6 +82,8 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.calls is not None:
         return Group(*(narrow(each, range(6)) for each in calls.tables(found.rows)))
+    if found.definition.faults is not None:
+        return Group(*(narrow(each, faults.NARROW) for each in faults.tables(found.rows)))
     if "messages" in found.definition.views:
         shown = messages.narrow(found.rows)
         return Group(*(narrow(each, shown) for each in messages.tables(found.rows)))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from restbench.judge import regret
-from restbench.show import calls
+from restbench.show import calls, faults
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
 from restbench.show.parts import (
@@ -103,6 +103,7 @@ VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
     "builds": lambda found: [builds.of(found)],
     "npb": lambda found: [npb.of(found)],
     "calls": lambda found: [calls.of(found)],
+    "faults": lambda found: [faults.of(found)],
     "messages": lambda found: [messages.of(found)],
     "limits": lambda found: [limits.of(found)],
     "frameworks": lambda found: [servers.of_frameworks(found)],
