@@ -11,7 +11,7 @@ import base64
 import http.client
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ QUEUES = ("a", "b")
 EVERY_QUEUE = (*QUEUES, "c", "none")
 SITUATIONS = ("database", "queue-empty", "queue-three")
 """What is made here, by the service's own requests; what else is given is for its own tests."""
+LOST_AT_COMMIT = "database-lost-at-commit"
+"""Of which the queues are made here, and the loss by a service's tests."""
 JSON_TYPE = {"Content-Type": "application/json"}
 
 Example = dict[str, Any]
@@ -46,13 +48,13 @@ class Selection:
     technique: str | None = None
 
 
-def examples() -> dict[str, Example]:
+def examples(wanted: Collection[str | None] = (None, *SITUATIONS)) -> dict[str, Example]:
     """Those that need no situation, or one that is made here, by name."""
     files = sorted((CONTRACT / "examples").glob("*.json"))
     every = {path.stem: json.loads(path.read_text()) for path in files}
     of_soap = sorted((CONTRACT / "soap" / "examples").glob("*.json"))
     every |= {f"soap/{path.stem}": json.loads(path.read_text()) for path in of_soap}
-    return {name: it for name, it in every.items() if it.get("given") in {None, *SITUATIONS}}
+    return {name: it for name, it in every.items() if it.get("given") in wanted}
 
 
 def offered(service: Service) -> tuple[dict[str, Example], list[str]]:
@@ -97,7 +99,9 @@ def _strategies(example: Example, service: Service, wanted: Selection) -> list[s
 
 def _techniques(example: Example, strategy: str, wanted: Selection) -> list[str]:
     """One where the example says nothing of techniques."""
-    named = "{technique}" in json.dumps(example) or example.get("given", "").startswith("queue-")
+    given = example.get("given", "")
+    named = "{technique}" in json.dumps(example) or given.startswith("queue-")
+    named = named or given == LOST_AT_COMMIT
     if not named:
         return [TECHNIQUES[0]]
     tried = TECHNIQUES if strategy == "serial" else MAIN_TECHNIQUES
@@ -151,16 +155,21 @@ class RefusedBefore(Exception):
     """A request that makes a situation was not answered with 200."""
 
 
+def prepare(service: Service, case: Example) -> tuple[dict[str, Any], Example]:
+    """Make the situation: the answer to the last of `before`, and the request to be sent now."""
+    earlier: dict[str, Any] = {}
+    for request in situation(case):
+        earlier = _succeed(service, request)
+    return earlier, filled(case["request"], {"id": str(earlier.get("id"))})
+
+
 def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
     """Make the situation, send the request, take the situation away."""
-    earlier: dict[str, Any] = {}
     try:
-        for request in situation(case):
-            earlier = _succeed(service, request)
-        request = filled(case["request"], {"id": str(earlier.get("id"))})
+        earlier, request = prepare(service, case)
         return Expectation(case, earlier), exchange(service, request)
     finally:
-        if "given" in case:
+        if case.get("given") in SITUATIONS:
             for queue in EVERY_QUEUE:
                 exchange(service, _about(case, "DELETE", queue))
 
@@ -168,7 +177,7 @@ def _ask(service: Service, case: Example) -> tuple[Expectation, Answer]:
 def situation(case: Example) -> Iterator[Example]:
     """The requests that make what is given, then those of the example's own `before`."""
     given = case.get("given", "")
-    if given.startswith("queue-"):
+    if given.startswith("queue-") or given == LOST_AT_COMMIT:
         names = case["names"]
         for queue in QUEUES:
             made = {"requestId": 0, "queue": f"{names['run']}-{queue}"}

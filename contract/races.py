@@ -7,7 +7,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from cases import JSON_TYPE, exchange
+from cases import JSON_TYPE, TECHNIQUES, exchange
 from service import Outcome, Service
 
 AT_ONCE = 8
@@ -47,25 +47,60 @@ def replays(service: Service) -> Outcome:
     """The same send with one key from several at once is one message, and one answer."""
     faults = []
     for _ in range(ROUNDS):
-        queue = f"x{uuid.uuid4().hex[:12]}"
-        exchange(service, _post("/queues", queue=queue))
+        queue = _queue_with(service, messages=0)
         sent = _post(f"/queues/{queue}/messages", sender=3, body="x", key=queue)
         answers = _together(service, sent)
         if len({(it.get("id"), it["status"]) for it in answers}) != 1:
             faults.append(f"not one answer: {answers}")
-        counted = exchange(
-            service, {"method": "GET", "path": f"/messages/serial/queues/{queue}", "headers": {}}
-        )
-        if json.loads(counted.body).get("messages") != 1:
-            faults.append(f"not one message: {counted.body!r}")
-        _delete(service, queue)
+        faults += _unless_left(service, queue, 1)
     return _outcome("replays", faults)
 
 
+def pops(service: Service) -> Outcome:
+    """The same pop with one key from several at once is one message, though there are two."""
+    faults = []
+    for _ in range(ROUNDS):
+        queue = _queue_with(service, messages=2)
+        answers = _together(service, _post(f"/queues/{queue}/pop", client=3, key=f"{queue}p"))
+        ids = {(it.get("id"), it["status"]) for it in answers}
+        if len(ids) != 1 or None in {id_ for id_, _ in ids}:
+            faults.append(f"not one message: {answers}")
+        faults += _unless_left(service, queue, 1)
+    return _outcome("pops", faults)
+
+
+def clients(service: Service) -> Outcome:
+    """Several that pop at once get a message each, and none of them twice."""
+    faults = []
+    for technique in TECHNIQUES:
+        queue = _queue_with(service, AT_ONCE, technique)
+        answers = _together(service, _post(f"/queues/{queue}/pop", client=3))
+        if len({it.get("id") for it in answers} - {None}) != AT_ONCE:
+            faults.append(f"{technique}: not a message each: {answers}")
+        faults += _unless_left(service, queue, 0)
+    return _outcome("clients", faults)
+
+
+def _queue_with(service: Service, messages: int, technique: str = TECHNIQUES[0]) -> str:
+    queue = f"x{uuid.uuid4().hex[:12]}"
+    exchange(service, _post("/queues", queue=queue, technique=technique))
+    for _ in range(messages):
+        exchange(service, _post(f"/queues/{queue}/messages", sender=3, body="x"))
+    return queue
+
+
+def _unless_left(service: Service, queue: str, count: int) -> list[str]:
+    """A fault unless so many messages are left; then the queue is deleted."""
+    path = f"/messages/serial/queues/{queue}"
+    counted = exchange(service, {"method": "GET", "path": path, "headers": {}})
+    _delete(service, queue)
+    right = json.loads(counted.body).get("messages") == count
+    return [] if right else [f"not {count} left: {counted.body!r}"]
+
+
 def _delete(service: Service, queue: str) -> None:
-    exchange(
-        service, {"method": "DELETE", "path": f"/messages/serial/queues/{queue}", "headers": {}}
-    )
+    path = f"/messages/serial/queues/{queue}"
+    exchange(service, {"method": "DELETE", "path": path, "headers": {}})
 
 
-RACES = (creators, replays)
+RACES = (creators, replays, pops, clients)

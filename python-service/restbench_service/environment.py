@@ -68,7 +68,7 @@ class Environment:
     def readable(self, name: str) -> str | None:
         """The path of a file that can be read; None when unset."""
         path = self._variables.get(name)
-        if path is None or (Path(path).is_file() and os.access(path, os.R_OK)):
+        if path is None or (os.access(path, os.R_OK) and not Path(path).is_dir()):
             return path
         raise InvalidSettingError(f"{name}={path!r}: must be a file that can be read")
 

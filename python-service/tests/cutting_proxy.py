@@ -24,6 +24,8 @@ class CuttingProxy:
         self.port = self._listener.getsockname()[1]
         self.cuts = self.ended = 0
         """Statements at which it has cut, and connections that have ended so."""
+        self.statements = 0
+        """That were forwarded, for who sets it to 0."""
         Thread(target=self._accept, daemon=True).start()
 
     def arm(self, statement: int, cut: Cut) -> None:
@@ -71,6 +73,7 @@ class CuttingProxy:
 
     def _cut_at(self, statements: int) -> str | None:
         with self._guard:
+            self.statements += statements
             if not self._left or not statements:
                 return None
             self._left = max(0, self._left - statements)

@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from threading import Thread
 
 import pytest
+from cases import LOST_AT_COMMIT
+from cases import SITUATIONS as OF_MESSAGES
 from contract_example import EXAMPLES, body_of, check_error, given, paths_of
 from hypothesis import given as for_all
 from hypothesis import strategies as st
@@ -314,6 +316,7 @@ def test_every_situation_of_the_examples_is_tested_above() -> None:
         "compute-fault",
         None,
     }
+    others |= {LOST_AT_COMMIT, "database-down", *OF_MESSAGES}  # test_messages_examples.py
     assert {example.get("given") for example in EXAMPLES.values()} == {*SITUATIONS, *others}
 
 

@@ -205,8 +205,8 @@ def fuzz(services: list[service.Service], bodies: int, campaign_seed: int) -> Ta
     with closing(Bench([target(it) for it in services], limits, TIMEOUT_S)) as bench:
         _fuzz(bench, SOURCES, bodies, campaign_seed, tally)
     of_messages = [target(it, "messages") for it in services]
-    for each in services:
-        make_queues(each)
+    for service_of_both in services:
+        make_queues(service_of_both)
     with closing(Bench(of_messages, limits, TIMEOUT_S, MessagesOracle)) as bench:
         _fuzz(bench, MESSAGE_SOURCES, tally.bodies + max(1, bodies // 5), campaign_seed, tally)
     for each in (target(it, "soap/matrix") for it in services):

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
-from restbench.deploy.database import Database
-
 from restbench.deploy import service
+from restbench.deploy.database import Database
 from restbench.experiment.cell import ServiceName
 from restbench.failures import EnvironmentProblem
 from restbench.machine import ports

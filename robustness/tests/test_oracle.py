@@ -118,7 +118,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))
 }
 #: This oracle knows the matrix, that of test_oracle_messages.py queues. The NAS kernels have one
-#: request each, no arithmetic to guess. What the rules for logs say is held against other engines in the tests of services and harness.
+#: request each, no arithmetic to guess. What the rules for logs say is held against other engines
+#: in the tests of services and harness.
 JUDGED = [
     name
     for name, example in EXAMPLES.items()

@@ -19,10 +19,12 @@ import psutil
 import pytest
 
 from restbench.deploy.service import Service
+from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
 from restbench_robustness.overload.scenarios import Client, clients, crowd
 from restbench_robustness.overload.subject import End, Subject, back_after, lives, seconds_until
+from restbench_robustness.soap import document
 
 Answer = tuple[int, bytes, dict[str, str]]
 BUSY = b'{"requestId":null,"errorCode":"008","errorMessage":"busy"}'
@@ -256,3 +258,20 @@ def test_a_client_that_never_reads_stops_a_server_that_writes(listener: socket.s
                 await asyncio.to_thread(server.sendall, bytes(16_000_000))
 
     asyncio.run(write())
+
+
+@pytest.mark.parametrize("large", BODIES, ids=lambda large: large.key)
+def test_a_large_body_is_as_large_as_may_be(large: Large) -> None:
+    body = large.body(10_000)
+    spare = len(large.piece) + len(large.separator)
+    assert 10_000 - spare < len(body) <= 10_000
+    assert body.count(large.piece) > 100
+
+
+def test_large_bodies_of_rows_are_requests() -> None:
+    for large in BODIES:
+        if "200" in large.codes:
+            body = large.body(10_000)
+            said = document(body) if large.soap else body
+            assert said is not None
+            assert len(json.loads(said)["matrixOne"]["rows"]) > 100

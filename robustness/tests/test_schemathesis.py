@@ -13,6 +13,7 @@ import pytest
 
 from restbench import ROOT
 from restbench.deploy import service
+from restbench.deploy.database import Database
 from restbench.experiment.cell import ServiceName
 from restbench.machine.ports import free as free_port
 
@@ -36,11 +37,16 @@ CONFIGURATION = Path(__file__).parents[1] / "schemathesis.toml"
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[service.Service]]:
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        database = Database(tmp_path_factory.mktemp("database"))
+        stack.callback(database.stop)
+        database.start()
+        database.migrate()
+        settings = SETTINGS | database.environment()
         started = []
         for name in SERVICES:
             patch.setenv(f"{name.upper()}_PORT", str(free_port()))
             folder = tmp_path_factory.mktemp(name)
-            started.append(service.start(name, "none", None, folder, settings=SETTINGS))
+            started.append(service.start(name, "none", None, folder, settings=settings))
             stack.callback(started[-1].stop)
         yield started
 

@@ -29,6 +29,7 @@ Examples:
   restbench run thesis --profile quick        the study's tables, 20 minutes
   restbench run thesis --profile quick --cells 'service=java users=10'
   restbench report latest                     its tables and figures again
+  restbench bottleneck latest                 which tier limits, measured and predicted
   restbench extend latest --minutes 30        more blocks for what is undecided
   restbench compare RUN_A latest              is the second run worse?
   restbench ab HEAD~ HEAD                     is the newer build worse?
@@ -61,6 +62,7 @@ COMMANDS = {
     "run": ("measuring", "run_experiment"),
     "extend": ("measuring", "extend_run"),
     "report": ("results", "build_report"),
+    "bottleneck": ("results", "show_bottleneck"),
     "compare": ("compare", "compare_runs"),
     "ab": ("ab", "compare_builds"),
     "dashboard": ("results", "build_dashboard"),

@@ -8,7 +8,7 @@ request after the other, 10 ms each), `die` (in the middle of every load), `die-
 the file STUB_DIED remembers), `die-warming`, `die-proving`, `clock` (in its first load the clock is
 set), `late` (0.6 s a request of a load), `compiles` and `compiles-on` (from the first request of a
 load a thread is busy that is named as a JVM's compiler, for 2 s or for longer). The fault
-`no-start` of a service's name: it never comes up.
+`no-start` of a service's name: it never comes up. Messages are those of `stub_queues`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -121,6 +121,14 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         strategy = self.path.partition("?")[0].rpartition("/")[2]
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.startswith("/messages/"):
+            sys.path.append(str(Path(__file__).parents[1]))  # of `tools`
+            import stub_queues  # noqa: PLC0415 - few stubs need a database's driver
+
+            self.answer(
+                *stub_queues.answer(self.path, request, self.server.faults.get("serial", ""))
+            )
+            return
         with self.server.lock:
             self.server.in_flight += 1
         status, body = self.work(strategy, request)
@@ -161,8 +169,10 @@ class Handler(BaseHTTPRequestHandler):
             return 200, evaluated(request, 1 if wrong else 0)
         return 200, product(request, 1 if wrong else 0)
 
-    def answer(self, status: int, body: bytes) -> None:
+    def answer(self, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> None:
         self.send_response(status)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Server-Timing", "queue;dur=0, parse;dur=0.1, compute;dur=0.2")

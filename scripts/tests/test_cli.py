@@ -65,8 +65,9 @@ def test_plan_prints_every_cell_and_the_time_and_starts_nothing() -> None:
         (
             ("run", "tesis"),
             "no experiment 'tesis'; there are: ab, adaptive, calls, engines, factorial, "
-            "frameworks, instances, logs, messages, messages-factorial, messages-fraction, "
-            "messages-threads, npb, open-load, smoke, thesis, workers",
+            "frameworks, instances, logs, messages, messages-factorial, messages-faults, "
+            "messages-fraction, messages-threads, messages-trace, npb, open-load, smoke, thesis, "
+            "workers",
         ),
         (
             ("run", "thesis", "--profile", "quik"),

@@ -45,7 +45,7 @@ class Block:
                 wrk=None,
                 test_ids=lambda which: ("T",) * (which == TABLE),
                 mix=lambda level: ("low", "high") if level == "mix" else (),
-                messages=lambda level: None,
+                messages=lambda _: None,
             ),
             profile=SimpleNamespace(slow_round_s=2.0, longest_round_s=10.0, blocks=3),
         )

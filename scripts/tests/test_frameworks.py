@@ -14,6 +14,7 @@ from ports import free_port
 
 from restbench import ROOT
 from restbench.deploy import fronts, programs, service
+from restbench.deploy.database import Database
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Framework, Front, Link, ServiceName
 from restbench.machine import jvm
 
@@ -87,6 +88,11 @@ def test_every_framework_answers_as_the_contract_says(
     monkeypatch.setenv("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", RECEIVE_S)
     monkeypatch.setenv("JAVA_OPTIONS", JVM)
     with ExitStack() as stack:
+        database = Database(tmp_path / "database")
+        stack.callback(database.stop)
+        database.start()
+        database.migrate()
+        of_database = database.environment() | {"RESTBENCH_DATABASE_CONNECTIONS": "4"}
         runs: dict[str, subprocess.Popen[str]] = {}
         for framework, front, handoff, link in PLACES[name]:
             if framework == "helidon" and java_version(jvm.java()) < HELIDON_JAVA:
@@ -95,6 +101,7 @@ def test_every_framework_answers_as_the_contract_says(
             monkeypatch.setenv(f"{name.upper()}_FRAMEWORK", framework)
             folder = tmp_path / f"{framework}-{front}-{handoff}-{link}"
             settings = {"RESTBENCH_HANDOFF": handoff} if handoff else {}
+            settings |= of_database if front == "none" else {}
             started = service.start(
                 name, front, None, folder, protected=True, settings=settings, link=link
             )
@@ -105,6 +112,8 @@ def test_every_framework_answers_as_the_contract_says(
             asked = ["--framework", framework, "--receive-seconds", RECEIVE_S]
             asked += ["--pid", str(started.processes[0].pid)]
             asked += [] if front == "none" else ["--front", front]
+            if framework != DEFAULT_FRAMEWORKS[name]:
+                asked += ["--technique", "skip-locked"]  # of others no framework knows
             if name == "java" and framework != DEFAULT_FRAMEWORKS[name]:
                 asked += ["--strategy", "serial"]  # ContractExamplesTest has the others
             runs[folder.name] = subprocess.Popen(

@@ -251,20 +251,35 @@ def test_of_those_who_create_a_queue_at_once_one_does(database: Database, techni
     assert [created for _, created in made].count(True) == 1
 
 
-def test_a_queue_that_is_made_and_dropped_by_many_is_always_answered(database: Database) -> None:
-    """Between finding that it is there and reading it another may have dropped it."""
-    name = f"to-and-fro-{key()}"
+#: Drops the queue once, between the look that finds it and the one that reads it.
+DROPPED_BETWEEN = """
+CREATE SEQUENCE public.looks;
+CREATE FUNCTION public.drop_between() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF nextval('public.looks') = 1 THEN DELETE FROM messages.queue WHERE name = 'to-and-fro'; END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER between AFTER INSERT ON messages.queue
+  FOR EACH STATEMENT EXECUTE FUNCTION public.drop_between();
+"""
 
-    def work(number: int) -> None:
-        with session(database) as one:
-            for _ in range(60):
-                if number % 2:
-                    one.value("delete-queue", queue=name)
-                else:
-                    assert one.one("create-queue", queue=name, technique="blocking") is not None
 
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(work, range(4)))
+def test_a_queue_that_another_drops_while_it_is_asked_for_is_made(
+    database: Database, ours: Session
+) -> None:
+    before = ours.one("create-queue", queue="to-and-fro", technique="blocking")
+    with database.connect() as owner:
+        owner.execute(DROPPED_BETWEEN)
+        try:
+            made = ours.one("create-queue", queue="to-and-fro", technique="skip-locked")
+        finally:
+            owner.execute(
+                "DROP FUNCTION public.drop_between CASCADE; DROP SEQUENCE public.looks;"
+                "DELETE FROM messages.queue WHERE name = 'to-and-fro'"
+            )
+    assert before is not None
+    assert made is not None
+    assert (made["technique"], made["created"]) == ("skip-locked", True)
 
 
 def test_queues_are_listed_by_name_after_another(ours: Session) -> None:

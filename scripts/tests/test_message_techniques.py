@@ -93,7 +93,8 @@ class Bench:
         """By a transaction of the owner's, which is rolled back where it is not committed."""
         is_pgmq = self.technique == "pgmq"
         row = f"pgmq.q_q{self.queue} WHERE msg_id" if is_pgmq else "messages.message WHERE id"
-        act = {"locked": f"SELECT FROM {row} = %s FOR UPDATE", "deleted": "DELETE FROM " + row + " = %s"}
+        act = {"locked": f"SELECT FROM {row} = %s FOR UPDATE"}
+        act["deleted"] = f"DELETE FROM {row} = %s"  # noqa: S608 - of the number of a queue
         with self.database.connect() as holder:
             holder.autocommit = False
             assert holder.execute(act[how].encode(), [self.messages[0]]).rowcount == 1

@@ -69,7 +69,7 @@ def test_from_a_known_limit_the_walk_goes_in_steps_of_its_resolution(shipped: Op
         (
             'driver = "open-load"',
             'driver = "wrk"',
-            "driver: .*'closed-load', 'open-load', 'engines', 'npb' or 'calls'",
+            "driver: .*'closed-load', 'open-load', 'engines', 'npb', 'calls'",
         ),
     ],
 )

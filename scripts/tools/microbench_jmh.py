@@ -53,6 +53,7 @@ def _groups(profile: Profile, strategies: Sequence[str]) -> list[tuple[str, Para
     empty: Parameters = {"rows": profile.rows, "strategy": strategies}
     groups: list[tuple[str, Parameters]] = [
         ("StageBenchmark", {"shape": profile.shapes}),
+        ("SoapBenchmark", {"shape": profile.shapes}),
         ("ComputeBenchmark", {**both, "strategy": [IN_ORDER]}),
         ("ComputeBenchmark", {**under, "strategy": others}),
         ("DispatchBenchmark", empty),

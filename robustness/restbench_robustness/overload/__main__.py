@@ -17,6 +17,7 @@ from rich.console import Console
 from restbench.experiment.cell import ServiceName
 from restbench.failures import BadConfiguration, Failure
 
+from .large import BODIES, weighed
 from .promises import Findings, Promise, broken, table
 from .scenarios import Force, besieged, endured, overloaded, pool_killed, stopped
 from .subject import Subject, started
@@ -41,6 +42,10 @@ POOLS: dict[str, dict[str, str]] = {
         "executor-per-element": "EE-",
     },
 }
+#: In Python the first has one place for all, the second a process a core.
+LARGE = {"java": ("serial",), "python": ("serial", "process-per-request")}
+#: An envelope needs eight times its bytes: at the usual budget it would be refused unread.
+LARGE_SETTINGS = {"java": {"RESTBENCH_MEMORY_BUDGET_BYTES": str(720 << 20)}, "python": {}}
 STOPPED = {"java": ("thread-pool", "pinned"), "python": ("serial", "process-per-request")}
 
 
@@ -75,6 +80,10 @@ def services(
                 for each in pools
             ],
         )
+    for each in wanted("large", LARGE[name]):
+        bodies = [body for body in BODIES if name == "java" or not body.soap]
+        tasks = [partial(weighed, strategy=each, large=body) for body in bodies]
+        yield f"large-{each}", LARGE_SETTINGS[name], tasks
     for each in wanted("stop", STOPPED[name]):
         yield f"stop-{each}", {}, [partial(stopped, strategy=each)]
 
@@ -97,13 +106,15 @@ def carried_out(
 def overload(  # noqa: PLR0913, PLR0917 - an option each
     service: Annotated[Literal["java", "python", "both"], typer.Option()] = "both",
     strategy: Annotated[str, typer.Option(help="a strategy's name, or all")] = "all",
-    scenario: Annotated[Literal["flood", "slow", "kill", "stop", "all"], typer.Option()] = "all",
+    scenario: Annotated[
+        Literal["flood", "slow", "kill", "large", "stop", "all"], typer.Option()
+    ] = "all",
     seconds: Annotated[float, typer.Option(min=1, help="of load, each strategy")] = 60.0,
     connections: Annotated[int, typer.Option(min=1, help="at once")] = 1000,
     kills: Annotated[int, typer.Option(min=1, help="of each kind of process")] = 20,
     seed: Annotated[int, typer.Option(help="of bodies, victims and pauses")] = 1,
 ) -> None:
-    """A flood, slow and vanished clients, kill -9, SIGTERM, all through nginx: what
+    """A flood, slow and vanished clients, kill -9, large bodies, SIGTERM, all through nginx: what
     was promised, what was seen. Exit code 1 where a promise did not hold.
 
     The ports are JAVA_PORT and PYTHON_PORT.

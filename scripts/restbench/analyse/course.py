@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from restbench.store.exported import MOST_POINTS, SeriesEntry
+from restbench.store.exported import SeriesEntry
 from restbench.store.store import Run
+from restbench.store.traces import MOST_POINTS
 
 #: No step is shorter: fewer than ten responses would fall into one.
 SHORTEST_STEP_S = 0.1

@@ -50,6 +50,10 @@ FLAGS: dict[str, str] = {
         "The batch was sooner than the least time that it can take, by more than 3 %: what a call "
         "takes alone was measured on a busy machine, or before all was warm."
     ),
+    "misbehaved": (
+        "Under a fault the service did not keep a promise of its own: how soon it answers, and how "
+        "soon all is well again."
+    ),
     "not-durable": "A commit of this database may be lost although it was answered.",
     "refused": ("The service has less memory than this needs: it said so, and computed nothing."),
 }

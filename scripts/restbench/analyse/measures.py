@@ -154,6 +154,6 @@ def row(
     """A cell of the experiment with its tests and its measurements."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
-    others = definition.npb or definition.calls or definition.messages(cell.complexity)
-    shape = None if mix or logs or others else definition.shape(cell.complexity)
+    is_other = definition.messages(cell.complexity) or not definition.sends_load
+    shape = None if mix or logs or is_other else definition.shape(cell.complexity)
     return Row(cell, shape, ids, blocks, mix, logs)

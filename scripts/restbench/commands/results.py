@@ -1,4 +1,4 @@
-"""`report`, `dashboard`, `keep`: what is made of a run that lies on disk."""
+"""`report`, `bottleneck`, `dashboard`, `keep`: what is made of a run that lies on disk."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
+from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row, rows
 from restbench.commands.choosing import with_raw_data
 from restbench.commands.options import RunArgument, console
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
-from restbench.show import export, keep, pictures, report, tables, terminal
+from restbench.show import bottleneck, export, keep, pictures, report, tables, terminal
 from restbench.show.browser import site
 from restbench.show.findings import Findings
 from restbench.store import exported, machine_findings, store
@@ -29,6 +30,18 @@ def build_report(name: RunArgument = "latest") -> None:
         _analyse(run)
     else:
         _show(run, exported.read(run.exported_file))
+
+
+def show_bottleneck(name: RunArgument = "latest") -> None:
+    """Print which tier limits each technique, by any run."""
+    run = store.open_run(name)
+    found = exported_rows.rows(run)
+    known = bottleneck.families(exported.read(run.exported_file), found)
+    if not known:
+        raise BadConfiguration(f"{run.path}: no cell tells the CPU time of service and client")
+    console.print(terminal.narrow(bottleneck.table_of(known), bottleneck.NARROW))
+    for line in (*map(bottleneck.sentence, known), bottleneck.summary(known)):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def build_dashboard(

@@ -24,7 +24,7 @@ def serve_services(
         bool, typer.Option("--database/--no-database", help="Whether 'messages' is served.")
     ] = True,
 ) -> None:
-    """Start both services with a database and print curl lines that work."""
+    """Start services and database, print curl lines."""
     database = Database(serve.database_folder(), postgres_bin, database_url, outlives_us=True)
     settings = _started(database) if with_database else programs.NO_SETTINGS
     try:

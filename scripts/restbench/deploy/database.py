@@ -1,4 +1,4 @@
-"""The database of the workload `messages`: a PostgreSQL server of ours, or somebody's by its URL."""
+"""The database of the workload `messages`: a PostgreSQL of ours, or somebody's by its URL."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 
 from restbench.deploy import migrations, postgres
 from restbench.deploy.migrations import CONTRACT, ROLES, Connection, Role
@@ -53,6 +54,7 @@ class Database:
     """On 127.0.0.1; 0: a free one, chosen at the first start and kept at later ones."""
 
     def __post_init__(self) -> None:
+        """BadConfiguration of a URL that cannot be, or that has a password."""
         self.folder = self.folder.resolve()
         self.server = Server(self.folder, self.programs, self.cores, self.outlives_us)
         if self.own_url is not None:
@@ -70,7 +72,7 @@ class Database:
     # --- its life -------------------------------------------------------------------------------
     def start(self) -> None:
         """Make the cluster where there is none, end what a killed harness left of it, start the
-        server, wait until it answers, and make the database. One of ours that runs goes on.
+        server, wait until it answers, make the database. One of ours that runs goes on.
 
         EnvironmentProblem, with the mend, where it cannot start; no process is left then.
         """
@@ -133,12 +135,11 @@ class Database:
         url = self.url(role)
         try:
             return psycopg.connect(
-                url,
+                make_conninfo(url, dbname=database) if database else url,
                 autocommit=True,
                 application_name=NAME,
                 connect_timeout=CONNECT_TIMEOUT_S,
                 password=self._password(role),
-                **({"dbname": database} if database else {}),
             )
         except psycopg.OperationalError as error:
             said = str(error).strip().partition("\n")[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, LiteralString, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import psycopg
 from psycopg import sql
@@ -72,7 +72,7 @@ def _apply(owner: Connection, name: str, text: str) -> bool:
     digest = hashlib.sha256(text.encode()).hexdigest()
     known = owner.execute("SELECT sha256 FROM restbench.migration WHERE name = %s", [name])
     if (row := known.fetchone()) is None:
-        owner.execute(cast(LiteralString, text))  # a file of ours, or of a package with its hash
+        owner.execute(text)
         owner.execute("INSERT INTO restbench.migration VALUES (%s, %s)", [name, digest])
     elif row[0] != digest:
         raise EnvironmentProblem(

@@ -26,8 +26,12 @@ from restbench.deploy.fronts import NOBODY
 from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, process, watch
 
-#: A fast shutdown writes a checkpoint, and a start after a crash replays up to max_wal_size.
-PATIENCE_S = 60.0
+#: A start after a crash replays up to max_wal_size.
+START_TIMEOUT_S = 60.0
+ASK_EVERY_S = 0.05
+#: A fast shutdown writes a checkpoint. One was seen to wait for ever, asked for during a recovery:
+#: a kill loses nothing that was committed.
+STOP_TIMEOUT_S = 20.0
 #: So long may backends take to see that their postmaster was killed.
 ORPHANS_S = 5.0
 LOOK_EVERY_S = 0.02
@@ -111,7 +115,7 @@ class Server:
             command = ["taskset", "-c", self.cores, *command]
         line = [*self.ordinary_user(), *command]
         self.child = process.start(line, self.log, outlives_us=self.outlives_us)
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + START_TIMEOUT_S
         try:
             while not answers():
                 has_ended = self.child.poll() is not None
@@ -119,7 +123,7 @@ class Server:
                     how = "ended at once" if has_ended else "does not answer"
                     said = process.tail(self.log, 1)
                     raise EnvironmentProblem(f"PostgreSQL {how}, {self.log} ends: {said}")
-                time.sleep(LOOK_EVERY_S)
+                time.sleep(ASK_EVERY_S)
         except BaseException:
             self.end(signal.SIGQUIT)
             raise
@@ -130,7 +134,7 @@ class Server:
         if (running := self.postmaster()) is not None:
             send(self.pids(), signal.SIGCONT)
             send([running.pid], how)
-            if not self._are_gone(PATIENCE_S):
+            if not self._are_gone(STOP_TIMEOUT_S):
                 send(self.pids(), signal.SIGKILL)
         if not self._are_gone(ORPHANS_S):
             send(self.pids(), signal.SIGKILL)

@@ -90,8 +90,8 @@ def files_of(
     if experiment.npb:
         return {folders(complexity) / "body.json": npb.body(complexity).decode()}
     found: dict[Path, str] = {}
-    if experiment.calls:
-        return found  # its driver writes them, a list each
+    if not experiment.sends_load:
+        return found  # its driver makes them
     if (level := experiment.messages(complexity)) is not None:
         return messages.files_of(level, experiment.seed, folders(complexity))
     requests = requests_of(experiment, complexity)

@@ -16,6 +16,7 @@ from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
 from restbench.experiment.design import Design
 from restbench.experiment.engines import EngineLoad
+from restbench.experiment.faults import Faults
 from restbench.experiment.level import TAGS, Logs, Messages, Size, Workload, model_of
 from restbench.experiment.mix import Shares, require_known
 from restbench.experiment.npb import Npb
@@ -23,6 +24,7 @@ from restbench.experiment.open_load import OpenLoad
 from restbench.experiment.profile import Profile
 from restbench.experiment.selection import Many, Positive, Strict, Where, is_any
 from restbench.experiment.thresholds import Thresholds
+from restbench.experiment.trace import Trace
 from restbench.experiment.workers import PublishedWorkers
 from restbench.failures import BadConfiguration
 
@@ -60,7 +62,7 @@ class Figure(Strict):
 
 
 #: What takes trials of messages.
-MESSAGE_DRIVERS = ("messages",)
+MESSAGE_DRIVERS = ("messages", "trace")
 #: What stands in the place of a profile that measured until a precision was reached.
 GONE = "; a longer run is a matter of minutes: MINUTES=120, --minutes 120"
 
@@ -73,9 +75,9 @@ class Experiment(Strict):
     seed: int
     element_min: int = 0
     element_max: int = 50
-    driver: Literal["closed-load", "open-load", "engines", "npb", "calls", "messages"] = (
-        "closed-load"
-    )
+    driver: Literal[
+        "closed-load", "open-load", "engines", "npb", "calls", "messages", "faults", "trace"
+    ] = "closed-load"
     """What takes its trials."""
     views: Annotated[
         list[
@@ -88,7 +90,10 @@ class Experiment(Strict):
                 "builds",
                 "frameworks",
                 "workers",
+                "bottleneck",
+                "trace",
                 "messages",
+                "faults",
             ]
         ],
         Field(min_length=1),
@@ -125,10 +130,14 @@ class Experiment(Strict):
     """Of a comparison of two builds, which every cell is then in."""
     workers: PublishedWorkers | None = None
     """What was published of numbers of workers."""
+    trace: Trace | None = None
+    """What the driver of traces needs to know."""
     npb: Npb | None = None
     """What the driver of NAS kernels needs to know; they are its levels of complexity."""
     calls: Calls | None = None
     """What the driver of batches of calls needs to know; they are its levels of complexity."""
+    faults: Faults | None = None
+    """What the driver of faults needs to know; they are its levels of complexity."""
 
     @model_validator(mode="after")
     def _drivers_are_described(self) -> Self:
@@ -137,6 +146,8 @@ class Experiment(Strict):
             ("npb", "npb", "npb"),
             ("calls", "calls", "calls"),
             ("engines", "engines", None),
+            ("faults", "faults", "faults"),
+            ("trace", "trace", "trace"),
         ):
             is_described = getattr(self, table) is not None
             if (self.driver == driver) != is_described:
@@ -176,7 +187,8 @@ class Experiment(Strict):
     def _messages_have_a_technique(self) -> Self:
         for cell in self.all_cells():
             is_message = self.workload(cell.complexity) == "messages"
-            if not is_message == (cell.technique != "none") == (self.driver in MESSAGE_DRIVERS):
+            can_be = {"messages": {True}, "trace": {True, False}}.get(self.driver, {False})
+            if is_message != (cell.technique != "none") or is_message not in can_be:
                 raise ValueError(
                     f"cells: '{cell.id}': a complexity of messages, a technique and a driver of "
                     f"messages ({', '.join(MESSAGE_DRIVERS)}) belong together"
@@ -201,7 +213,7 @@ class Experiment(Strict):
     @property
     def sends_load(self) -> bool:
         """Whether its driver needs the load generator."""
-        return self.npb is None and self.calls is None
+        return self.npb is None and self.calls is None and self.faults is None
 
     @field_validator("factorial", mode="before")
     @classmethod
@@ -215,6 +227,10 @@ class Experiment(Strict):
     def _has_cells(self) -> Self:
         if not self.cells and self.factorial is None:
             raise ValueError("cells: need one group or more, or a table [factorial]")
+        if "bottleneck" in self.views and self.driver not in ("closed-load", "messages"):
+            raise ValueError(
+                "views: 'bottleneck' is of a closed load, whose users wait for their answers"
+            )
         if ("workers" in self.views) != (self.workers is not None):
             raise ValueError("views: 'workers' belongs to a table [workers], and that to it")
         if ("factorial" in self.views) != (self.factorial is not None):
@@ -274,6 +290,20 @@ class Experiment(Strict):
         return self
 
     @model_validator(mode="after")
+    def _traces_have_a_length(self) -> Self:
+        if self.trace is None:
+            return self
+        cells = self.all_cells()
+        for name, profile in self.profiles.items():
+            self.trace.require(name, [cell for cell in cells if profile.measures(cell)])
+        if len({self.workload(cell.complexity) for cell in cells}) > 1:
+            raise ValueError("cells: driver 'trace' has cells of one workload")
+        for cell in cells:
+            if self.trace.run_of(cell).fault and cell.technique in ("none", "memory"):
+                raise ValueError(f"trace.runs: fault: '{cell.id}' has no database")
+        return self
+
+    @model_validator(mode="after")
     def _batches_can_be_made(self) -> Self:
         if self.calls:
             self.calls.require_threads((each.complexity, each.users) for each in self.all_cells())
@@ -289,8 +319,9 @@ class Experiment(Strict):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Every level of complexity: those of one size, then the mixes, kernels or batches."""
-        others = npb.levels() if self.npb else self.calls.levels() if self.calls else ()
+        """Every level of complexity: of one size, then the mixes, kernels, batches or faults."""
+        others = npb.levels() if self.npb else ()
+        others = next((it.levels() for it in (self.calls, self.faults) if it), others)
         return (*self.complexities, *self.mixes, *others)
 
     def shape(self, complexity: str) -> Shape:

@@ -12,6 +12,7 @@ killed. What the pipe said before is removed, a line for each, its parts separat
     unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
     tidy    FOLDER                 half-written files of the harness in it
     netns   NAME                   a network namespace
+    unmount PATH                   a file system that was mounted there, and the folder
     over                           nothing: the harness ends in order, and starts nothing more
 
 The standard library is all it loads: it waits
@@ -108,6 +109,13 @@ def remove_namespace(name: str) -> None:
     subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
 
 
+def unmount(path: Path) -> None:
+    """What is mounted there, though something still uses it, and the folder; nothing where there is
+    none."""
+    subprocess.run(["umount", "--lazy", path], capture_output=True, check=False)
+    remove(path)
+
+
 def _has_any(folder: Path, patterns: Iterable[str]) -> bool:
     return any(True for pattern in patterns for _ in folder.glob(pattern))
 
@@ -123,6 +131,8 @@ def _obey(order: str, harness: int) -> None:
                 remove(each)
         case ["netns", name]:
             remove_namespace(name)
+        case ["unmount", path]:
+            unmount(Path(path))
 
 
 def _main(mark: str) -> None:

@@ -151,6 +151,11 @@ def remove_namespace(name: str) -> None:
     _watches[os.getpid()].order(f"netns\t{name}")
 
 
+def unmount(path: Path) -> None:
+    """What is mounted there, which goes when we end, and the folder."""
+    _order("unmount", path)
+
+
 def sweep(folder: Path) -> None:
     """Remove files in this folder that processes which are gone have left half-written, where their
     guardian was killed as well. To be called by who alone works in it: another namespace's

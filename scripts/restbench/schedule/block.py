@@ -13,7 +13,7 @@ from restbench.experiment.order import Order
 from restbench.machine import clock, speed
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, place
-from restbench.schedule import calls, engines, messages, npb, under_load
+from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.driver import Driver
@@ -29,7 +29,9 @@ DRIVERS: dict[str, Callable[[Order, Run, Wanted, View], AbstractContextManager[D
     "engines": engines.opened,
     "npb": npb.opened,
     "calls": calls.opened,
-    "messages": messages.opened,
+    "faults": faults.opened,
+    "messages": partial(messages.opened, messages.MessagesDriver),
+    "trace": trace.opened,
 }
 
 

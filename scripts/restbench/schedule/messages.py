@@ -7,7 +7,7 @@ import random
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -212,7 +212,13 @@ def _limit(cell: Cell) -> str:
 
 
 @contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
+def opened(
+    kind: Callable[[MessagesRun], under_load.LoadDriver],
+    order: Order,
+    run: Run,
+    wanted: Wanted,
+    view: View,
+) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     cores = place("unbound", allowed_cores(), run.load_cores())
@@ -240,7 +246,7 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Drive
         before = under_load.counted(here)
         with spent_on("warm-up"):
             preparation.warm(here)
-        driver = MessagesDriver(here)
+        driver = kind(here)
         with spent_on("pilot"):
             driver.pilot()
         yield driver

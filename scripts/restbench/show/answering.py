@@ -24,6 +24,7 @@ from restbench.show import (
     calls,
     effects,
     factorial_view,
+    faults,
     frameworks,
     instances,
     limits,
@@ -31,6 +32,7 @@ from restbench.show import (
     npb,
     workers,
 )
+from restbench.show import trace as traces
 from restbench.store.exported import Exported
 from restbench.store.quoted import AnswerEntry
 
@@ -45,8 +47,10 @@ def of(run: Exported) -> AnswerEntry:
     special = [
         two.sentence if two else "",
         _limits(run, definition.open),
+        traces.sentence(run, rows),
         _kernels(run, definition),
         calls.sentence(rows) if definition.calls else "",
+        faults.sentence(rows) if definition.faults else "",
         _factorial(definition, rows),
         messages.sentence(rows) if "messages" in definition.views else "",
         frameworks.sentence(costs.loads(rows)) if "frameworks" in definition.views else "",
@@ -63,13 +67,17 @@ def of(run: Exported) -> AnswerEntry:
         sure = frameworks.sure(costs.loads(rows))
     if several:
         sure = instances.sure(several)
+    if run.traces:
+        sure = "Each trace is one: what another hour would show is not known."
     if definition.npb is not None:
         sure = npb.sure(npb.findings(run))
     if definition.calls is not None:
         sure = calls.sure(rows)
+    if definition.faults is not None:
+        sure = faults.sure(rows)
     if "messages" in definition.views:
         sure = messages.sure(rows)
-    is_special = definition.npb or definition.calls or "messages" in definition.views
+    is_special = not definition.sends_load or "messages" in definition.views
     return AnswerEntry(
         sentence=next(filter(None, special), general.sentence),
         places=() if is_special else general.places,

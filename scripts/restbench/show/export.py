@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from restbench.analyse import course, limits
+from restbench.analyse import course, limits, trace
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.judge import study
 from restbench.show import answering, quoting
-from restbench.store import exported
+from restbench.store import exported, forms
 from restbench.store.exported import (
     ExperimentEntry,
     Exported,
@@ -23,6 +23,7 @@ from restbench.store.exported import (
 )
 from restbench.store.spending import together
 from restbench.store.store import Run
+from restbench.store.traces import Traced, TraceEntry
 from restbench.store.trials import Block
 
 #: What of a machine's description is a version of something.
@@ -66,6 +67,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         blocks=tuple(block_entries(rows)),
         steps=tuple(_steps(run, blocks)),
         series=tuple(course.of_run(run, note)),
+        traces=tuple(_traces(run, blocks)),
         proofs=tuple(run.proofs()),
         calibration=quoting.calibration(run),
         microbench=quoting.microbench(run),
@@ -82,6 +84,16 @@ def _steps(run: Run, blocks: Sequence[Block]) -> list[StepEntry]:
     finished = {each.block for each in blocks if each.finished}
     trials = [each for each in run.trials.trials() if each.block in finished]
     return limits.steps(trials, load.objective)
+
+
+def _traces(run: Run, blocks: Sequence[Block]) -> list[TraceEntry]:
+    """Of finished blocks."""
+    finished = {each.block for each in blocks if each.finished}
+    known = [
+        forms.read_record(path, Traced, "measure again")
+        for path in sorted(run.traces.glob("*/trace.json"))
+    ]
+    return [trace.entry(each) for each in known if each.block in finished]
 
 
 def _experiment(run: Run) -> ExperimentEntry:
@@ -124,4 +136,8 @@ def _machine(described: dict[str, Any], blocks: Sequence[Block]) -> MachineEntry
         for each in blocks
         if "speed" in each.facts
     ]
+    # Which cores the load generator had, as the bottleneck's stations need it.
+    given = [each.facts["load_cores"] for each in blocks if "load_cores" in each.facts]
+    if given:
+        facts["load_cores"] = given[0]
     return MachineEntry.model_validate(facts | {"speed": speeds})

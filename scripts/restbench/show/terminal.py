@@ -20,15 +20,18 @@ from restbench.judge import answer, study
 from restbench.judge.leader import Leader
 from restbench.judge.verdicts import DECIDED, ratio_text
 from restbench.show import (
+    bottleneck,
     builds,
     calls,
     document,
+    faults,
     frameworks,
     instances,
     limits,
     messages,
     npb,
     npb_terminal,
+    trace,
 )
 from restbench.show.findings import Findings
 
@@ -55,6 +58,10 @@ def render(found: Findings) -> RenderableType:
     stored = found.run.answer
     parts: list[RenderableType] = [Text(stored.sentence, style="bold"), ""] if stored else []
     parts += [_table(found), ""]
+    if "bottleneck" in found.definition.views:
+        parts += [Text(bottleneck.summary(bottleneck.families(found.run, found.rows))), ""]
+    if said := trace.claim_table(trace.claims(found.definition, found.run, found.rows)):
+        parts += [narrow(said, range(5)), ""]
     parts += claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]
     if waiting := study.not_measured(found.rows):
@@ -74,12 +81,16 @@ def _table(found: Findings) -> RenderableType:  # noqa: PLR0911 - a view each
     if found.definition.npb is not None:
         return npb_terminal.show(npb.findings(found.run))
     if found.definition.calls is not None:
-        return Group(*(_of(each, range(6)) for each in calls.tables(found.rows)))
+        return Group(*(narrow(each, range(6)) for each in calls.tables(found.rows)))
+    if found.definition.faults is not None:
+        return Group(*(narrow(each, faults.NARROW) for each in faults.tables(found.rows)))
     if "messages" in found.definition.views:
-        narrow = messages.narrow(found.rows)
-        return Group(*(_of(each, narrow) for each in messages.tables(found.rows)))
+        shown = messages.narrow(found.rows)
+        return Group(*(narrow(each, shown) for each in messages.tables(found.rows)))
     if found.definition.open is not None:
         return limits.terminal(limits.of(found.run), found.definition.open)
+    if traces := trace.known(found.run, found.rows):
+        return narrow(trace.summary(traces, found.rows), trace.NARROW)
     if servers := _servers(found):
         return Group(*servers)
     if (two := builds.of(found.definition, found.rows, found.run.manifest)) is not None:
@@ -96,18 +107,18 @@ def _servers(found: Findings) -> list[RenderableType]:
     several instances."""
     if "frameworks" not in found.definition.views:
         tables = instances.tables(arranged.loads(found.rows))
-        return [_of(each, instances.NARROW) for each in tables]
+        return [narrow(each, instances.NARROW) for each in tables]
     loads = costs.loads(found.rows)
     return [
         *(
-            _of(frameworks.table_of(load.cell.service, [load]), range(7))
+            narrow(frameworks.table_of(load.cell.service, [load]), range(7))
             for load in frameworks.with_most_users(loads)
         ),
         *(Text(frameworks.outcome(each)) for each in frameworks.by_users(loads)),
     ]
 
 
-def _of(shown: document.Table, columns: Iterable[int]) -> Table:
+def narrow(shown: document.Table, columns: Iterable[int]) -> Table:
     """These columns of a page's table, of the rows that have a number in the last."""
     made = Table(box=None, pad_edge=False, title=shown.caption, title_justify="left")
     for n in columns:

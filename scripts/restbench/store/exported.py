@@ -27,12 +27,11 @@ from restbench.store.quoted import (
     MicrobenchEntry,
     WindowEntry,
 )
+from restbench.store.traces import MOST_POINTS, TraceEntry
 from restbench.store.writing import write_text
 
 #: Of a file of this form. Another number is another form, which is refused.
 FORM = 1
-#: A series has no more points than that.
-MOST_POINTS = 600
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -293,6 +292,8 @@ class Exported(Record):
     """Of an open load, in the order of measuring."""
     series: tuple[SeriesEntry, ...]
     """Of long windows; none where the run has none."""
+    traces: tuple[TraceEntry, ...] = ()
+    """By block and cell."""
     proofs: tuple[Proof, ...]
     answer: AnswerEntry | None = None
     calibration: CalibrationEntry | None = None

@@ -198,6 +198,15 @@ class RunFolder:
         return CellFolder(self.windows / cell_id)
 
     @property
+    def traces(self) -> Path:
+        """`raw/traces/`: a folder for each trace; its `trace.json` is a Traced (`traces`)."""
+        return self.path / "raw" / "traces"
+
+    def trace(self, block: int, cell_id: str) -> Path:
+        """The folder of a cell's trace."""
+        return self.traces / f"block-{block}-{cell_id}"
+
+    @property
     def open_load_csv(self) -> Path:
         """Each cell's highest rate: a row a cell."""
         return self.path / "tables" / "open-load.csv"

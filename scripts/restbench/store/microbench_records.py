@@ -7,7 +7,8 @@ from typing import Literal
 from restbench.experiment.cell import Kernel, ServiceName, Shape
 from restbench.experiment.records import SCHEMA_VERSION, Record
 
-Part = Literal["parse", "compute", "serialize", "dispatch"]
+Part = Literal["parse", "compute", "serialize", "dispatch", "unmarshal", "soap"]
+"""`unmarshal` is reading an envelope, `soap` all of a request in SOAP."""
 Verdict = Literal["from", "never", "unclear"]
 
 

@@ -71,7 +71,7 @@ def _read(session: Session, request: Keyed) -> Any:
     row = session.ask("read-receipt", values).fetchone()
     if row is None:
         return None
-    fingerprint, answer = row
+    fingerprint, answer, *_ = row
     if fingerprint != request.fingerprint:
         raise InvalidRequestError("013", "key: was used before for another request")
     if isinstance(request, Pop):

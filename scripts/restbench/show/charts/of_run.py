@@ -11,7 +11,8 @@ from restbench.analyse.exported import rows_of
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
-from restbench.show import calls, factorial_view, limits, messages
+from restbench.show import bottleneck, calls, factorial_view, limits, messages
+from restbench.show import trace as traces
 from restbench.show.charts import (
     course,
     factorial,
@@ -21,6 +22,7 @@ from restbench.show.charts import (
     rates,
     servers,
     study,
+    trace,
     workers,
 )
 from restbench.show.charts.theme import Chart
@@ -51,6 +53,13 @@ def charts(run: Exported) -> dict[str, Chart]:
     found = [*servers.of_instances(arranged.loads(rows)), *found]
     if definition.workers is not None:
         found = [*map(workers.chart, grids_of(run, rows)), *found]
+    if definition.trace is not None:
+        cells = {row.cell.id: row.cell for row in rows}
+        courses = [
+            trace.chart(f"trace-{name}", traces.name_of(cells[name], each), each)
+            for name, each in traces.known(run, rows).items()
+        ]
+        found = [*courses, *found]
     if definition.open is not None:
         known = limits.of(run)
         found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]
@@ -60,5 +69,7 @@ def charts(run: Exported) -> dict[str, Chart]:
         effects = None
     found += factorial.charts(effects) if effects else []
     found += [study.chart(each, definition, rows) for each in definition.figures]
+    if "bottleneck" in definition.views:
+        found += bottleneck.charts(bottleneck.families(run, rows))
     found += [course.stages(rows), course.windows(run.series, [row.cell for row in rows])]
     return {chart.name: chart for chart in found if chart}

@@ -6,10 +6,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from restbench.judge import regret
-from restbench.show import calls
+from restbench.show import calls, faults
 from restbench.show.document import Bullets, Section, Table, Text, section, table
 from restbench.show.findings import Findings
-from restbench.show.parts import builds, factorial, limits, messages, npb, servers
+from restbench.show.parts import (
+    bottleneck,
+    builds,
+    factorial,
+    limits,
+    messages,
+    npb,
+    servers,
+    trace,
+)
 
 _HOW_TO_READ = (
     "A share is above 1 where choosing is better, whatever the metric: of throughput it is the "
@@ -94,10 +103,13 @@ VIEWS: dict[str, Callable[[Findings], list[Section | None]]] = {
     "builds": lambda found: [builds.of(found)],
     "npb": lambda found: [npb.of(found)],
     "calls": lambda found: [calls.of(found)],
+    "faults": lambda found: [faults.of(found)],
     "messages": lambda found: [messages.of(found)],
     "limits": lambda found: [limits.of(found)],
     "frameworks": lambda found: [servers.of_frameworks(found)],
     "workers": lambda found: [servers.of_workers(found)],
     "factorial": lambda found: [factorial.of(found)],
     "study": _study,
+    "trace": lambda found: [trace.of(found)],
+    "bottleneck": lambda found: [bottleneck.of(found)],
 }

@@ -1,11 +1,14 @@
 package org.restbench;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The arrows between packages point one way. */
@@ -69,7 +72,13 @@ class ArchitectureTest {
 
     @Test
     void the_core_knows_no_single_workload() {
-        neverUses("org.restbench.core..", "..workload.matrix..", "..workload.logs..", "..workload.npb..");
+        neverUses(
+                "org.restbench.core..",
+                "..workload.matrix..",
+                "..workload.logs..",
+                "..workload.npb..",
+                "..workload.messages..",
+                "org.restbench.database..");
     }
 
     @Test
@@ -115,14 +124,17 @@ class ArchitectureTest {
                 "..workload.matrix..",
                 "..workload.logs..",
                 "..workload.npb..",
+                "..workload.messages..",
+                "org.restbench.database..",
                 "org.restbench.core..",
                 "tools.jackson..");
     }
 
     @Test
-    void affinity_memory_and_settings_stand_alone() {
-        for (String alone :
-                new String[] {"org.restbench.affinity..", "org.restbench.memory..", "org.restbench.settings.."}) {
+    void affinity_memory_settings_and_database_stand_alone() {
+        for (String alone : new String[] {
+            "org.restbench.affinity..", "org.restbench.memory..", "org.restbench.settings..", "org.restbench.database.."
+        }) {
             neverUses(
                     alone,
                     "org.restbench.core..",
@@ -135,12 +147,26 @@ class ArchitectureTest {
 
     @Test
     void workloads_and_kernels_stand_each_for_itself() {
-        neverUses("..workload.matrix..", "..workload.npb..", "..workload.logs..");
-        neverUses("..workload.npb..", "..workload.matrix..", "..workload.logs..");
-        neverUses("..workload.logs..", "..workload.matrix..", "..workload.npb..");
+        String[] all = {"..workload.matrix..", "..workload.npb..", "..workload.logs..", "..workload.messages.."};
+        for (String each : all) {
+            neverUses(each, Stream.of(all).filter(other -> !other.equals(each)).toArray(String[]::new));
+        }
         slices().matching("..workload.npb.(*)..")
                 .should()
                 .notDependOnEachOther()
+                .check(OURS);
+    }
+
+    /** So that there is one place where SQL is given to the driver, and it takes names of files alone. */
+    @Test
+    void only_the_database_makes_statements() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("org.restbench.database..")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("com.zaxxer..", "org.postgresql..", "javax.sql..")
+                        .or(assignableTo(java.sql.Statement.class))
+                        .or(assignableTo(java.sql.Connection.class)))
                 .check(OURS);
     }
 

@@ -95,7 +95,12 @@ class ContractExamplesTest {
                         "memory-held",
                         "operations-limit-1000",
                         "loop-operations-limit-1000",
-                        "compute-fault");
+                        "compute-fault",
+                        "database",
+                        "queue-empty",
+                        "queue-three",
+                        "database-down",
+                        "database-lost-at-commit");
     }
 
     @ParameterizedTest
@@ -227,7 +232,7 @@ class ContractExamplesTest {
         return strategies(service, "matrix");
     }
 
-    private static List<String> strategies(RunningService service, String workload) {
+    static List<String> strategies(RunningService service, String workload) {
         List<String> names = new ArrayList<>();
         JsonNode offers =
                 ContractExample.JSON.readTree(service.get("/strategies").body());

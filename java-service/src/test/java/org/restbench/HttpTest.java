@@ -82,11 +82,14 @@ class HttpTest {
     void strategies_are_those_of_the_design_in_its_order() {
         boolean virtual = Runtime.version().feature() >= 21;
         Stream<String> expected = Stream.of(
-                "serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "fork-join", "pipeline");
+                "serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "fork-join", "pipeline",
+                "worker-pool");
         assertThat(ContractExamplesTest.strategies(service))
                 .isEqualTo(Stream.of(
                                 expected,
-                                virtual ? Stream.of("virtual-threads") : Stream.<String>empty(),
+                                virtual
+                                        ? Stream.of("virtual-threads", "virtual-thread-per-request")
+                                        : Stream.<String>empty(),
                                 Stream.of("adaptive"))
                         .flatMap(it -> it)
                         .toList());
@@ -148,7 +151,7 @@ class HttpTest {
         JsonNode openApi = json("/openapi.json");
         assertThat(openApi.get("paths").has("/matrix/{strategy}")).isTrue();
         JsonNode codes = openApi.at("/components/schemas/Error/properties/errorCode/enum");
-        assertThat(codes.valueStream()).hasSize(12).allMatch(JsonNode::isString);
+        assertThat(codes.valueStream()).hasSize(16).allMatch(JsonNode::isString);
         String page = service.get("/docs").body();
         assertThat(page).doesNotContain("http://", "https://");
         assertThat(service.get("/docs/start.js").body()).contains("\"/openapi.json\"");

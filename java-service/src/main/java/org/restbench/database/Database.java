@@ -2,6 +2,9 @@ package org.restbench.database;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -10,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +26,7 @@ public final class Database implements AutoCloseable {
     private static final int CONNECTION_MILLIS = 1000;
 
     private static final int VALIDATION_MILLIS = 500;
+    private static final long PAUSE_MILLIS = 100;
 
     private final PGSimpleDataSource server = new PGSimpleDataSource();
     private final HikariConfig config = new HikariConfig();
@@ -52,7 +57,8 @@ public final class Database implements AutoCloseable {
         server.setSocketTimeout(10);
         server.setTcpKeepAlive(true);
         server.setLogServerErrorDetail(false);
-        config.setDataSource(server);
+        config.setDataSource((DataSource) Proxy.newProxyInstance(
+                Database.class.getClassLoader(), new Class<?>[] {DataSource.class}, this::patiently));
         config.setPoolName("database");
         config.setMaximumPoolSize(connections);
         config.setMinimumIdle(connections);
@@ -60,6 +66,33 @@ public final class Database implements AutoCloseable {
         config.setValidationTimeout(VALIDATION_MILLIS);
         config.setInitializationFailTimeout(-1);
         config.setMaxLifetime(0);
+    }
+
+    /**
+     * The server's data source for the pool, but that it makes a connection as soon as the server lets it: the pool
+     * itself asks ever more seldom, and would find a server that is back seconds later.
+     */
+    private Object patiently(Object proxy, Method method, Object[] arguments) throws Throwable {
+        while (true) {
+            try {
+                return method.invoke(server, arguments);
+            } catch (InvocationTargetException failed) {
+                if (!method.getName().equals("getConnection")) {
+                    throw failed.getCause();
+                }
+                pause(failed.getCause());
+            }
+        }
+    }
+
+    /** @throws Throwable this failure, where the pool is being closed */
+    private static void pause(Throwable failure) throws Throwable {
+        try {
+            Thread.sleep(PAUSE_MILLIS);
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
     }
 
     /** Makes the pool, whether or not the database answers. */

@@ -82,6 +82,10 @@ final class CxfEndpoint implements SoapProtocol.Endpoint {
         }
         SoapCall soap;
         try {
+            EnvelopeFault tooMany = EnvelopeReader.tooManyElements(call.body());
+            if (tooMany != null) {
+                return refused(tooMany);
+            }
             soap = new SoapCall(call);
         } catch (XMLStreamException malformed) {
             return refused(EnvelopeReader.malformed());

@@ -7,12 +7,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.workload.InvalidRequest;
+import org.restbench.workload.ParallelLoop;
+import org.restbench.workload.Workload;
 
 /** Each strategy IS what its name says. */
 @Timeout(300)
@@ -185,19 +191,129 @@ class StrategiesTest {
     }
 
     @Test
+    void worker_pool_runs_every_stage_on_one_of_its_threads() {
+        Observed observed = new Observed(4, 2, 1);
+        observed.under(strategy("worker-pool"));
+        assertThat(Set.copyOf(observed.stages.values())).hasSize(1);
+        assertThat(observed.threadNames()).hasSize(1).allMatch(name -> name.matches("worker-pool-[1-3]"));
+    }
+
+    @Test
+    void worker_pool_has_20_threads_for_blocking_workloads_or_as_many_as_it_is_told() {
+        for (int[] asked : new int[][] {{0, 20}, {7, 7}}) {
+            WorkerPool pool = new WorkerPool(asked[0], 3);
+            try {
+                Blocking blocking = new Blocking(asked[1]);
+                List<CompletionStage<byte[]>> answers = IntStream.range(0, 2 * asked[1])
+                        .mapToObj(i -> blocking.start(pool))
+                        .toList();
+                answers.forEach(Jobs::answer);
+                assertThat(blocking.names).hasSize(asked[1]).contains("worker-pool-" + asked[1]);
+            } finally {
+                pool.close(ExecutionStrategy.Deadline.afterSeconds(60));
+            }
+        }
+    }
+
+    /** Waits until so many are in compute at once, and never more. */
+    private static final class Blocking extends CyclicBarrier {
+        private final Set<String> names = ConcurrentHashMap.newKeySet();
+
+        Blocking(int together) {
+            super(together);
+        }
+
+        CompletionStage<byte[]> start(ExecutionStrategy strategy) {
+            LoopOnly loop = new LoopOnly((from, to) -> {
+                names.add(Thread.currentThread().getName());
+                try {
+                    await(60, TimeUnit.SECONDS);
+                } catch (Exception alone) {
+                    throw new IllegalStateException(alone);
+                }
+            });
+            return strategy.execute(Jobs.of(new Waiting(loop), loop));
+        }
+    }
+
+    /** A blocking workload of one step. */
+    private record Waiting(LoopOnly loop) implements Workload<Integer, Integer> {
+        @Override
+        public String name() {
+            return "waiting";
+        }
+
+        @Override
+        public String kind(Integer input) {
+            return name();
+        }
+
+        @Override
+        public long operations(Integer input) {
+            return 1;
+        }
+
+        @Override
+        public long workingBytes(Integer input) {
+            return 0;
+        }
+
+        @Override
+        public boolean isBlocking() {
+            return true;
+        }
+
+        @Override
+        public boolean hasLoops() {
+            return false;
+        }
+
+        @Override
+        public Integer compute(Integer input, ParallelLoop parallel) {
+            return loop.compute(input, parallel);
+        }
+    }
+
+    @Test
+    void virtual_thread_per_request_runs_every_stage_on_a_new_virtual_thread() throws Exception {
+        assumeTrue(Runtime.version().feature() >= 21);
+        Observed first = new Observed(4, 2, 1);
+        Observed second = new Observed(4, 2, 1);
+        first.under(strategy("virtual-thread-per-request"));
+        second.under(strategy("virtual-thread-per-request"));
+        Thread thread = first.stages.get("parse");
+        assertThat(Set.copyOf(first.stages.values())).containsExactly(thread);
+        assertThat(Thread.class.getMethod("isVirtual").invoke(thread)).isEqualTo(true);
+        assertThat(second.stages.get("parse")).isNotSameAs(thread);
+    }
+
+    @Test
+    void a_workload_without_loops_is_offered_where_nothing_is_cut() {
+        List<String> names = strategies.all().stream()
+                .filter(each -> each.takes(new Waiting(null)))
+                .map(Technique::name)
+                .toList();
+        assertThat(names).startsWith("serial", "pinned", "pipeline", "worker-pool");
+        assertThat(names).hasSize(Runtime.version().feature() >= 21 ? 5 : 4);
+    }
+
+    @Test
     void closing_ends_every_lasting_thread() throws InterruptedException {
         Observed pinned = new Observed(1, 1, 1);
         Observed piped = new Observed(1, 1, 1);
         Observed shared = new Observed(1, 1, 1);
+        Observed pooled = new Observed(1, 1, 1);
         pinned.under(strategy("pinned"));
         piped.under(strategy("pipeline"));
         shared.under(strategy("shared-pool"));
+        pooled.under(strategy("worker-pool"));
         strategies.close();
         for (Thread thread : List.of(
                 pinned.stages.get("parse"),
                 piped.stages.get("parse"),
                 piped.stages.get("compute"),
                 piped.stages.get("serialize"),
+                pooled.stages.get("parse"),
                 shared.pieces.get(0).thread())) {
             thread.join(60_000);
             assertThat(thread.isAlive()).as(thread.getName()).isFalse();
@@ -207,7 +323,11 @@ class StrategiesTest {
     @Test
     void names_fit_the_15_characters_that_proc_shows() {
         assertThat(List.of(
-                        "thread-pool-" + ThreadPool.MOST_THREADS, "pipe-serialize", "pinned-1024", "adapt-long-1024"))
+                        "thread-pool-" + ThreadPool.MOST_THREADS,
+                        "pipe-serialize",
+                        "pinned-1024",
+                        "adapt-long-1024",
+                        "worker-pool-999"))
                 .allMatch(name -> name.length() <= 15);
     }
 }

@@ -84,7 +84,9 @@ class MicrobenchTest {
                 .containsEntry("serialize", 1)
                 .containsEntry("compute", kernels * strategies.length)
                 .containsEntry("dispatch", strategies.length)
-                .hasSize(4);
+                .containsEntry("unmarshal", 1)
+                .containsEntry("soap", 1)
+                .hasSize(6);
         assertThat(found)
                 .allSatisfy(
                         each -> assertThat(each.getPrimaryResult().getScore()).isPositive());

@@ -19,12 +19,14 @@ import org.restbench.execution.WorkLimits;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.settings.Cores;
 import org.restbench.settings.Settings;
+import org.restbench.soap.SoapProtocol;
 
 /** What a request meets behind HTTP, put together as the service does it. */
 @State(Scope.Benchmark)
 public class ServiceParts {
     private final MemoryBudget memory;
     private final CodedWorkload<Object, Object> matrix;
+    private final SoapProtocol soap;
     private final Strategies strategies;
 
     /** Its input and output are the workload's own business: whoever has them only hands them on. */
@@ -35,6 +37,7 @@ public class ServiceParts {
         Wiring wiring = new Wiring();
         memory = new MemoryBudget(settings.memoryBudgetBytes());
         Workloads workloads = wiring.workloads(settings, memory);
+        soap = SoapProtocol.of(workloads, List.of(), Integer.MAX_VALUE, 0).get(0);
         matrix = (CodedWorkload<Object, Object>) workloads.byName().get("matrix");
         Cores cores = Cores.of(affinity.coresOfProcess(), settings.pinnedWorkers());
         strategies = wiring.strategies(settings, cores, affinity);
@@ -55,6 +58,10 @@ public class ServiceParts {
 
     CodedWorkload<Object, Object> matrix() {
         return matrix;
+    }
+
+    SoapProtocol soap() {
+        return soap;
     }
 
     /** Lets a request use its memory, which is free again afterwards. */

@@ -52,6 +52,7 @@ class ArchitectureTest {
                         "org.restbench.client.http..",
                         "org.restbench.client.strategy..",
                         "java..",
+                        "javax.xml.namespace",
                         "javax.xml.stream..",
                         "tools.jackson.core..")
                 .check(classes);

@@ -52,7 +52,7 @@ class BackPressureTest {
                             new Job<>(codec, service, process),
                             way.limits())) {
                 settled(pulled);
-                assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(way.mostAhead());
+                assertThat(pulled.get()).isPositive().isLessThanOrEqualTo(mostBefore(stopped, way));
                 gate.countDown();
                 service.releaseAll();
                 settled(pulled);
@@ -71,6 +71,13 @@ class BackPressureTest {
                 }
             }
         }
+    }
+
+    /** With a stage stopped: what threads and places hold, and the buffers up to it are full. */
+    private static int mostBefore(Stage stopped, Way way) {
+        boolean hasBuffers = !way.name().equals("virtual-threads"); // its calls wait on threads of their own
+        int buffers = hasBuffers ? stopped.ordinal() : 4;
+        return way.mostAhead() - (4 - buffers) * way.limits().queue();
     }
 
     private static void pass(boolean isStopped, CountDownLatch gate) {

@@ -102,8 +102,8 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
         database.every(PURGE_SECONDS, this::purge);
     }
 
-    /** Forgets receipts that are too old. */
-    void purge() {
+    /** Forgets receipts that are too old; done now and then by itself. */
+    public void purge() {
         try (Session session = database.session()) {
             new Receipts(session).purge(receiptSeconds);
         }

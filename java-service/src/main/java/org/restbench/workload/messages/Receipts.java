@@ -1,5 +1,6 @@
 package org.restbench.workload.messages;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -43,6 +44,12 @@ record Receipts(Session session) {
         } catch (NoSuchAlgorithmException never) {
             throw new IllegalStateException(never);
         }
+    }
+
+    /** The number of a key's lock, in every service. It is negative, those of queues are not. */
+    static long lock(Repeatable request) {
+        byte[] hash = fingerprint(List.of(request.owner(), request.key()));
+        return ByteBuffer.wrap(hash).getLong() | Long.MIN_VALUE;
     }
 
     /** What the statements for requests with a key ask for, nulls where the request has none. */

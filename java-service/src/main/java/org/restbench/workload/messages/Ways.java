@@ -100,7 +100,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
             case STATEMENTS -> session.transaction(null, () -> popInSteps(request, parameters));
             case ADVISORY ->
                 session.transaction(null, () -> {
-                    lock(queue);
+                    lock(queue.id());
                     return popped(statement, parameters, request);
                 });
             case REPEATABLE_READ -> untilSerial(() -> popped(statement, parameters, request));
@@ -113,7 +113,14 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         return found.isEmpty() ? null : found.get(0);
     }
 
+    /**
+     * With a key its lock is taken first: another request with the key would pass over the message that is held here,
+     * and whose receipt is kept some round trips later.
+     */
     private Message popInSteps(Pop request, Map<String, Object> parameters) {
+        if (request.key() != null) {
+            lock(Receipts.lock(request));
+        }
         Message oldest = popped(QueueTechnique.STATEMENTS.pop(), parameters, request);
         if (oldest != null) {
             parameters.put("id", oldest.id());
@@ -153,8 +160,8 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
         }
     }
 
-    private void lock(Queue queue) {
-        session.read("lock-queue", Map.of("queue_id", queue.id()), row -> queue);
+    private void lock(long id) {
+        session.read("lock-queue", Map.of("queue_id", id), row -> id);
     }
 
     /** Whether it was there. */
@@ -167,7 +174,7 @@ record Ways(Session session, Receipts receipts, MemoryQueues memory, LongAdder r
                         .get(0);
             case ADVISORY ->
                 session.transaction(null, () -> {
-                    lock(queue);
+                    lock(queue.id());
                     return session.change("delete", parameters) > 0;
                 });
             default -> session.change("delete", parameters) > 0;

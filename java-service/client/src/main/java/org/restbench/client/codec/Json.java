@@ -43,51 +43,41 @@ final class Json {
         if (answer.status() == OK) {
             return object(answer.body(), result);
         }
-        String[] error = object(answer.body(), Json::error);
-        throw new ServiceRefused(answer.status(), error[1], error[2], error[0]);
+        throw object(answer.body(), Json::fields).refusal(answer.status());
     }
 
     private static <T> T object(byte[] body, Function<JsonParser, T> members) {
         try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), body)) {
-            require(json.nextToken() == JsonToken.START_OBJECT, "no JSON object");
+            Fields.require(json.nextToken() == JsonToken.START_OBJECT, "no JSON object");
             T read = members.apply(json);
-            require(json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
+            Fields.require(
+                    json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
             return read;
         } catch (JacksonException | IllegalArgumentException malformed) {
             throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
         }
     }
 
-    private static String[] error(JsonParser json) {
-        String[] error = new String[3];
+    /** All scalars of the object that the parser is in, but of objects within. */
+    static Fields fields(JsonParser json) {
+        Fields fields = new Fields();
         while (json.nextToken() == JsonToken.PROPERTY_NAME) {
             String name = json.currentName();
             json.nextToken();
-            switch (name) {
-                case "requestId" -> error[0] = json.currentToken().isScalarValue() ? json.getValueAsString() : null;
-                case "errorCode" -> error[1] = string(json);
-                case "errorMessage" -> error[2] = string(json);
-                default -> json.skipChildren();
-            }
+            add(fields, name, json);
         }
-        require(error[1] != null && error[2] != null, "an error without code or message");
-        return error;
+        return fields;
     }
 
-    /** The text of the string that the parser is at. */
-    static String string(JsonParser json) {
-        require(json.currentToken() == JsonToken.VALUE_STRING, "no string");
-        return json.getString();
-    }
-
-    static double number(JsonParser json) {
-        require(json.currentToken().isNumeric(), "no number");
-        return json.getDoubleValue();
-    }
-
-    static void require(boolean isSo, String otherwise) {
-        if (!isSo) {
-            throw new MalformedAnswer(otherwise, null);
+    private static void add(Fields fields, String name, JsonParser json) {
+        if (json.currentToken() == JsonToken.START_ARRAY) {
+            while (json.nextToken() != JsonToken.END_ARRAY) {
+                add(fields, name, json);
+            }
+        } else if (json.currentToken().isScalarValue() && json.currentToken() != JsonToken.VALUE_NULL) {
+            fields.add(name, json.getValueAsString());
+        } else {
+            json.skipChildren();
         }
     }
 }

@@ -47,17 +47,20 @@ public final class MatrixJson implements Codec<MatrixInput, MatrixProduct> {
             String name = json.currentName();
             json.nextToken();
             switch (name) {
-                case "requestId" -> id = Json.string(json);
+                case "requestId" -> {
+                    Fields.require(json.currentToken() == JsonToken.VALUE_STRING, "an id that is no string");
+                    id = json.getString();
+                }
                 case "rows" -> rows = rows(json);
                 default -> json.skipChildren();
             }
         }
-        Json.require(id != null && rows != null, "a product without id or rows");
+        Fields.require(id != null && rows != null, "a product without id or rows");
         return new MatrixProduct(id, rows);
     }
 
     private static Matrix rows(JsonParser json) {
-        Json.require(json.currentToken() == JsonToken.START_ARRAY, "rows are no array");
+        Fields.require(json.currentToken() == JsonToken.START_ARRAY, "rows are no array");
         long[] values = new long[FIRST];
         int count = 0;
         int columns = 0;
@@ -68,10 +71,10 @@ public final class MatrixJson implements Codec<MatrixInput, MatrixProduct> {
                 values[count++] = json.getLongValue();
             }
             columns = from == 0 ? count : columns;
-            Json.require(
-                    json.currentToken() == JsonToken.END_ARRAY && count - from == columns, "a row of another form");
+            boolean isRow = json.currentToken() == JsonToken.END_ARRAY && count - from == columns;
+            Fields.require(isRow, "a row of another form");
         }
-        Json.require(json.currentToken() == JsonToken.END_ARRAY, "rows are no array of arrays");
+        Fields.require(json.currentToken() == JsonToken.END_ARRAY, "rows are no array of arrays");
         return new Matrix(columns, Arrays.copyOf(values, count));
     }
 }

@@ -1,7 +1,5 @@
 package org.restbench.client.codec;
 
-import java.util.ArrayList;
-import java.util.List;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.restbench.client.Answer;
@@ -34,18 +32,9 @@ public final class MatrixSoap implements Codec<MatrixInput, MatrixProduct> {
 
     @Override
     public MatrixProduct decode(Answer answer, Loop loop) throws ServiceRefused {
-        List<String> rows = new ArrayList<>();
-        String[] id = new String[1];
-        Soap.read(answer, NAMESPACE, "product", (name, text) -> {
-            if (name.equals("row")) {
-                rows.add(text);
-            } else if (name.equals("requestId")) {
-                id[0] = text;
-            }
-        });
-        Json.require(id[0] != null, "a product without an id");
+        Fields product = Soap.read(answer, NAMESPACE, "product");
         try {
-            return new MatrixProduct(id[0], Matrix.parse(rows, loop));
+            return new MatrixProduct(product.one("requestId"), Matrix.parse(product.all("row"), loop));
         } catch (IllegalArgumentException malformed) {
             throw new MalformedAnswer("a row that is no integers", malformed);
         }

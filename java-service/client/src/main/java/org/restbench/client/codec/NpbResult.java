@@ -21,4 +21,19 @@ public record NpbResult(
         long iterations,
         double kernelSeconds,
         double totalSeconds,
-        double mops) {}
+        double mops) {
+    /** @throws org.restbench.client.MalformedAnswer where a member is missing or of another form */
+    static NpbResult of(Fields fields) {
+        return new NpbResult(
+                fields.one("requestId"),
+                fields.one("kernel"),
+                fields.one("class"),
+                fields.isTrue("verified"),
+                fields.numbers("value"),
+                fields.numbers("reference"),
+                (long) fields.number("iterations"),
+                fields.number("kernelSeconds"),
+                fields.number("totalSeconds"),
+                fields.number("mops"));
+    }
+}

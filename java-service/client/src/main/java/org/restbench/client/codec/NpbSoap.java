@@ -27,8 +27,6 @@ public final class NpbSoap implements Codec<NpbInput, NpbResult> {
 
     @Override
     public NpbResult decode(Answer answer, Loop loop) throws ServiceRefused {
-        NpbFields fields = new NpbFields();
-        Soap.read(answer, NAMESPACE, "result", fields::set);
-        return fields.result();
+        return NpbResult.of(Soap.read(answer, NAMESPACE, "result"));
     }
 }

@@ -7,7 +7,10 @@ import java.io.Reader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.function.BiConsumer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import javax.xml.namespace.QName;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLOutputFactory;
 import javax.xml.stream.XMLStreamConstants;
@@ -67,27 +70,27 @@ final class Soap {
     }
 
     /**
-     * Gives the elements within one parent, by name and text.
+     * The elements within the first parent of a name.
      *
      * @throws ServiceRefused where the answer is a fault with the contract's detail
      * @throws MalformedAnswer where it is neither that nor an envelope with the parent
      */
-    static void read(Answer answer, String namespace, String parent, BiConsumer<String, String> element)
-            throws ServiceRefused {
-        String[] fault = new String[3];
-        boolean isFound;
+    static Fields read(Answer answer, String namespace, String parent) throws ServiceRefused {
+        Map<QName, Fields> parents;
         try {
-            XMLStreamReader xml = INPUT.createXMLStreamReader(utf8(answer.body()));
-            isFound = walk(xml, namespace, parent, element, fault);
+            parents = walk(INPUT.createXMLStreamReader(utf8(answer.body())));
         } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws of both
             throw malformed instanceof MalformedAnswer own
                     ? own
                     : new MalformedAnswer("the answer is not the contract's XML", malformed);
         }
-        if (fault[1] != null && fault[2] != null) {
-            throw new ServiceRefused(answer.status(), fault[1], fault[2], fault[0]);
+        Fields fault = parents.get(new QName(namespace, "requestFault"));
+        if (fault != null) {
+            throw fault.refusal(answer.status());
         }
-        Json.require(isFound && answer.status() == 200, "an envelope without " + parent + " or a fault's detail");
+        Fields found = parents.get(new QName(namespace, parent));
+        Fields.require(found != null && answer.status() == 200, "an envelope without " + parent);
+        return found;
     }
 
     /** The contract's encoding, strictly; given bytes, the JDK's parser prints about wrong ones. */
@@ -95,57 +98,40 @@ final class Soap {
         return new InputStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.newDecoder());
     }
 
-    private static boolean walk(
-            XMLStreamReader xml, String namespace, String parent, BiConsumer<String, String> element, String[] fault)
-            throws XMLStreamException {
-        Deque<String> path = new ArrayDeque<>();
+    /** The texts of all elements, by their names and under the names of their parents. */
+    private static Map<QName, Fields> walk(XMLStreamReader xml) throws XMLStreamException {
+        Map<QName, Fields> parents = new HashMap<>();
+        Deque<Fields> path = new ArrayDeque<>(List.of(new Fields()));
         StringBuilder text = new StringBuilder();
-        boolean isFound = false;
         while (xml.hasNext()) {
             switch (xml.next()) {
                 case XMLStreamConstants.START_ELEMENT -> {
-                    requirePlace(xml, path.size());
-                    path.push(xml.getLocalName());
-                    isFound |= xml.getLocalName().equals(parent) && namespace.equals(xml.getNamespaceURI());
+                    requirePlace(xml, path.size() - 1);
+                    path.push(parents.computeIfAbsent(xml.getName(), any -> new Fields()));
                     text.setLength(0);
                 }
                 case XMLStreamConstants.END_ELEMENT -> {
                     path.pop();
-                    String within = path.isEmpty() ? "" : path.peek();
-                    if (within.equals(parent) && isFound) {
-                        element.accept(xml.getLocalName(), text.toString());
-                    } else if (within.equals("requestFault")) {
-                        keep(fault, xml.getLocalName(), text.toString());
-                    }
+                    path.element().add(xml.getLocalName(), text.toString());
                     text.setLength(0);
                 }
-                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA, XMLStreamConstants.SPACE -> {
+                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA, XMLStreamConstants.SPACE ->
                     text.append(xml.getTextCharacters(), xml.getTextStart(), xml.getTextLength());
-                }
                 case XMLStreamConstants.DTD, XMLStreamConstants.ENTITY_REFERENCE ->
                     throw new MalformedAnswer("a DTD or an entity", null);
                 default -> {}
             }
         }
-        return isFound;
+        return parents;
     }
 
     private static void requirePlace(XMLStreamReader xml, int depth) {
-        Json.require(depth < DEEPEST, "too deep");
+        Fields.require(depth < DEEPEST, "too deep");
         if (depth <= 1) {
             boolean isBodyOrHeader =
                     xml.getLocalName().equals("Body") || xml.getLocalName().equals("Header");
             boolean isRight = depth == 0 ? xml.getLocalName().equals("Envelope") : isBodyOrHeader;
-            Json.require(isRight && ENVELOPE.equals(xml.getNamespaceURI()), "no SOAP 1.1 envelope");
-        }
-    }
-
-    private static void keep(String[] fault, String name, String text) {
-        switch (name) {
-            case "requestId" -> fault[0] = text.isEmpty() ? null : text;
-            case "errorCode" -> fault[1] = text;
-            case "errorMessage" -> fault[2] = text;
-            default -> {}
+            Fields.require(isRight && ENVELOPE.equals(xml.getNamespaceURI()), "no SOAP 1.1 envelope");
         }
     }
 }

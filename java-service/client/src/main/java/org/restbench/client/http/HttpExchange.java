@@ -8,8 +8,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodySubscriber;
-import java.net.http.HttpResponse.ResponseInfo;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -71,8 +69,8 @@ public final class HttpExchange implements Exchange {
         CompletableFuture<HttpResponse<byte[]>> future = begin(message);
         try {
             return answer(future.get(Math.max(0, deadline.leftNanos()), TimeUnit.NANOSECONDS));
-        } catch (TimeoutException late) {
-            throw new ExchangeFailure(Kind.TIMEOUT, "the deadline passed", late);
+        } catch (TimeoutException passed) {
+            throw late(passed);
         } catch (CancellationException byClose) {
             throw new ExchangeFailure(Kind.CUT_OFF, "the exchange was closed", byClose);
         } catch (ExecutionException failed) {
@@ -91,36 +89,31 @@ public final class HttpExchange implements Exchange {
             isLate.set(true);
             future.cancel(true);
         });
-        return new Started(future, timer, isLate, threads);
+        return new Pending() {
+            @Override
+            public void whenDone(BiConsumer<Answer, IOException> then) {
+                future.whenCompleteAsync(
+                        (response, thrown) -> {
+                            timer.run();
+                            if (thrown == null) {
+                                then.accept(answer(response), null);
+                            } else {
+                                then.accept(null, isLate.get() ? late(thrown) : failure(thrown));
+                            }
+                        },
+                        threads);
+            }
+
+            @Override
+            public void cancel() {
+                timer.run();
+                future.cancel(true);
+            }
+        };
     }
 
-    private record Started(
-            CompletableFuture<HttpResponse<byte[]>> future,
-            Runnable timer,
-            AtomicBoolean isLate,
-            ExecutorService threads)
-            implements Pending {
-        @Override
-        public void whenDone(BiConsumer<Answer, IOException> then) {
-            future.whenCompleteAsync(
-                    (response, thrown) -> {
-                        timer.run();
-                        if (thrown == null) {
-                            then.accept(answer(response), null);
-                        } else if (isLate.get()) {
-                            then.accept(null, new ExchangeFailure(Kind.TIMEOUT, "the deadline passed", thrown));
-                        } else {
-                            then.accept(null, failure(thrown));
-                        }
-                    },
-                    threads);
-        }
-
-        @Override
-        public void cancel() {
-            timer.run();
-            future.cancel(true);
-        }
+    private static ExchangeFailure late(Throwable cause) {
+        return new ExchangeFailure(Kind.TIMEOUT, "the deadline passed", cause);
     }
 
     private CompletableFuture<HttpResponse<byte[]>> begin(byte[] message) {
@@ -129,16 +122,14 @@ public final class HttpExchange implements Exchange {
         }
         HttpRequest post =
                 request.copy().POST(BodyPublishers.ofByteArray(message)).build();
-        CompletableFuture<HttpResponse<byte[]>> future = client.sendAsync(post, this::subscriber);
+        CompletableFuture<HttpResponse<byte[]>> future = client.sendAsync(
+                post,
+                head -> new BoundedBody(
+                        maxAnswerBytes,
+                        head.headers().firstValueAsLong("content-length").orElse(-1)));
         open.add(future);
         future.whenComplete((response, thrown) -> open.remove(future));
         return future;
-    }
-
-    private BodySubscriber<byte[]> subscriber(ResponseInfo head) {
-        return new BoundedBody(
-                maxAnswerBytes,
-                head.headers().firstValueAsLong("content-length").orElse(-1));
     }
 
     private static Answer answer(HttpResponse<byte[]> response) {

@@ -1,29 +1,22 @@
 package org.restbench.client.strategy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.restbench.client.Calls;
-import org.restbench.client.Clock;
 import org.restbench.client.Exchange;
 import org.restbench.client.Job;
-import org.restbench.client.Kind;
 import org.restbench.client.Limits;
 import org.restbench.client.Outcome;
-import org.restbench.client.Retries;
-import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.Totals;
 import org.restbench.client.strategy.Plan.Way;
@@ -33,54 +26,45 @@ import org.restbench.client.strategy.Plan.Way;
  * which is never held while code of the caller, a codec or an exchange runs. The stages are run by {@link Workers}.
  */
 final class Batch<I, O, R> implements Calls<R> {
-    private static final long END_NANOS = 1_000_000_000;
-
     final ReentrantLock lock = new ReentrantLock();
     /** Wakes who waits for an outcome. */
     private final Condition takeable = lock.newCondition();
-    /** Wakes who waits to put an outcome into the last buffer. */
-    private final Condition resultRoom = lock.newCondition();
-    /** Wakes who waits for the end of the threads. */
-    private final Condition ended = lock.newCondition();
+    /** Of those who take from a batch that makes its calls on their threads. */
+    private final ReentrantLock turn = new ReentrantLock();
 
     final Job<I, O, R> job;
     final Limits limits;
     final Plan plan;
-    final Clock clock;
     final Window window;
     final Buffers<I, O, R> buffers;
+    final Threads threads = new Threads(lock);
     private final Iterator<? extends I> inputs;
     private final Results<R> results;
     private final Workers<I, O, R> workers;
     private final Consumer<Calls<?>> atEnd;
-    private final Random jitter;
     private final long mostAhead;
+    private final long began;
+    private Runnable deadlineOff = () -> {};
 
     /** On the way without a thread or a buffer that has them: in flight, or waiting for another attempt. */
-    private final Set<Call<I, O, R>> parked = new HashSet<>();
+    final Set<Call<I, O, R>> parked = new HashSet<>();
+    /** Calls in a stage, by its ordinal. */
+    private final int[] within = new int[Stage.values().length];
 
-    private final Map<Thread, String> alive = new HashMap<>();
-    private final Map<String, Integer> aliveByName = new HashMap<>();
-    private final Map<String, Integer> peakThreads = new HashMap<>();
-    private final List<Runnable> timers = new ArrayList<>();
-
-    private final long began;
-    private long endedAt;
-    private long pulled;
+    private final int[] width = new int[within.length];
+    long pulled;
     private long taken;
     private long unsettled;
-    boolean pulling;
-    boolean noMoreInputs;
-    boolean cancelled;
+    private boolean pulling;
+    private boolean noMoreInputs;
     private Throwable inputsFailure;
+    boolean cancelled;
 
+    private long endedAt;
     private int peakInFlight;
     private long attempts;
-    private long retries;
-    private long repeats;
-    private long threadsMade;
-    private final long[] wall = new long[Stage.values().length];
-    private final long[] cpu = new long[Stage.values().length];
+    private final long[] wall = new long[within.length];
+    private final long[] cpu = new long[within.length];
 
     Batch(Iterator<? extends I> inputs, Job<I, O, R> job, Limits limits, Plan plan, Consumer<Calls<?>> atEnd) {
         this.inputs = inputs;
@@ -88,21 +72,20 @@ final class Batch<I, O, R> implements Calls<R> {
         this.limits = limits;
         this.plan = plan;
         this.atEnd = atEnd;
-        clock = plan.clock();
-        began = clock.nanos();
+        began = plan.clock().nanos();
         window = plan.adapts()
                 ? Window.adaptive(limits.inFlight(), Runtime.getRuntime().availableProcessors())
                 : Window.fixed(limits.inFlight());
         buffers = new Buffers<>(plan, limits.queue(), lock);
-        results = new Results<>(limits.ordered());
-        jitter = new Random(limits.retries().seed());
+        results = new Results<>(limits.ordered(), limits.queue());
         mostAhead = plan.threads() + limits.inFlight() + 4L * limits.queue();
+        Arrays.setAll(width, stage -> plan.width(Stage.values()[stage]));
         workers = new Workers<>(this);
     }
 
     void begin() {
         if (limits.whole() != null) {
-            timers.add(clock.after(limits.whole().toNanos(), this::cancel));
+            deadlineOff = plan.clock().after(limits.whole().toNanos(), this::cancel);
         }
         workers.begin();
     }
@@ -117,130 +100,139 @@ final class Batch<I, O, R> implements Calls<R> {
     }
 
     void locking(Runnable work) {
-        lock.lock();
-        try {
+        locked(() -> {
             work.run();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Until something is so, or the batch is cancelled; with the lock. */
-    void await(Condition condition, BooleanSupplier isSo) {
-        while (!cancelled && !isSo.getAsBoolean()) {
-            condition.awaitUninterruptibly();
-        }
+            return null;
+        });
     }
 
     @Override
     public Outcome<R> take() throws InterruptedException {
-        if (plan.way() == Way.CALLER) {
-            return workers.takeInTurn();
+        if (plan.way() != Way.CALLER) {
+            return await();
         }
+        turn.lockInterruptibly();
+        try {
+            if (locked(results::isEmpty)) {
+                workers.callOnTakingThread();
+            }
+            return await();
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private Outcome<R> await() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (true) {
-                Outcome<R> next = poll();
-                if (next != null || isOver()) {
-                    return next;
-                }
+            while (results.isEmpty() && !isSettled()) {
                 takeable.await();
             }
+            if (results.isEmpty() && inputsFailure instanceof RuntimeException own) {
+                throw own;
+            } else if (results.isEmpty() && inputsFailure instanceof Error own) {
+                throw own;
+            }
+            return poll();
         } finally {
             lock.unlock();
         }
     }
 
-    /** The next outcome that is there, or null; with the lock. */
-    Outcome<R> poll() {
+    private Outcome<R> poll() {
+        if (results.overflow() > 0) {
+            buffers.signal(Stage.P);
+        }
         Outcome<R> next = results.poll();
-        if (next != null) {
-            taken++;
-            resultRoom.signal();
+        if (next != null && pulled - taken++ >= mostAhead) {
             buffers.signal(Stage.S);
         }
         return next;
     }
 
-    /**
-     * Whether all outcomes have been taken, given that none is there; with the lock.
-     *
-     * @throws RuntimeException what the inputs threw
-     */
-    boolean isOver() {
-        if (!isSettled()) {
-            return false;
-        }
-        if (inputsFailure instanceof RuntimeException own) {
-            throw own;
-        } else if (inputsFailure instanceof Error own) {
-            throw own;
-        }
-        return true;
-    }
-
-    /** Whether nothing will be pulled any more and all that was has its outcome; with the lock. */
+    /** Whether nothing will be pulled any more and all that was has its outcome; with the lock, as what follows. */
     boolean isSettled() {
         return (noMoreInputs || cancelled) && !pulling && unsettled == 0;
     }
 
-    /** Whether an input may be pulled; with the lock. */
-    boolean mayPull() {
-        return !noMoreInputs && !cancelled && !pulling && pulled - taken < mostAhead;
-    }
-
-    /** The next input's call, or null where there is none; with the lock, which is given back meanwhile. */
+    /** The next input's call, or null where there is none; the lock is given back meanwhile. */
     Call<I, O, R> pull() {
         pulling = true;
         lock.unlock();
-        I input = null;
-        boolean isThere = false;
+        Call<I, O, R> call = null;
         Throwable failed = null;
         try {
-            isThere = inputs.hasNext();
-            input = isThere ? inputs.next() : null;
+            call = inputs.hasNext()
+                    ? new Call<>(pulled, inputs.next(), plan.clock().nanos())
+                    : null;
         } catch (Throwable wrong) {
             failed = wrong;
-            isThere = false;
         } finally {
             lock.lock();
             pulling = false;
         }
-        if (!isThere) {
+        if (call == null) {
             noMoreInputs = true;
             // an iterator that fails because the batch's end interrupted it has not failed
             inputsFailure = cancelled ? null : failed;
             wakeIfSettled();
-            buffers.signalAll();
-            return null;
+        } else {
+            pulled++;
+            unsettled++;
+            buffers.signal(Stage.S);
         }
-        Call<I, O, R> call = new Call<>(pulled++, input, clock.nanos());
-        unsettled++;
-        buffers.signal(Stage.S);
         return call;
     }
 
-    /** Gives a call its outcome, once. Waits for room in the last buffer where the plan has threads that may. */
-    void settle(Call<I, O, R> call, boolean cut) {
-        locking(() -> {
-            await(resultRoom, () -> plan.way() == Way.CALLER || results.hasRoom(limits.queue()));
-            settleNow(call, cut);
-        });
+    /** Whether a stage has a place for one more call, and S an input. */
+    boolean mayEnter(Stage stage) {
+        return hasPlace(stage) && (stage != Stage.S || mayPull());
     }
 
-    private void settleNow(Call<I, O, R> call, boolean cut) {
-        if (call.settled) {
-            return;
+    private boolean mayPull() {
+        boolean hasRoom = !plan.isMixed() || within[0] + buffers.size(Stage.C) < limits.queue();
+        return hasRoom && !noMoreInputs && !cancelled && !pulling && pulled - taken < mostAhead;
+    }
+
+    private boolean hasPlace(Stage stage) {
+        return holds(stage) < (stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()]);
+    }
+
+    /** Calls in a stage, and those behind it that find no room; with those in P where the same threads run D. */
+    int holds(Stage stage) {
+        int shared = stage == Stage.D && plan.isMixed() ? within[Stage.P.ordinal()] : 0;
+        int behind = stage == Stage.P ? results.overflow() : buffers.overflow(stage.next());
+        return within[stage.ordinal()] + behind + shared;
+    }
+
+    void enter(Stage stage, Call<I, O, R> call) {
+        call.stage = stage;
+        within[stage.ordinal()]++;
+        if (stage == Stage.C) {
+            attempts++;
+            peakInFlight = Math.max(peakInFlight, holds(stage));
+            call.sentAt(plan.clock().nanos());
         }
-        call.settled = true;
+    }
+
+    /** Leaves the stage that the call is in. */
+    void leave(Call<I, O, R> call) {
+        within[call.stage.ordinal()]--;
+        buffers.signal(call.stage);
+        if (call.stage == Stage.C) {
+            call.answeredAt(plan.clock().nanos());
+        }
+    }
+
+    /** Gives a call its outcome, once; {@code isCut} where the batch's end kept it from going on. */
+    void settle(Call<I, O, R> call, boolean isCut) {
         unsettled--;
-        for (Stage stage : Stage.values()) {
-            wall[stage.ordinal()] += call.wall[stage.ordinal()];
-            cpu[stage.ordinal()] += call.cpu[stage.ordinal()];
+        for (int stage = 0; stage < within.length; stage++) {
+            wall[stage] += call.wall[stage];
+            cpu[stage] += call.cpu[stage];
         }
-        long now = clock.nanos();
-        endedAt = now;
-        results.add(call.outcome(cut, began, now));
+        endedAt = plan.clock().nanos();
+        results.add(call.outcome(isCut, began, endedAt));
         takeable.signal();
         wakeIfSettled();
     }
@@ -249,138 +241,34 @@ final class Batch<I, O, R> implements Calls<R> {
         if (isSettled()) {
             takeable.signalAll();
             buffers.signalAll();
-            timers.forEach(Runnable::run);
-            timers.clear();
+            deadlineOff.run();
             atEnd.accept(this);
         }
-    }
-
-    /** Keeps time for as long as the batch lasts; with the lock. */
-    void every(long nanos, Runnable action) {
-        Runnable[] off = new Runnable[1];
-        Runnable again = new Runnable() {
-            @Override
-            public void run() {
-                action.run();
-                locking(() -> off[0] = isSettled() ? off[0] : clock.after(nanos, this));
-            }
-        };
-        off[0] = clock.after(nanos, again);
-        timers.add(() -> off[0].run());
-    }
-
-    void park(Call<I, O, R> call) {
-        parked.add(call);
-    }
-
-    /** Whether it was there still; with the lock. */
-    boolean unpark(Call<I, O, R> call) {
-        return parked.remove(call);
-    }
-
-    /** Counts an attempt that begins; with the lock. */
-    void sending(Call<I, O, R> call, int inFlight) {
-        attempts++;
-        call.sentAt(clock.nanos());
-        peakInFlight = Math.max(peakInFlight, inFlight);
-    }
-
-    /** Nanoseconds until a failed call is to be sent again, negative where it is not; with the lock. */
-    long retryAfter(Call<I, O, R> call) {
-        Kind kind = call.kind();
-        String code = call.failure instanceof ServiceRefused refused ? refused.errorCode() : null;
-        if (plan.adapts() && (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code))) {
-            window.refused(clock.nanos());
-        }
-        boolean mayRepeat = Retries.mayRepeatWork(kind);
-        if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= pulled / 10 + 10) {
-            return -1;
-        }
-        var after = call.answer == null ? Optional.<String>empty() : call.answer.header("retry-after");
-        var wait = limits.retries().waitNanos(kind, code, call.attempts, after, jitter.nextDouble());
-        if (wait.isPresent()) {
-            retries++;
-            repeats += mayRepeat ? 1 : 0;
-        }
-        return wait.orElse(-1);
     }
 
     @Override
     public void cancel() {
         List<Exchange.Pending> open = new ArrayList<>();
-        lock.lock();
-        try {
-            if (cancelled || isSettled()) {
-                return;
+        locking(() -> {
+            if (!cancelled && !isSettled()) {
+                cancelled = true;
+                List<Call<I, O, R>> left = buffers.clear();
+                parked.stream().filter(call -> call.pending != null).forEach(call -> open.add(call.pending));
+                left.addAll(parked);
+                parked.clear();
+                left.forEach(call -> settle(call, true));
+                threads.interruptOthers();
+                buffers.signalAll();
+                wakeIfSettled();
             }
-            cancelled = true;
-            parked.stream().filter(call -> call.pending != null).forEach(call -> open.add(call.pending));
-            List<Call<I, O, R>> left = new ArrayList<>(parked);
-            parked.clear();
-            left.addAll(buffers.clear());
-            left.forEach(call -> settleNow(call, true));
-            alive.keySet().stream()
-                    .filter(thread -> thread != Thread.currentThread())
-                    .forEach(Thread::interrupt);
-            resultRoom.signalAll();
-            buffers.signalAll();
-            wakeIfSettled();
-        } finally {
-            lock.unlock();
-        }
+        });
         open.forEach(Exchange.Pending::cancel);
-    }
-
-    /**
-     * A thread that works for this batch, until {@link #leave}. The one that takes is no thread of the batch's making,
-     * but it counts.
-     */
-    void enter(Thread thread, String name) {
-        locking(() -> {
-            alive.put(thread, name);
-            threadsMade++;
-            peakThreads.merge(name, aliveByName.merge(name, 1, Integer::sum), Math::max);
-        });
-    }
-
-    void leave(Thread thread) {
-        locking(() -> {
-            aliveByName.merge(alive.remove(thread), -1, Integer::sum);
-            ended.signalAll();
-        });
     }
 
     @Override
     public void close() {
         cancel();
-        boolean interrupted = false;
-        lock.lock();
-        try {
-            long left = END_NANOS;
-            while (left > 0 && !othersAlive().isEmpty()) {
-                try {
-                    left = ended.awaitNanos(left);
-                } catch (InterruptedException later) {
-                    interrupted = true;
-                }
-            }
-            if (!othersAlive().isEmpty()) {
-                throw new IllegalStateException("ignored an interrupt for 1 s: " + String.join(", ", othersAlive()));
-            }
-        } finally {
-            lock.unlock();
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private List<String> othersAlive() {
-        return alive.keySet().stream()
-                .filter(thread -> thread != Thread.currentThread())
-                .map(Thread::getName)
-                .sorted()
-                .toList();
+        threads.awaitEnd();
     }
 
     @Override
@@ -389,15 +277,15 @@ final class Batch<I, O, R> implements Calls<R> {
             Map<Stage, Integer> queued = buffers.peaks();
             queued.put(Stage.S, results.peak());
             return new Totals(
-                    ((isSettled() && endedAt != 0 ? endedAt : clock.nanos()) - began) / 1e9,
+                    ((isSettled() && endedAt != 0 ? endedAt : plan.clock().nanos()) - began) / 1e9,
                     seconds(wall),
                     seconds(cpu),
                     peakInFlight,
                     queued,
                     attempts,
-                    retries,
-                    Map.copyOf(peakThreads),
-                    threadsMade);
+                    workers.retries(),
+                    threads.peaks(),
+                    threads.made());
         });
     }
 

@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
@@ -12,63 +11,45 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 
-/** What waits before C, D and P, and whom its coming wakes. All methods are called with the batch's lock. */
+/**
+ * What waits before C, D and P, and whom its coming wakes. A call that finds its buffer full is put there all the same,
+ * and keeps its place in the stage before. All methods are called with the batch's lock.
+ */
 final class Buffers<I, O, R> {
     private final Map<Stage, Deque<Call<I, O, R>>> waiting = new EnumMap<>(Stage.class);
-    private final Map<Stage, Condition> room = new EnumMap<>(Stage.class);
+    /** What the threads that run a stage wait on; one condition for all the stages of a team. */
     private final Map<Stage, Condition> work = new EnumMap<>(Stage.class);
+
     private final Map<Stage, Integer> peaks = new EnumMap<>(Stage.class);
     /** Calls whose turn to be sent again has come: they go before those that were never sent. */
     private final Deque<Call<I, O, R>> again = new ArrayDeque<>();
 
-    private final List<Condition> others = new ArrayList<>();
-    private final ReentrantLock lock;
     private final int queue;
 
     Buffers(Plan plan, int queue, ReentrantLock lock) {
         this.queue = queue;
-        this.lock = lock;
-        Map<Team, Condition> byTeam = new HashMap<>();
         for (Stage stage : Stage.values()) {
             waiting.put(stage, new ArrayDeque<>());
-            room.put(stage, lock.newCondition());
-            peaks.put(stage, 0);
             work.put(stage, lock.newCondition());
-            plan.teams().stream()
-                    .filter(team -> team.stages().contains(stage))
-                    .forEach(team -> work.put(stage, byTeam.computeIfAbsent(team, any -> lock.newCondition())));
+            peaks.put(stage, 0);
+        }
+        for (Team team : plan.teams()) {
+            Condition own = lock.newCondition();
+            team.stages().forEach(stage -> work.put(stage, own));
         }
     }
 
-    /** What the threads that run a stage wait on; one condition for all the stages of a team. */
-    Condition work(Stage stage) {
-        return work.get(stage);
+    /** Waits until there may be something to do in a stage, or in another one of its team. */
+    void await(Stage stage) {
+        work.get(stage).awaitUninterruptibly();
     }
 
     void signal(Stage stage) {
         work.get(stage).signal();
     }
 
-    /** Another condition that the batch's end wakes. */
-    Condition condition() {
-        Condition other = lock.newCondition();
-        others.add(other);
-        return other;
-    }
-
     void signalAll() {
-        others.forEach(Condition::signalAll);
         work.values().forEach(Condition::signalAll);
-        room.values().forEach(Condition::signalAll);
-    }
-
-    boolean hasRoom(Stage stage) {
-        return waiting.get(stage).size() < queue;
-    }
-
-    /** Tells who waits for a place before a stage. */
-    Condition room(Stage stage) {
-        return room.get(stage);
     }
 
     void add(Stage stage, Call<I, O, R> call) {
@@ -83,16 +64,14 @@ final class Buffers<I, O, R> {
         signal(Stage.C);
     }
 
-    /** Null where nothing waits. */
     Call<I, O, R> poll(Stage stage) {
         if (stage == Stage.C && !again.isEmpty()) {
             return again.poll();
         }
-        Call<I, O, R> call = waiting.get(stage).poll();
-        if (call != null) {
-            room.get(stage).signal();
+        if (overflow(stage) > 0) {
+            signal(stage.before());
         }
-        return call;
+        return waiting.get(stage).poll();
     }
 
     boolean isEmpty(Stage stage) {
@@ -103,14 +82,9 @@ final class Buffers<I, O, R> {
         return waiting.get(stage).size() + (stage == Stage.C ? again.size() : 0);
     }
 
-    /** Messages before C that were never sent. */
-    int encoded() {
-        return waiting.get(Stage.C).size();
-    }
-
-    /** Answers beyond the buffer before D: each keeps its place in flight until there is room. */
-    int overflow() {
-        return Math.max(0, waiting.get(Stage.D).size() - queue);
+    /** Calls beyond a buffer's bound: each has its place in the stage before until there is room. */
+    int overflow(Stage stage) {
+        return Math.max(0, waiting.get(stage).size() - queue);
     }
 
     /** All that wait, which no longer do. */

@@ -5,7 +5,6 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.concurrent.Callable;
 import org.restbench.client.Answer;
-import org.restbench.client.Clock;
 import org.restbench.client.Exchange;
 import org.restbench.client.ExchangeFailure;
 import org.restbench.client.Kind;
@@ -14,6 +13,7 @@ import org.restbench.client.Outcome;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.StageTimes;
+import org.restbench.client.strategy.Plan.Way;
 
 /** One call on its way: one thread at a time has it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
@@ -22,14 +22,15 @@ final class Call<I, O, R> {
 
     final long index;
     final I input;
+    /** The one that it is in, or was in last. */
+    Stage stage;
+
     byte[] message;
     Answer answer;
     O output;
     R result;
     int attempts;
     Exchange.Pending pending;
-    /** Has its outcome; whatever comes later is not heard. */
-    boolean settled;
 
     Stage failedIn;
     Throwable failure;
@@ -46,30 +47,33 @@ final class Call<I, O, R> {
     }
 
     /** Runs a stage and keeps its times; whatever it throws is kept as the call's failure, and the answer is null. */
-    <T> T run(Stage stage, Clock clock, boolean onVirtualThread, Callable<T> work) {
-        long wallFrom = clock.nanos();
-        long cpuFrom = onVirtualThread ? 0 : THREADS.getCurrentThreadCpuTime();
+    <T> T run(Stage which, Plan plan, Callable<T> work) {
+        boolean isVirtual = plan.way() == Way.VIRTUAL;
+        long wallFrom = plan.clock().nanos();
+        long cpuFrom = isVirtual ? 0 : THREADS.getCurrentThreadCpuTime();
         try {
             return work.call();
         } catch (Throwable wrong) {
-            fail(stage, wrong);
+            fail(which, wrong);
             return null;
         } finally {
-            cpu[stage.ordinal()] += onVirtualThread ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
-            wall[stage.ordinal()] += clock.nanos() - wallFrom;
+            cpu[which.ordinal()] += isVirtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
+            wall[which.ordinal()] += plan.clock().nanos() - wallFrom;
         }
     }
 
-    void fail(Stage stage, Throwable wrong) {
-        failedIn = stage;
+    void fail(Stage where, Throwable wrong) {
+        failedIn = where;
         failure = wrong;
     }
 
+    /** An attempt begins. */
     void sentAt(long nanos) {
         sent = nanos;
         attempts++;
         failure = null;
         answer = null;
+        pending = null;
     }
 
     void answeredAt(long nanos) {
@@ -87,20 +91,22 @@ final class Call<I, O, R> {
         return failedIn == Stage.C && failure instanceof IOException ? Kind.CUT_OFF : Kind.USER;
     }
 
-    private StageTimes times(long began, long now) {
-        long s = wall[0];
-        return new StageTimes(
-                begun - began, since(began, sent), since(began, answered), now - began, s, wall[1], wall[2], wall[3]);
-    }
-
     private static long since(long began, long moment) {
         return moment == -1 ? -1 : moment - began;
     }
 
-    /** @param cut whether the batch's end kept it from going on */
-    Outcome<R> outcome(boolean cut, long began, long now) {
-        StageTimes times = times(began, now);
-        if (cut) {
+    /** @param isCut whether the batch's end kept it from going on */
+    Outcome<R> outcome(boolean isCut, long began, long now) {
+        StageTimes times = new StageTimes(
+                begun - began,
+                since(began, sent),
+                since(began, answered),
+                now - began,
+                wall[0],
+                wall[1],
+                wall[2],
+                wall[3]);
+        if (isCut) {
             return new Outcome.Cancelled<>(index, attempts, times);
         }
         return failure == null

@@ -28,7 +28,7 @@ record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapt
         STARTED
     }
 
-    /** @param stages that its threads run, the most urgent first */
+    /** @param stages that its threads look for, the most urgent first */
     record Team(String thread, int threads, List<Stage> stages) {
         Team(String thread, int threads, Stage... stages) {
             this(thread, threads, List.of(stages));
@@ -55,8 +55,22 @@ record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapt
         return teams.stream().mapToInt(Team::threads).sum();
     }
 
-    /** Whether the threads that pull inputs have other stages to run as well, and must never wait for room. */
+    /** Whether the thread that pulled an input keeps its call to the end. */
+    boolean keepsCalls() {
+        return way == Way.CALLER || way == Way.THROUGH || way == Way.VIRTUAL;
+    }
+
+    /** Whether the threads that pull inputs have other stages to run as well: they pull where there is room already. */
     boolean isMixed() {
-        return way == Way.STARTED && teams.size() == 1;
+        return teams.get(0).stages().size() > 1;
+    }
+
+    /** Calls that may be in a stage at once: as many as it has threads, where these are a team. */
+    int width(Stage stage) {
+        int threads = teams.stream()
+                .filter(team -> !keepsCalls() && team.stages().contains(stage))
+                .mapToInt(Team::threads)
+                .sum();
+        return stage == Stage.P ? inProcess : threads > 0 ? threads : Integer.MAX_VALUE;
     }
 }

@@ -11,11 +11,13 @@ final class Results<R> {
     private final Queue<Outcome<R>> ready = new ArrayDeque<>();
     private final Map<Long, Outcome<R>> early = new HashMap<>();
     private final boolean ordered;
+    private final int queue;
     private long turn;
     private int peak;
 
-    Results(boolean ordered) {
+    Results(boolean ordered, int queue) {
         this.ordered = ordered;
+        this.queue = queue;
     }
 
     void add(Outcome<R> outcome) {
@@ -28,7 +30,7 @@ final class Results<R> {
                 turn++;
             }
         }
-        peak = Math.max(peak, ready.size());
+        peak = Math.max(peak, ready.size() - overflow());
     }
 
     /** Null where none is there, or it is another's turn. */
@@ -36,9 +38,15 @@ final class Results<R> {
         return ready.poll();
     }
 
-    /** In order, one that has to wait would hold up those that it waits for. */
-    boolean hasRoom(int queue) {
-        return ordered || ready.size() < queue;
+    boolean isEmpty() {
+        return ready.isEmpty();
+    }
+
+    /**
+     * Outcomes beyond the bound. In order there is none: one that has to wait would hold up those that it waits for.
+     */
+    int overflow() {
+        return ordered ? 0 : Math.max(0, ready.size() - queue);
     }
 
     int peak() {

@@ -28,7 +28,7 @@ public final class Strategies {
     public static List<String> names() {
         return Stream.of(
                         "sequential", "task-pool", "pipeline", "pipeline-async", "async", "virtual-threads", "adaptive")
-                .filter(name -> !name.equals("virtual-threads") || VirtualThreads.areOffered())
+                .filter(name -> !name.equals("virtual-threads") || Threads.haveVirtual())
                 .toList();
     }
 
@@ -56,12 +56,12 @@ public final class Strategies {
 
     /** The thread that takes the outcomes makes one call after the other. */
     public static CallingStrategy sequential() {
-        return started(new Plan("sequential", Way.CALLER, 1, Loop.IN_ORDER, new Team("caller", 1)));
+        return started(new Plan("sequential", Way.CALLER, 1, Loop.IN_ORDER, new Team("caller", 1, Stage.S)));
     }
 
     /** Each thread takes the next input and makes its call from start to end. */
     public static CallingStrategy taskPool(int threads, Loop loop) {
-        return started(new Plan("task-pool", Way.THROUGH, 1, loop, new Team("call-pool", checked(threads))));
+        return started(new Plan("task-pool", Way.THROUGH, 1, loop, new Team("call-pool", checked(threads), Stage.S)));
     }
 
     /** A team for each of S, C, D and P. */
@@ -87,11 +87,11 @@ public final class Strategies {
 
     /** A virtual thread a call. */
     public static CallingStrategy virtualThreads() {
-        if (!VirtualThreads.areOffered()) {
+        if (!Threads.haveVirtual()) {
             throw new IllegalArgumentException("virtual-threads: not offered before Java 21");
         }
         int cores = Runtime.getRuntime().availableProcessors();
-        return started(new Plan("virtual-threads", Way.VIRTUAL, 1, Loop.IN_ORDER, new Team("virtual", cores)));
+        return started(new Plan("virtual-threads", Way.VIRTUAL, 1, Loop.IN_ORDER, new Team("virtual", cores, Stage.S)));
     }
 
     /** The same strategy under another clock, for tests. */

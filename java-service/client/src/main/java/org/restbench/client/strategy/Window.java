@@ -9,8 +9,8 @@ final class Window {
     private static final long CALM_NANOS = 1_000_000_000;
     private static final long BETWEEN_CUTS_NANOS = 100_000_000;
 
-    private final boolean adapts;
     private final int most;
+    private final int fewest;
     private final int cores;
     private int calls;
     private int answers;
@@ -18,20 +18,21 @@ final class Window {
     private long cutAt;
     private long lastRefusal;
 
-    private Window(boolean adapts, int most, int cores) {
-        this.adapts = adapts;
-        this.most = adapts ? Math.min(most, CAP) : most;
+    private Window(int begin, int fewest, int most, int cores) {
+        this.calls = begin;
+        this.fewest = fewest;
+        this.most = most;
         this.cores = cores;
-        this.calls = adapts ? Math.min(2 * cores, this.most) : most;
     }
 
     static Window fixed(int calls) {
-        return new Window(false, calls, 1);
+        return new Window(calls, calls, calls, 1);
     }
 
     /** Begins at two a core; doubles while the cores have nothing to do, halves where the service is at its limit. */
-    static Window adaptive(int most, int cores) {
-        return new Window(true, most, cores);
+    static Window adaptive(int limit, int cores) {
+        int most = Math.min(limit, CAP);
+        return new Window(Math.min(2 * cores, most), 1, most, cores);
     }
 
     int calls() {
@@ -48,8 +49,8 @@ final class Window {
 
     /** The service refused, or did not answer in time. */
     void refused(long nanos) {
-        if (adapts && (!wasCut || nanos - cutAt >= BETWEEN_CUTS_NANOS)) {
-            calls = Math.max(1, calls / 2);
+        if (!wasCut || nanos - cutAt >= BETWEEN_CUTS_NANOS) {
+            calls = Math.max(fewest, calls / 2);
             answers = 0;
             wasCut = true;
             cutAt = nanos;
@@ -60,7 +61,7 @@ final class Window {
     /** Every 2 ms: with no idle call, more to send, and idle cores, it doubles. */
     void widen(int inFlight, int ready, int forCpu, long nanos) {
         boolean isCalm = !wasCut || nanos - lastRefusal >= CALM_NANOS;
-        if (adapts && inFlight >= calls && ready > 0 && forCpu < cores && isCalm) {
+        if (inFlight >= calls && ready > 0 && forCpu < cores && isCalm) {
             calls = Math.min(2 * calls, most);
         }
     }

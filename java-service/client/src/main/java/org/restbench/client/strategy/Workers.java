@@ -1,14 +1,14 @@
 package org.restbench.client.strategy;
 
-import java.io.IOException;
 import java.util.Objects;
-import java.util.concurrent.locks.Condition;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
 import org.restbench.client.Answer;
-import org.restbench.client.Deadline;
-import org.restbench.client.Exchange;
-import org.restbench.client.ExchangeFailure;
+import org.restbench.client.Codec;
 import org.restbench.client.Kind;
-import org.restbench.client.Outcome;
+import org.restbench.client.Retries;
+import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 import org.restbench.client.strategy.Plan.Way;
@@ -18,34 +18,28 @@ final class Workers<I, O, R> {
     private final Batch<I, O, R> batch;
     private final Plan plan;
     private final Buffers<I, O, R> buffers;
-    private final Condition placeFree;
-    private final Condition processFree;
-    private final Condition callerFree;
-    /** Sequential: who takes at the moment. */
-    private boolean callerWorks;
-
-    private int inFlight;
-    private int inProcess;
-    private int encoding;
-    private boolean sending;
+    private final Sender<I, O, R> sender;
+    private final Random jitter;
+    private long retries;
+    /** Those of the retries that may have done work twice. */
+    private long repeats;
 
     Workers(Batch<I, O, R> batch) {
         this.batch = batch;
         plan = batch.plan;
         buffers = batch.buffers;
-        placeFree = buffers.condition();
-        processFree = buffers.condition();
-        callerFree = buffers.condition();
+        sender = new Sender<>(batch);
+        jitter = new Random(batch.limits.retries().seed());
     }
 
     void begin() {
         switch (plan.way()) {
             case CALLER -> {}
-            case VIRTUAL -> VirtualThreads.start(this::oneOnVirtualThread);
+            case VIRTUAL -> Threads.startVirtual(this::callOnVirtualThread);
             default -> plan.teams().forEach(this::begin);
         }
         if (plan.adapts()) {
-            batch.every(Window.TICK_NANOS, this::widen);
+            sender.widen();
         }
     }
 
@@ -53,11 +47,11 @@ final class Workers<I, O, R> {
         for (int number = 1; number <= team.threads(); number++) {
             Thread thread = new Thread(() -> work(team), team.thread() + "-" + number);
             thread.setDaemon(true);
-            batch.enter(thread, team.thread());
+            batch.locking(() -> batch.threads.enter(thread, team.thread()));
             try {
                 thread.start();
             } catch (OutOfMemoryError noMoreThreads) {
-                batch.leave(thread);
+                batch.locking(() -> batch.threads.leave(thread));
                 batch.close();
                 throw noMoreThreads;
             }
@@ -66,454 +60,216 @@ final class Workers<I, O, R> {
 
     private void work(Team team) {
         try {
-            if (plan.way() == Way.THROUGH) {
-                for (Call<I, O, R> call = next(); call != null; call = next()) {
-                    runThrough(call);
-                    Thread.interrupted(); // one that user code left behind is not for the next call
-                }
-            } else {
-                while (runNext(team)) {
-                    Thread.interrupted();
-                }
+            for (Call<I, O, R> call = next(team); call != null; call = next(team)) {
+                run(call, team);
+                Thread.interrupted(); // one that user code left behind is not for the next call
             }
         } finally {
-            batch.leave(Thread.currentThread());
+            leave();
         }
     }
 
-    /** Pulls an input, begins the thread that will pull the next one, and makes the call. */
-    private void oneOnVirtualThread() {
-        batch.enter(Thread.currentThread(), "virtual");
+    private void leave() {
+        batch.locking(() -> batch.threads.leave(Thread.currentThread()));
+    }
+
+    /** Makes a call, and begins the thread that will make the next one once it has its input. */
+    private void callOnVirtualThread() {
+        Team team = plan.teams().get(0);
+        batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
         try {
-            Call<I, O, R> call = next();
+            Call<I, O, R> call = next(team);
             if (call != null) {
-                VirtualThreads.start(this::oneOnVirtualThread);
-                runThrough(call);
+                Threads.startVirtual(this::callOnVirtualThread);
+                run(call, team);
             }
         } finally {
-            batch.leave(Thread.currentThread());
+            leave();
         }
     }
 
-    /** Waits until an input may be pulled; null where there is none. */
-    private Call<I, O, R> next() {
-        return batch.locked(() -> {
-            batch.await(buffers.work(Stage.S), () -> batch.mayPull() || batch.noMoreInputs);
-            return batch.mayPull() ? batch.pull() : null;
-        });
-    }
-
-    // --- one thread for all stages ---
-
-    /** The outcome of the next input, on the thread that takes it. */
-    Outcome<R> takeInTurn() throws InterruptedException {
-        batch.lock.lockInterruptibly();
+    /** @throws InterruptedException where the thread's own interrupt ended the call, and not the batch's */
+    void callOnTakingThread() throws InterruptedException {
+        Team team = plan.teams().get(0);
+        batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
         Call<I, O, R> call = null;
         try {
-            while (callerWorks) {
-                callerFree.await();
-            }
-            Outcome<R> before = batch.poll();
-            if (before == null && !batch.isOver()) {
-                batch.enter(Thread.currentThread(), "caller");
-                callerWorks = true;
-                call = batch.mayPull() ? batch.pull() : null;
-            }
-            if (call == null) {
-                leaveCaller();
-                return before == null && batch.isOver() ? null : before;
+            call = next(team);
+            if (call != null) {
+                run(call, team);
             }
         } finally {
-            batch.lock.unlock();
+            batch.locking(() -> {
+                leave();
+                if (batch.cancelled) {
+                    Thread.interrupted(); // the cancel's
+                }
+            });
         }
-        try {
-            runThrough(call);
-        } finally {
-            batch.locking(this::leaveCaller);
-        }
-        if (call.failure instanceof InterruptedException stopped && !batch.cancelled) {
+        if (call != null && call.failure instanceof InterruptedException stopped && !batch.cancelled) {
             throw stopped;
         }
-        return batch.locked(batch::poll);
     }
 
-    private void leaveCaller() {
-        if (callerWorks) {
-            callerWorks = false;
-            batch.leave(Thread.currentThread());
-            callerFree.signal();
-            if (batch.cancelled) {
-                Thread.interrupted(); // the cancel's
-            }
-        }
-    }
-
-    private void runThrough(Call<I, O, R> call) {
-        boolean isOut = encode(call) && exchangeAndDecode(call);
-        if (isOut && enterProcess()) {
-            process(call);
-            leaveProcess();
-        } else if (isOut) {
-            isOut = false;
-        }
-        settle(call, isOut || call.failure != null);
-    }
-
-    private boolean exchangeAndDecode(Call<I, O, R> call) {
-        while (true) {
-            if (!enterPlace(call)) {
-                return false;
-            }
-            sendAndWait(call);
-            leavePlace();
-            if (call.failure == null && decode(call)) {
-                return true;
-            }
-            long wait = retryAfter(call);
-            if (wait < 0) {
-                return false;
-            }
-            try {
-                plan.clock().sleep(wait);
-            } catch (InterruptedException stopped) {
-                call.fail(Stage.C, stopped);
-                return false;
-            }
-        }
-    }
-
-    private boolean enterPlace(Call<I, O, R> call) {
+    /** Waits for the most urgent work of a team and enters its stage; null where there will be none. */
+    private Call<I, O, R> next(Team team) {
         return batch.locked(() -> {
-            batch.await(placeFree, () -> inFlight < batch.window.calls());
-            if (!batch.cancelled) {
-                batch.sending(call, ++inFlight);
-            }
-            return !batch.cancelled;
-        });
-    }
-
-    private void leavePlace() {
-        batch.locking(() -> {
-            inFlight--;
-            placeFree.signal();
-            buffers.signal(Stage.C);
-        });
-    }
-
-    private boolean enterProcess() {
-        return batch.locked(() -> {
-            batch.await(processFree, () -> inProcess < plan.inProcess());
-            inProcess += batch.cancelled ? 0 : 1;
-            return !batch.cancelled;
-        });
-    }
-
-    private void leaveProcess() {
-        batch.locking(() -> {
-            inProcess--;
-            processFree.signal();
-            buffers.signal(Stage.P);
-        });
-    }
-
-    // --- a team for some of the stages ---
-
-    /** Waits for the most urgent work of a team and does it; false where there will be none. */
-    private boolean runNext(Team team) {
-        Call<I, O, R> call = null;
-        Stage stage = null;
-        batch.lock.lock();
-        try {
-            while (call == null) {
-                if (batch.isSettled() || batch.cancelled) {
-                    return false;
-                }
-                stage = firstPossible(team);
+            while (!batch.cancelled && !batch.isSettled()) {
+                Stage stage = firstPossible(team);
                 if (stage == null) {
-                    buffers.work(team.stages().get(0)).awaitUninterruptibly();
+                    buffers.await(team.stages().get(0));
                 } else {
-                    call = take(stage);
+                    Call<I, O, R> call = stage == Stage.S ? batch.pull() : buffers.poll(stage);
+                    if (call != null) {
+                        batch.enter(stage, call);
+                        return call;
+                    }
                 }
             }
-        } finally {
-            batch.lock.unlock();
-        }
-        run(stage, call);
-        return true;
+            return null;
+        });
     }
 
     private Stage firstPossible(Team team) {
         for (Stage stage : team.stages()) {
-            boolean isPossible = switch (stage) {
-                case S -> batch.mayPull() && (!plan.isMixed() || buffers.encoded() + encoding < batch.limits.queue());
-                case C -> !buffers.isEmpty(Stage.C) && inFlight < batch.window.calls();
-                case D -> !buffers.isEmpty(Stage.D);
-                case P -> !buffers.isEmpty(Stage.P) && inProcess < plan.inProcess();
-            };
-            if (isPossible) {
+            if (batch.mayEnter(stage) && (stage == Stage.S || !buffers.isEmpty(stage))) {
                 return stage;
             }
         }
         return null;
     }
 
-    private Call<I, O, R> take(Stage stage) {
-        encoding += stage == Stage.S ? 1 : 0;
-        inProcess += stage == Stage.P ? 1 : 0;
-        Call<I, O, R> call = stage == Stage.S ? batch.pull() : buffers.poll(stage);
-        encoding -= call == null ? 1 : 0;
-        if (stage == Stage.C) {
-            batch.sending(call, ++inFlight);
-        }
-        return call;
+    /** Runs the stage that a call is in, and those that follow on the same thread. */
+    private void run(Call<I, O, R> call, Team team) {
+        do {
+            if (call.stage == Stage.D) {
+                sender.sendAll(); // its answer may have waited for room, and so kept a place in flight
+            }
+            if (call.failure == null) { // else its attempt failed without a thread
+                runStage(call);
+            }
+        } while (batch.locked(() -> goesOn(call, team)));
+        sender.sendAll();
     }
 
-    private void run(Stage stage, Call<I, O, R> call) {
-        switch (stage) {
-            case S -> {
-                boolean isMessage = encode(call);
-                if (isMessage) {
-                    put(Stage.C, call);
-                }
-                batch.locking(() -> {
-                    encoding--;
-                    buffers.signal(Stage.S);
-                });
-                if (!isMessage) {
-                    settle(call, true);
-                }
-                sendAll();
-            }
+    private void runStage(Call<I, O, R> call) {
+        Codec<I, O> codec = batch.job.codec();
+        switch (call.stage) {
+            case S ->
+                call.message = call.run(
+                        Stage.S,
+                        plan,
+                        () -> Objects.requireNonNull(codec.encode(call.input, plan.loop()), "the codec's message"));
             case C -> {
-                sendAndWait(call);
-                leavePlace();
-                if (call.failure == null) {
-                    put(Stage.D, call);
-                } else {
-                    again(call);
-                }
+                Answer answer =
+                        call.run(Stage.C, plan, () -> batch.job.exchange().send(call.message, sender.deadline()));
+                sender.accept(call, answer, call.failure);
             }
             case D -> {
-                sendAll(); // the place of an answer that waited for room
-                if (call.failure != null || !decode(call)) {
-                    again(call);
-                } else if (plan.isMixed() && tryProcess()) {
-                    process(call);
-                    leaveProcess();
-                    settle(call, true);
-                } else {
-                    put(Stage.P, call);
+                call.output = call.run(Stage.D, plan, () -> codec.decode(call.answer, plan.loop()));
+                if (call.failure == null) {
+                    call.message = null;
+                    call.answer = null;
+                    call.pending = null; // has the answer too
                 }
             }
-            case P -> {
-                process(call);
-                leaveProcess();
-                settle(call, true);
-            }
+            case P ->
+                call.result =
+                        call.run(Stage.P, plan, () -> batch.job.process().process(call.index, call.input, call.output));
         }
     }
 
-    private boolean tryProcess() {
-        return batch.locked(() -> {
-            boolean isFree = inProcess < plan.inProcess() && buffers.isEmpty(Stage.P);
-            inProcess += isFree ? 1 : 0;
-            return isFree;
-        });
-    }
-
-    /**
-     * Into the buffer before a stage, once there is room: where the same threads empty it, S was begun only with room.
-     */
-    private void put(Stage stage, Call<I, O, R> call) {
-        boolean isIn = batch.locked(() -> {
-            batch.await(buffers.room(stage), () -> buffers.hasRoom(stage));
-            if (!batch.cancelled) {
-                buffers.add(stage, call);
-            }
-            return !batch.cancelled;
-        });
-        if (!isIn) {
-            settle(call, false);
-        }
-    }
-
-    /** Sends a failed call again in a while, without a thread, or settles it. */
-    private void again(Call<I, O, R> call) {
-        boolean isParked = batch.locked(() -> {
-            long wait = batch.cancelled ? -1 : batch.retryAfter(call);
-            if (wait >= 0) {
-                batch.park(call);
-                plan.clock().after(wait, () -> isDue(call));
-            }
-            return wait >= 0;
-        });
-        if (!isParked) {
-            settle(call, true);
-        }
-    }
-
-    private void isDue(Call<I, O, R> call) {
-        batch.locking(() -> {
-            if (batch.unpark(call)) {
-                buffers.addAgain(call);
-            }
-        });
-        sendAll();
-    }
-
-    // --- C without a thread ---
-
-    /** Begins what may be sent. One thread does, whatever becomes free meanwhile: an answer may be there at once. */
-    private void sendAll() {
-        if (plan.way() != Way.STARTED) {
-            return;
-        }
-        batch.lock.lock();
-        try {
-            if (sending) {
-                return;
-            }
-            sending = true;
-            while (!batch.cancelled
-                    && !buffers.isEmpty(Stage.C)
-                    && inFlight + buffers.overflow() < batch.window.calls()) {
-                Call<I, O, R> call = buffers.poll(Stage.C);
-                inFlight++;
-                batch.sending(call, inFlight + buffers.overflow());
-                batch.park(call);
-                call.pending = null;
-                buffers.signal(Stage.S);
-                batch.lock.unlock();
-                try {
-                    start(call);
-                } finally {
-                    batch.lock.lock();
-                }
-            }
-            sending = false;
-        } finally {
-            batch.lock.unlock();
-        }
-    }
-
-    private void start(Call<I, O, R> call) {
-        long from = plan.clock().nanos();
-        Exchange.Pending pending;
-        try {
-            pending = batch.job.exchange().start(call.message, deadline());
-        } catch (Throwable wrong) {
-            answered(call, from, null, wrong);
-            return;
-        }
-        batch.lock.lock();
-        boolean isLate = batch.cancelled;
-        call.pending = pending;
-        batch.lock.unlock();
-        if (isLate) {
-            pending.cancel();
-        }
-        pending.whenDone((answer, failure) -> answered(call, from, answer, failure));
-    }
-
-    /** On a thread of the exchange: nothing here waits, and a failure's outcome is made by a thread of the batch. */
-    private void answered(Call<I, O, R> call, long from, Answer answer, Throwable failure) {
-        batch.locking(() -> {
-            if (batch.unpark(call)) { // else it was cancelled
-                inFlight--;
-                long now = plan.clock().nanos();
-                call.answeredAt(now);
-                call.wall[Stage.C.ordinal()] += now - from;
-                accept(call, answer, failure);
-                buffers.add(Stage.D, call);
-            }
-        });
-        sendAll();
-    }
-
-    private void accept(Call<I, O, R> call, Answer answer, Throwable failure) {
-        int most = batch.limits.maxAnswerBytes();
-        if (failure != null) {
-            call.fail(Stage.C, failure);
-        } else if (answer.body().length > most) {
-            call.fail(Stage.C, new ExchangeFailure(Kind.TOO_LARGE, "more than " + most + " bytes", null));
-        } else {
-            call.answer = answer;
-        }
-    }
-
-    private void widen() {
-        batch.locking(() -> {
-            int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
-            int held = inFlight + buffers.overflow();
-            batch.window.widen(held, buffers.size(Stage.C), forCpu, plan.clock().nanos());
-        });
-        sendAll();
-    }
-
-    // --- the stages ---
-
-    private Deadline deadline() {
-        return Deadline.in(batch.limits.perCall(), plan.clock());
-    }
-
-    private boolean encode(Call<I, O, R> call) {
-        call.message = call.run(Stage.S, plan.clock(), isVirtual(), () -> {
-            byte[] message = batch.job.codec().encode(call.input, plan.loop());
-            return Objects.requireNonNull(message, "the codec's message");
-        });
-        return call.failure == null;
-    }
-
-    private void sendAndWait(Call<I, O, R> call) {
-        Answer answer = call.run(Stage.C, plan.clock(), isVirtual(), () -> {
-            Answer whole = batch.job.exchange().send(call.message, deadline());
-            if (whole == null) {
-                throw new IOException("the exchange gave no answer");
-            }
-            return whole;
-        });
-        call.answeredAt(plan.clock().nanos());
-        if (call.failure == null) {
-            accept(call, answer, null);
-        }
-    }
-
-    private boolean decode(Call<I, O, R> call) {
-        call.output = call.run(
-                Stage.D, plan.clock(), isVirtual(), () -> batch.job.codec().decode(call.answer, plan.loop()));
+    /** What follows a stage, with the lock; true where this thread has the call in its next stage already. */
+    private boolean goesOn(Call<I, O, R> call, Team team) {
+        Stage stage = call.stage;
+        batch.leave(call);
         if (call.failure != null) {
+            return goesOnAfterFailure(call);
+        } else if (stage == Stage.P) {
+            batch.settle(call, false);
             return false;
+        } else if (batch.cancelled) {
+            batch.settle(call, true);
+            return false;
+        } else if (stage == Stage.D) {
+            batch.window.answered();
         }
-        call.answer = null;
-        call.message = null;
-        if (plan.adapts()) {
-            batch.locking(batch.window::answered);
+        Stage next = stage.next();
+        if (plan.keepsCalls()) {
+            return waitsToEnter(next, call);
         }
-        return true;
+        boolean isOwnWork = team.stages().contains(next) && buffers.isEmpty(next) && batch.mayEnter(next);
+        if (isOwnWork) {
+            batch.enter(next, call);
+        } else {
+            buffers.add(next, call);
+        }
+        return isOwnWork;
     }
 
-    private void process(Call<I, O, R> call) {
-        call.result = call.run(
-                Stage.P,
-                plan.clock(),
-                isVirtual(),
-                () -> batch.job.process().process(call.index, call.input, call.output));
-        call.output = null;
+    private boolean waitsToEnter(Stage stage, Call<I, O, R> call) {
+        while (!batch.cancelled && !batch.mayEnter(stage)) {
+            buffers.await(stage);
+        }
+        if (batch.cancelled) {
+            batch.settle(call, true);
+        } else {
+            batch.enter(stage, call);
+        }
+        return !batch.cancelled;
     }
 
-    private long retryAfter(Call<I, O, R> call) {
-        return batch.locked(() -> batch.cancelled ? -1 : batch.retryAfter(call));
-    }
-
-    /** @param isThrough whether it got to its own end; else the batch's end cut it */
-    private void settle(Call<I, O, R> call, boolean isThrough) {
+    /** Sends it again, on this thread or without one, or settles it. */
+    private boolean goesOnAfterFailure(Call<I, O, R> call) {
+        OptionalLong wait = batch.cancelled ? OptionalLong.empty() : retryAfter(call);
+        if (wait.isPresent() && !plan.keepsCalls()) {
+            sender.sendAgain(call, wait.getAsLong());
+            return false;
+        } else if (wait.isPresent() && slept(wait.getAsLong(), call)) {
+            return waitsToEnter(Stage.C, call);
+        }
         boolean isStopped =
                 call.failure instanceof InterruptedException && (batch.cancelled || plan.way() == Way.CALLER);
-        boolean isClosed = batch.cancelled && call.failure != null && call.failedIn == Stage.C;
-        batch.settle(call, !isThrough || isStopped || isClosed);
+        batch.settle(call, isStopped || batch.cancelled && call.failedIn == Stage.C);
+        return false;
     }
 
-    private boolean isVirtual() {
-        return plan.way() == Way.VIRTUAL;
+    /** Gives the lock back meanwhile; false where it was interrupted, which is the call's failure then. */
+    private boolean slept(long nanos, Call<I, O, R> call) {
+        batch.lock.unlock();
+        try {
+            plan.clock().sleep(nanos);
+            return true;
+        } catch (InterruptedException stopped) {
+            call.fail(Stage.C, stopped);
+            return false;
+        } finally {
+            batch.lock.lock();
+        }
+    }
+
+    /** Nanoseconds until a failed call is to be sent again, nothing where it is not. */
+    private OptionalLong retryAfter(Call<I, O, R> call) {
+        Kind kind = call.kind();
+        String code = call.failure instanceof ServiceRefused refused ? refused.errorCode() : null;
+        if (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code)) {
+            batch.window.refused(plan.clock().nanos());
+        }
+        boolean mayRepeat = Retries.mayRepeatWork(kind);
+        if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
+            return OptionalLong.empty();
+        }
+        var after = call.answer == null ? Optional.<String>empty() : call.answer.header("retry-after");
+        var wait = batch.limits.retries().waitNanos(kind, code, call.attempts, after, jitter.nextDouble());
+        if (wait.isPresent()) {
+            retries++;
+            repeats += mayRepeat ? 1 : 0;
+        }
+        return wait;
+    }
+
+    /** With the lock. */
+    long retries() {
+        return retries;
     }
 }

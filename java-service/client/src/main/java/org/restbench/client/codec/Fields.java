@@ -1,0 +1,63 @@
+package org.restbench.client.codec;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.restbench.client.MalformedAnswer;
+import org.restbench.client.ServiceRefused;
+
+/** What an object of JSON or an element of XML has within, as texts by name: of an array or of siblings, each. */
+final class Fields {
+    private final Map<String, List<String>> texts = new HashMap<>();
+
+    void add(String name, String text) {
+        texts.computeIfAbsent(name, any -> new ArrayList<>()).add(text);
+    }
+
+    List<String> all(String name) {
+        return texts.getOrDefault(name, List.of());
+    }
+
+    /** @throws MalformedAnswer where it is missing, or there twice */
+    String one(String name) {
+        require(all(name).size() == 1, "an answer without one " + name);
+        return all(name).get(0);
+    }
+
+    boolean isTrue(String name) {
+        require(one(name).matches("true|false|1|0"), name + " is not a boolean");
+        return one(name).equals("true") || one(name).equals("1");
+    }
+
+    double number(String name) {
+        one(name);
+        return numbers(name).get(0);
+    }
+
+    /** @throws MalformedAnswer where there is none, or one is no number */
+    List<Double> numbers(String name) {
+        require(!all(name).isEmpty(), "an answer without " + name);
+        try {
+            return all(name).stream().map(Double::valueOf).toList();
+        } catch (NumberFormatException malformed) {
+            throw new MalformedAnswer(name + " is no number", malformed);
+        }
+    }
+
+    /** What an error with these members says. */
+    ServiceRefused refusal(int status) {
+        require(one("errorCode").matches("[0-9]{3}"), "a code that is not of three digits");
+        String id = all("requestId").stream()
+                .filter(text -> !text.isEmpty())
+                .findFirst()
+                .orElse(null);
+        return new ServiceRefused(status, one("errorCode"), one("errorMessage"), id);
+    }
+
+    static void require(boolean isSo, String otherwise) {
+        if (!isSo) {
+            throw new MalformedAnswer(otherwise, null);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package org.restbench.client.strategy;
+
+import java.lang.reflect.Method;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * The threads that work for a batch; the one that takes is none of the batch's making, but it counts. All methods of an
+ * object but {@link #awaitEnd} are called with the batch's lock.
+ */
+final class Threads {
+    private static final long END_NANOS = 1_000_000_000;
+    /** Looked up by name: the library is compiled for Java 17. Null where there are no virtual threads. */
+    private static final Method START_VIRTUAL = Stream.of(Thread.class.getMethods())
+            .filter(method -> method.getName().equals("startVirtualThread"))
+            .findFirst()
+            .orElse(null);
+
+    private final Map<Thread, String> alive = new HashMap<>();
+    private final Map<String, Integer> aliveByName = new HashMap<>();
+    private final Map<String, Integer> peaks = new HashMap<>();
+    private final ReentrantLock lock;
+    /** Wakes who waits for the end of the threads. */
+    private final Condition ended;
+
+    private long made;
+
+    Threads(ReentrantLock lock) {
+        this.lock = lock;
+        ended = lock.newCondition();
+    }
+
+    static boolean haveVirtual() {
+        return START_VIRTUAL != null;
+    }
+
+    static void startVirtual(Runnable work) {
+        try {
+            START_VIRTUAL.invoke(null, work);
+        } catch (ReflectiveOperationException failed) {
+            throw new IllegalStateException("no virtual thread, though this Java has them", failed);
+        }
+    }
+
+    /** From now until {@link #leave}. */
+    void enter(Thread thread, String name) {
+        alive.put(thread, name);
+        made++;
+        peaks.merge(name, aliveByName.merge(name, 1, Integer::sum), Math::max);
+    }
+
+    void leave(Thread thread) {
+        aliveByName.merge(alive.remove(thread), -1, Integer::sum);
+        ended.signalAll();
+    }
+
+    long made() {
+        return made;
+    }
+
+    /** Most at once, by name. */
+    Map<String, Integer> peaks() {
+        return Map.copyOf(peaks);
+    }
+
+    void interruptOthers() {
+        others().forEach(Thread::interrupt);
+    }
+
+    private List<Thread> others() {
+        return alive.keySet().stream()
+                .filter(thread -> thread != Thread.currentThread())
+                .toList();
+    }
+
+    /**
+     * Waits for all but the thread that waits.
+     *
+     * @throws IllegalStateException with the names of those that did not end within 1 s
+     */
+    void awaitEnd() {
+        boolean isInterrupted = false;
+        lock.lock();
+        try {
+            long left = END_NANOS;
+            while (left > 0 && !others().isEmpty()) {
+                try {
+                    left = ended.awaitNanos(left);
+                } catch (InterruptedException later) {
+                    isInterrupted = true;
+                }
+            }
+            List<String> stubborn =
+                    others().stream().map(Thread::getName).sorted().toList();
+            if (!stubborn.isEmpty()) {
+                throw new IllegalStateException("ignored an interrupt for 1 s: " + String.join(", ", stubborn));
+            }
+        } finally {
+            lock.unlock();
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package org.restbench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.restbench.framework.Frameworks;
+import tools.jackson.databind.JsonNode;
+
+/** Every example of the contract about queues, with a database. */
+@Timeout(300)
+class MessagesContractTest {
+    static final List<String> TECHNIQUES = List.of(
+            "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq", "memory");
+
+    private static final List<String> MADE_HERE = List.of("database", "queue-empty", "queue-three");
+
+    private static List<ContractExample> examples(String given) {
+        List<ContractExample> examples = ContractExample.all().stream()
+                .filter(each -> each.isOfMessages() && each.given().equals(given))
+                .toList();
+        assertThat(examples).isNotEmpty();
+        return examples;
+    }
+
+    /** With every technique under serial, and with the first under each strategy. */
+    @TestFactory
+    Stream<DynamicTest> every_example_of_messages_holds() {
+        RunningService service =
+                RunningService.under("tomcat", PostgresServer.running().environment());
+        List<String> strategies = ContractExamplesTest.strategies(service, "messages");
+        assertThat(strategies).startsWith("serial", "pinned", "pipeline", "worker-pool");
+        return MADE_HERE.stream()
+                .flatMap(given -> examples(given).stream())
+                .filter(each -> each.texts("strategies").isEmpty()) // others have strategies with processes
+                .map(each -> DynamicTest.dynamicTest(each.name(), () -> {
+                    techniques(each).forEach(technique -> check(service, each, "serial", technique));
+                    if (each.name().startsWith("ok")) {
+                        strategies.forEach(
+                                it -> check(service, each, it, techniques(each).get(0)));
+                    }
+                }))
+                .onClose(service::close);
+    }
+
+    /** How each framework hands over methods and paths. */
+    @TestFactory
+    Stream<DynamicTest> messages_are_taken_under_every_framework() {
+        Map<String, String> environment = PostgresServer.running().environment();
+        return Frameworks.ALL.stream()
+                .map(framework -> DynamicTest.dynamicTest(framework.name(), () -> {
+                    try (RunningService service = RunningService.under(framework.name(), environment)) {
+                        MADE_HERE.stream()
+                                .flatMap(given -> examples(given).stream())
+                                .filter(each -> each.texts("strategies").isEmpty())
+                                .filter(each -> each.name().startsWith("ok")
+                                        || each.name().contains("-path-"))
+                                .forEach(each -> check(
+                                        service,
+                                        each,
+                                        "serial",
+                                        techniques(each).get(0)));
+                    }
+                }));
+    }
+
+    private static List<String> techniques(ContractExample example) {
+        List<String> only = example.texts("techniques");
+        return only.isEmpty() ? TECHNIQUES : only;
+    }
+
+    private static void check(RunningService service, ContractExample example, String strategy, String technique) {
+        String run = "x" + UUID.randomUUID().toString().replace("-", "").substring(0, 12);
+        make(service, example.given(), run, technique);
+        ContractExample named = example.with(Map.of("run", run, "technique", technique));
+        JsonNode before = before(service, named, strategy);
+        ContractExample asked = named.with(Map.of("id", before.path("id").asString("")));
+        asked.check(service.send(asked.request(service, strategy, "")), before);
+    }
+
+    /** Queues a and b, and their messages, by the service's own requests. */
+    static void make(RunningService service, String given, String run, String technique) {
+        if (given.equals("database") || given.equals("database-down")) {
+            return;
+        }
+        for (String queue : List.of("a", "b")) {
+            post(
+                    service,
+                    "/queues",
+                    "{\"requestId\":0,\"queue\":\"" + run + "-" + queue + "\",\"technique\":\"" + technique + "\"}");
+        }
+        List<String> bodies = given.equals("queue-three") ? List.of("one", "two", "three") : List.of();
+        for (String body : bodies) {
+            post(
+                    service,
+                    "/queues/" + run + "-a/messages",
+                    "{\"requestId\":0,\"sender\":" + (bodies.indexOf(body) + 1) + ",\"body\":\"" + body + "\"}");
+        }
+    }
+
+    private static void post(RunningService service, String path, String body) {
+        HttpResponse<String> answer = service.send(service.to("/messages/serial" + path)
+                .header("Content-Type", "application/json")
+                .POST(BodyPublishers.ofString(body))
+                .build());
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    }
+
+    /** The answer to the last of them. */
+    private static JsonNode before(RunningService service, ContractExample example, String strategy) {
+        JsonNode last = ContractExample.JSON.nullNode();
+        for (ContractExample each : example.before()) {
+            HttpResponse<String> answer = service.send(each.request(service, strategy, ""));
+            assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+            last = ContractExample.JSON.readTree(answer.body());
+        }
+        return last;
+    }
+
+    @Test
+    void a_service_starts_without_its_database_and_says_so() throws IOException {
+        int nobody;
+        try (ServerSocket free = new ServerSocket(0)) {
+            nobody = free.getLocalPort();
+        }
+        Map<String, String> nowhere =
+                Map.of("RESTBENCH_DATABASE_URL", "postgresql://restbench_service@127.0.0.1:" + nobody + "/restbench");
+        try (RunningService service = RunningService.under("tomcat", nowhere)) {
+            assertThat(service.get("/health").body()).contains("\"database\":{\"up\":false}");
+            examples("database-down").parallelStream() // each waits its time for a connection
+                    .forEach(example -> check(service, example, "serial", "skip-locked"));
+        }
+    }
+
+    @Test
+    void without_an_address_there_are_no_messages() {
+        try (RunningService service = RunningService.withDefaults()) {
+            assertThat(service.get("/health").body()).doesNotContain("database");
+            assertThat(service.get("/messages/serial/queues").statusCode()).isEqualTo(404);
+            assertThat(ContractExamplesTest.strategies(service, "messages")).isEmpty();
+        }
+    }
+
+    @TestFactory
+    Stream<DynamicTest> examples_with_a_connection_that_ends_at_the_commit_hold() throws IOException {
+        BreakingProxy proxy = new BreakingProxy(PostgresServer.running().port);
+        RunningService service = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1));
+        return examples("database-lost-at-commit").stream()
+                .flatMap(each -> techniques(each).stream()
+                        .filter(technique -> !technique.equals("memory"))
+                        .map(technique -> DynamicTest.dynamicTest(
+                                each.name() + " " + technique, () -> breakAndCheck(proxy, service, each, technique))))
+                .onClose(() -> {
+                    service.close();
+                    proxy.endAll();
+                });
+    }
+
+    private static void breakAndCheck(
+            BreakingProxy proxy, RunningService service, ContractExample example, String technique) {
+        String run = "x" + UUID.randomUUID().toString().replace("-", "").substring(0, 12);
+        make(service, example.given(), run, technique);
+        ContractExample named = example.with(Map.of("run", run, "technique", technique));
+        JsonNode before = before(service, named, "serial");
+        ContractExample asked = named.with(Map.of("id", before.path("id").asString("1")));
+        reconnect(proxy, service);
+        proxy.breakNext(BreakingProxy.Moment.AFTER);
+        asked.check(service.send(asked.request(service, "serial", "")), before);
+        assertThat(proxy.isArmed()).isFalse();
+        awaitDatabase(service);
+    }
+
+    /** So that the service has connections that know no statement. */
+    static void reconnect(BreakingProxy proxy, RunningService service) {
+        proxy.endAll();
+        awaitDatabase(service);
+    }
+
+    /** Returns when a request has been answered by the database. */
+    static void awaitDatabase(RunningService service) {
+        while (service.get("/messages/serial/queues?limit=1").statusCode() != 200) {
+            Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package org.restbench.workload.messages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.restbench.memory.MemoryBudget;
+import org.restbench.memory.MemoryRefused;
+import org.restbench.workload.RequestId;
+
+/** What needs no database. */
+class MessagesPartsTest {
+    private static final RequestId ID = new RequestId("1", true);
+
+    /** sha256sum's; the Python service has to find the same. */
+    @Test
+    void the_fingerprint_of_a_request_is_that_of_every_service() {
+        MessagesRequest.Send send = new MessagesRequest.Send("a", ID, 3, 0, "x", "k");
+        assertThat(HexFormat.of().formatHex(Receipts.fingerprint(send.identity())))
+                .isEqualTo("946d557943f69f3a71cbbd8bb87ee95279241f60657d5d991968560d7bfbc94c");
+        MessagesRequest.Broadcast broadcast = new MessagesRequest.Broadcast(ID, 3, List.of("b", "a"), "é", "k");
+        assertThat(HexFormat.of().formatHex(Receipts.fingerprint(broadcast.identity())))
+                .isEqualTo("43b496d395d272cc826b45b53f484ffa41bb7fa72aac6d655675f0ecbe590e0e");
+        MessagesRequest.Pop pop = new MessagesRequest.Pop("a", ID, 3, 5, "k");
+        assertThat(HexFormat.of().formatHex(Receipts.fingerprint(pop.identity())))
+                .isEqualTo("2407d9bacc22eac3176a9aa4c41b08527d8f27eb483b3f362a21a8496c377dbf");
+        assertThat(Receipts.lock(pop)).isEqualTo(-2846693901831213622L);
+    }
+
+    @Test
+    void a_queue_in_memory_gives_each_receiver_its_messages_in_order() {
+        MemoryBudget budget = new MemoryBudget(1 << 20);
+        MemoryQueues queues = new MemoryQueues(budget);
+        queues.send(7, 1, 0, "a");
+        queues.send(7, 2, 5, "b");
+        long third = queues.send(7, 3, 0, "c");
+        queues.send(8, 4, 0, "d");
+        assertThat(queues.count(7)).isEqualTo(3);
+        assertThat(queues.peek(7, 0, 1)).extracting(Message::body).containsExactly("a");
+        assertThat(queues.peek(7, 0, 9)).extracting(Message::body).containsExactly("a", "c");
+        assertThat(queues.pop(7, 5).receiver()).isEqualTo(5);
+        assertThat(queues.pop(7, 5)).isNull();
+        assertThat(queues.pop(7, 0).receiver()).isNull();
+        assertThat(queues.delete(7, third)).isTrue();
+        assertThat(queues.delete(7, third)).isFalse();
+        assertThat(queues.pop(7, 0)).isNull();
+        queues.deleteQueue(8);
+        assertThat(queues.pop(8, 0)).isNull();
+        assertThat(budget.heldBytes()).isZero();
+    }
+
+    @Test
+    void messages_in_memory_are_refused_where_requests_would_have_no_room() {
+        MemoryBudget budget = new MemoryBudget(1000);
+        MemoryQueues queues = new MemoryQueues(budget);
+        long first = queues.send(7, 1, 0, "x".repeat(300));
+        assertThatThrownBy(() -> queues.send(7, 1, 0, "y".repeat(300))).isInstanceOf(MemoryRefused.class);
+        assertThat(queues.peek(7, 0, 9)).extracting(Message::id).containsExactly(first);
+    }
+
+    @Test
+    void the_queues_that_are_remembered_are_bounded() {
+        QueueCache cache = new QueueCache();
+        Queue queue = new Queue(1, QueueTechnique.PGMQ);
+        cache.put("first", queue);
+        for (int i = 0; i < 9_999; i++) {
+            cache.put("q" + i, queue);
+        }
+        assertThat(cache.get("first")).isEqualTo(queue);
+        cache.put("one-more", queue);
+        assertThat(cache.get("first")).isEqualTo(queue);
+        assertThat(cache.get("q0")).isNull();
+    }
+
+    @Test
+    void every_technique_has_the_contracts_name() {
+        assertThat(QueueTechnique.names())
+                .isEqualTo("skip-locked, statements, function, blocking, advisory, repeatable-read, pgmq, memory");
+        assertThat(QueueTechnique.named("repeatable-read")).hasValue(QueueTechnique.REPEATABLE_READ);
+        assertThat(QueueTechnique.named("SKIP_LOCKED")).isEmpty();
+    }
+}

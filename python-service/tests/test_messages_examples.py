@@ -1,0 +1,97 @@
+"""The contract's examples of messages, by its own runner, and the situations it cannot make."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answers import Expectation, unlike
+from cases import LOST_AT_COMMIT, SITUATIONS, Selection, cases, examples, exchange, prepare
+from cases import try_example as tried
+from cutting_proxy import CuttingProxy
+from live_database import LiveDatabase, unused_address
+from live_service import LiveService, running, wait_until
+from races import RACES
+from service import Service
+
+STRATEGIES = ["serial", "process-per-request", "executor-per-request", "worker-pool"]
+OF_MESSAGES = examples(SITUATIONS)
+LOST = examples({LOST_AT_COMMIT})
+DOWN = examples({"database-down"})
+
+
+def as_the_runner_sees(service: LiveService) -> Service:
+    return Service(
+        "127.0.0.1", service.port, {"messages": STRATEGIES}, 1 << 26, 20.0, None, has_database=True
+    )
+
+
+@pytest.fixture(scope="module")
+def served(database: LiveDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    log = tmp_path_factory.mktemp("examples") / "log"
+    settings = {"STRATEGIES": ",".join(STRATEGIES), "PROCESSES": "2", "POOL_THREADS": "3"}
+    with running(log, **settings, **database.variables) as service:
+        yield as_the_runner_sees(service)
+
+
+@pytest.mark.parametrize("name", OF_MESSAGES)
+def test_the_example_holds(served: Service, name: str) -> None:
+    assert tried(served, name, OF_MESSAGES[name]).faults == ()
+
+
+@pytest.mark.parametrize("race", RACES)
+def test_several_at_once_get_what_the_contract_says(served: Service, race: Any) -> None:
+    assert race(served).faults == ()
+
+
+def test_without_a_database_that_answers_nothing_is_done(tmp_path: Path) -> None:
+    nowhere = {"DATABASE_URL": unused_address().url}
+    with running(tmp_path / "log", STRATEGIES="serial", **nowhere) as service:
+        outcomes = [tried(as_the_runner_sees(service), *it) for it in DOWN.items()]
+    assert len(outcomes) > 10
+    assert [(it.name, it.faults) for it in outcomes if it.faults] == []
+
+
+# --- a connection that ends behind the deciding statement -----------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cut_off(
+    database: LiveDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Service, CuttingProxy]]:
+    """A service with one connection, by way of the proxy."""
+    proxy = CuttingProxy(int(database.url.rpartition(":")[2].partition("/")[0]))
+    log = tmp_path_factory.mktemp("cut") / "log"
+    variables = {**database.at(proxy.port).variables, "DATABASE_CONNECTIONS": "1"}
+    with running(log, STRATEGIES="serial", **variables) as service:
+        yield as_the_runner_sees(service), proxy
+    proxy.close()
+
+
+def asked(service: Service, case: dict[str, Any], proxy: CuttingProxy, at: int = 0) -> list[str]:
+    """What is wrong in an answer whose connection was cut behind so many statements; 0: at none."""
+
+    def is_ready() -> bool:
+        request = {"method": "GET", "path": "/messages/serial/queues?limit=1", "headers": {}}
+        return exchange(service, request).status == 200
+
+    wait_until(is_ready)
+    earlier, request = prepare(service, case)
+    proxy.statements = 0
+    proxy.arm(at, "behind")
+    return list(unlike(Expectation(case, earlier), exchange(service, request)))
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_broke_behind_the_deciding_statement_is_unknown(
+    cut_off: tuple[Service, CuttingProxy], name: str
+) -> None:
+    service, proxy = cut_off
+    alone = Selection("serial")
+    pairs = zip(cases(LOST[name], service, alone), cases(LOST[name], service, alone), strict=True)
+    for rehearsed, case in pairs:
+        assert asked(service, rehearsed, proxy)[0].startswith("status 200")
+        last, cuts = proxy.statements, proxy.cuts
+        assert last > 0
+        assert asked(service, case, proxy, last) == [], case["names"]
+        assert proxy.cuts == cuts + 1

@@ -1,0 +1,225 @@
+"""Messages in a service of its own: frameworks, pools of processes, a database that goes."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from live_database import LiveDatabase, fresh_name, unused_address
+from live_metrics import metric
+from live_service import Answer, LiveService, running, wait_until
+
+from restbench_service.frameworks import FRAMEWORKS
+
+STRATEGIES = ("serial", "process-per-request", "executor-per-request", "worker-pool")
+NAMED = re.compile(r"connection;dur=(\S+), database;dur=(\S+)$")
+
+
+@pytest.fixture(scope="module")
+def served(
+    database: LiveDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveService]:
+    log = tmp_path_factory.mktemp("messages") / "log"
+    settings = {"STRATEGIES": ",".join((*STRATEGIES, "adaptive")), "PROCESSES": "2"}
+    with running(log, **settings, POOL_THREADS="3", **database.variables) as service:
+        yield service
+
+
+def call(
+    service: LiveService, method: str, path: str, strategy: str = "serial", **members: Any
+) -> Answer:
+    body = json.dumps(members).encode() if method == "POST" else b""
+    headers = {"Content-Type": "application/json"} if method == "POST" else {}
+    return service.request(method, f"/messages/{strategy}{path}", body, headers)
+
+
+def members_of(answer: Answer) -> dict[str, Any]:
+    assert answer.status == 200, answer.body
+    members: dict[str, Any] = json.loads(answer.body)
+    return members
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_every_framework_passes_on_methods_and_paths(
+    database: LiveDatabase, tmp_path: Path, framework: str
+) -> None:
+    settings = {"FRAMEWORK": framework, "STRATEGIES": "serial", **database.variables}
+    queue = fresh_name()
+    with running(tmp_path / "log", **settings) as service:
+
+        def ask(method: str, path: str, **members: Any) -> dict[str, Any]:
+            return members_of(call(service, method, path, **members))
+
+        one = f"/queues/{queue}"
+        assert ask("POST", "/queues", requestId=1, queue=queue)["created"] is True
+        sent = ask("POST", f"{one}/messages", requestId=2, sender=3, receiver=5, body="é")["id"]
+        (told,) = ask("GET", f"{one}/messages?receiver=5&limit=2")["messages"]
+        assert (told["id"], told["body"]) == (sent, "é")
+        assert ask("GET", one) == {"queue": queue, "technique": "skip-locked", "messages": 1}
+        assert ask("DELETE", f"{one}/messages/{sent}") == {"id": sent, "deleted": True}
+        asked: dict[str, Any] = {
+            "requestId": 1,
+            "sender": 1,
+            "queues": [queue],
+            "body": "x",
+            "key": queue,
+        }
+        first = call(service, "POST", "/broadcast", **asked)
+        again = call(service, "POST", "/broadcast", **asked)
+        assert (first.body, first.headers["Idempotent-Replayed"]) == (again.body, None)
+        assert again.headers["Idempotent-Replayed"] == "true"
+        assert ask("POST", f"{one}/pop", requestId=1, client=1)["body"] == "x"
+        listed = ask("GET", f"/queues?limit=1&after={quote(queue[:-1])}")["queues"]
+        assert listed == [{"queue": queue, "technique": "skip-locked"}]
+        wrong = call(service, "DELETE", "/queues")
+        assert (wrong.status, wrong.headers["Allow"]) == (405, "GET, POST")
+        assert call(service, "GET", "/queues/a'b").status == 422
+        with_body = service.request("DELETE", f"/messages/serial{one}", b"[", {})
+        assert members_of(with_body) == {"queue": queue, "deleted": True}
+
+
+def test_strategies_say_which_workloads_each_takes(served: LiveService) -> None:
+    rows = json.loads(served.request("GET", "/strategies").body)["strategies"]
+    taking = [row["name"] for row in rows if "messages" in row["workloads"]]
+    assert sorted(taking) == sorted(STRATEGIES)
+    assert all("matrix" in row["workloads"] for row in rows)
+    assert call(served, "GET", "/queues", "adaptive").status == 404
+
+
+def backends(database: LiveDatabase, state: str) -> int:
+    text = (
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'restbench-python' "
+        "AND wait_event_type = 'Lock' AND state = %s"
+    )
+    return int(database.value(text, state))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "most"),
+    [("process-per-request", 2), ("executor-per-request", 2), ("worker-pool", 3), ("serial", 6)],
+)
+def test_as_many_requests_are_at_the_database_as_the_strategy_has_places(
+    served: LiveService,
+    database: LiveDatabase,
+    users: ThreadPoolExecutor,
+    strategy: str,
+    most: int,
+) -> None:
+    queue = fresh_name()
+    path = f"/queues/{queue}"
+    members_of(call(served, "POST", "/queues", requestId=1, queue=queue, technique="blocking"))
+    for _ in range(6):
+        members_of(
+            call(served, "POST", f"{path}/messages", strategy, requestId=1, sender=1, body="x")
+        )
+    with database.connect() as other:
+        other.execute("BEGIN")
+        other.execute("SELECT 1 FROM messages.message FOR UPDATE")
+        pops = [
+            users.submit(call, served, "POST", f"{path}/pop", strategy, requestId=1, client=1)
+            for _ in range(6)
+        ]
+        wait_until(lambda: backends(database, "active") == most)
+        other.execute("COMMIT")
+    answers = [each.result(60) for each in pops]
+    assert [each.status for each in answers] == [200] * 6
+    timing = NAMED.search(answers[0].headers["Server-Timing"])
+    assert timing and float(timing[2]) > 0
+    ids = [members_of(each)["id"] for each in answers]
+    assert len(set(ids) - {None}) == len([each for each in ids if each is not None])
+
+
+def test_retries_are_counted_in_whatever_process_they_happen(
+    served: LiveService, database: LiveDatabase, users: ThreadPoolExecutor
+) -> None:
+    for strategy in ("serial", "process-per-request", "executor-per-request"):
+        queue = fresh_name()
+        path, before = f"/queues/{queue}", retries(served)
+        technique = {"technique": "repeatable-read"}
+        members_of(call(served, "POST", "/queues", requestId=1, queue=queue, **technique))
+        for _ in range(2):
+            members_of(call(served, "POST", f"{path}/messages", requestId=1, sender=1, body="x"))
+        with database.connect() as other:
+            number = "(SELECT id FROM messages.queue WHERE name = %s)"
+            other.execute("BEGIN")
+            other.execute(
+                b"DELETE FROM messages.message WHERE queue_id = "
+                + number.encode()
+                + b" AND id = (SELECT min(id) FROM messages.message WHERE queue_id = "
+                + number.encode()
+                + b")",
+                [queue, queue],
+            )
+            popping = users.submit(
+                call, served, "POST", f"{path}/pop", strategy, requestId=1, client=1
+            )
+            wait_until(lambda: backends(database, "active") == 1)
+            other.execute("COMMIT")
+        assert members_of(popping.result(60))["id"] is not None
+        assert retries(served) == before + 1
+
+
+def retries(service: LiveService) -> float:
+    return metric(service, "restbench_database_retries_total")[""]
+
+
+@pytest.mark.parametrize("strategy", ["process-per-request", "executor-per-request"])
+def test_a_process_of_a_pool_has_no_queue_of_the_web_process(
+    served: LiveService, strategy: str
+) -> None:
+    queue = fresh_name()
+    asked: dict[str, Any] = {"requestId": 1, "queue": queue, "technique": "memory"}
+    refused = call(served, "POST", "/queues", strategy, **asked)
+    text = f"technique: memory is not offered under {strategy}"
+    assert (refused.status, json.loads(refused.body)["errorMessage"]) == (422, text)
+    members_of(call(served, "POST", "/queues", **asked))
+    for method, path in (
+        ("GET", f"/queues/{queue}"),
+        ("DELETE", f"/queues/{queue}"),
+        ("GET", f"/queues/{queue}/messages"),
+        ("DELETE", f"/queues/{queue}/messages/1"),
+        ("POST", f"/queues/{queue}/pop"),
+    ):
+        refused = call(served, method, path, strategy, requestId=1, client=1)
+        assert (refused.status, json.loads(refused.body)["errorMessage"]) == (422, text)
+
+
+def test_a_service_starts_without_its_database_and_says_so(tmp_path: Path) -> None:
+    tried = ("serial", "process-per-request")
+    settings = {"STRATEGIES": ",".join(tried), "PROCESSES": "1", **unused_address().variables}
+    with running(tmp_path / "log", **settings) as service:
+        health = json.loads(service.request("GET", "/health").body)
+        assert health["database"] == {"up": False}
+        for strategy in tried:
+            refused = call(service, "GET", "/queues", strategy)
+            assert (refused.status, refused.headers["Retry-After"]) == (503, "1")
+            assert json.loads(refused.body)["errorCode"] == "014"
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_without_an_address_there_are_no_messages(service: LiveService) -> None:
+    assert "database" not in json.loads(service.request("GET", "/health").body)
+    refused = call(service, "GET", "/queues")
+    assert (refused.status, json.loads(refused.body)["errorCode"]) == (404, "009")
+
+
+def test_it_finds_a_database_again_whose_backends_have_all_ended(
+    served: LiveService, database: LiveDatabase
+) -> None:
+    text = (
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+        "WHERE pid <> pg_backend_pid() AND usename = current_user"
+    )
+    assert database.value(text) > 0
+    calls: dict[str, Callable[[], Answer]] = {
+        strategy: lambda strategy=strategy: call(served, "GET", "/queues", strategy)  # type: ignore[misc]
+        for strategy in STRATEGIES
+    }
+    for ask in calls.values():
+        wait_until(lambda: ask().status == 200)  # noqa: B023 - called in this round
+    assert {ask().status for ask in calls.values() for _ in range(10)} == {200}
+    assert json.loads(served.request("GET", "/health").body)["database"] == {"up": True}

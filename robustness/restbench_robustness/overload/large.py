@@ -1,0 +1,176 @@
+"""Bodies as large as a service takes, of anything: answered in time, and others hardly notice."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+import httpx
+
+from ..soap import HEADERS, envelope
+from .load import Verdict
+from .promises import Findings
+from .subject import NORMAL, Subject
+
+ANSWERED_WITHIN_S = 5.0
+TIMES_SLOWER = 3.0
+"""What the median of others' requests may be of that before."""
+USERS = 10
+WARM_S = 4.0
+BEFORE_S = 4.0
+REPEATED = 3
+TIMEOUT_S = 60.0
+JSON = (("Content-Type", "application/json"),)
+CODE = re.compile(rb"errorCode\D{1,12}([0-9]{3})")
+#: Where a product's rows go, of operands that make its answer as long as its rows are many.
+JSON_ROWS = (
+    b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[',
+    b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
+)
+SOAP_ROWS = tuple(envelope("1", [(1, ["\0"]), (1, ["1"])]).split(b"<row>\0</row>"))
+#: As many elements as an envelope may have, nearly, and as many bytes.
+SOAP_WIDE_ROWS = tuple(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]).split(b"<row>\0</row>"))
+
+
+@dataclass(frozen=True)
+class Large:
+    """A kind of body: pieces that are repeated between a begin and an end."""
+
+    what: str
+    piece: bytes
+    begin: bytes = b""
+    end: bytes = b""
+    separator: bytes = b""
+    soap: bool = False
+    codes: tuple[str, ...] = ("002",)
+    """Any of them is right; 200 for a product."""
+
+    @property
+    def key(self) -> str:
+        """For a line."""
+        return f"{'SOAP' if self.soap else 'JSON'} {self.what}"
+
+    def body(self, size: int) -> bytes:
+        """At most so many bytes, and within a piece of them."""
+        room = size - len(self.begin) - len(self.end) - len(self.piece)
+        more = self.separator + self.piece
+        return self.begin + self.piece + more * (room // len(more)) + self.end
+
+
+#: A body may also be more than a service can hold: 007, or 010 where its memory is small.
+BODIES = (
+    Large("rows of 1", b'{"value":"1"}', *JSON_ROWS, separator=b",", codes=("200", "007", "010")),
+    Large("white space", b" "),
+    Large("brackets", b"["),
+    Large("rows of 1", b"<row>1</row>", *SOAP_ROWS, soap=True, codes=("200", "007", "010")),
+    Large(
+        "rows of 11",
+        b"<row>10,1,1,1,1,1,1,1,1,1,1</row>",
+        *SOAP_WIDE_ROWS,
+        soap=True,
+        codes=("200", "008", "010"),
+    ),
+    Large("white space", b" ", soap=True),
+    Large("comments", b"<!---->", soap=True),
+)
+
+
+@dataclass
+class Users:
+    """What ten others saw."""
+
+    took_s: list[float]
+    verdicts: Counter[Verdict]
+
+    @property
+    def median_ms(self) -> float:
+        """Of all their requests; infinite where none was answered."""
+        return 1000 * median(self.took_s) if self.took_s else float("inf")
+
+
+async def _users(subject: Subject, path: str, goes_on: Callable[[], bool]) -> Users:
+    """Each of them asks for low, one request after the other, on a connection of its own."""
+    seen = Users([], Counter())
+    url, head = subject.service.base_url + path, dict(JSON)
+
+    async def user(number: int) -> None:
+        async with httpx.AsyncClient(timeout=TIMEOUT_S, trust_env=False) as client:
+            while goes_on():
+                began = time.monotonic()
+                try:
+                    answer = await client.post(url, content=NORMAL.body(number), headers=head)
+                    seen.verdicts[NORMAL.judge(number, answer)] += 1
+                except httpx.HTTPError:
+                    seen.verdicts[Verdict.LOST] += 1
+                seen.took_s.append(time.monotonic() - began)
+
+    await asyncio.gather(*map(user, range(1, USERS + 1)))
+    return seen
+
+
+def _post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
+    """Seconds to the last byte of the answer, and its code, 200 for a product."""
+    connection = http.client.HTTPConnection(*subject.service.address, timeout=TIMEOUT_S)
+    with contextlib.closing(connection):
+        began = time.monotonic()
+        try:
+            connection.request("POST", path, body, dict(HEADERS if large.soap else JSON))
+            answer = connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            return time.monotonic() - began, repr(error)
+        took_s = time.monotonic() - began
+    found = CODE.search(text)
+    return took_s, found[1].decode() if found else str(answer.status)
+
+
+async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:
+    """Ten users ask for low while such bodies come, one after the other."""
+    body = large.body(subject.limit("maxBodyBytes"))
+    findings = Findings(f"{subject.name} {strategy}: {large.key}, {len(body) / 2**20:.0f} MiB")
+    path = f"/matrix/{strategy}"
+
+    def until(seconds: float) -> Callable[[], bool]:
+        end = time.monotonic() + seconds
+        return lambda: time.monotonic() < end
+
+    await _users(subject, path, until(WARM_S))
+    before = await _users(subject, path, until(BEFORE_S))
+    is_under_way = True
+    users = asyncio.create_task(_users(subject, path, lambda: is_under_way))
+    # Bodies are what is weighed, and not Python's loops over millions of rows.
+    to = f"/soap{path}?kernel=native" if large.soap else f"{path}?kernel=native"
+    answers = [await asyncio.to_thread(_post, subject, to, large, body) for _ in range(REPEATED)]
+    is_under_way = False
+    meanwhile = await users
+    seconds = ", ".join(f"{took_s:.1f}" for took_s, _ in answers)
+    codes = sorted({code for _, code in answers})
+    findings.within(f"answered (in {seconds} s)", max(answers)[0], ANSWERED_WITHIN_S)
+    findings.judge(
+        "with what it deserves",
+        " or ".join(large.codes),
+        ", ".join(codes),
+        set(codes) <= set(large.codes),
+    )
+    ratio = meanwhile.median_ms / before.median_ms
+    findings.judge(
+        f"median of {USERS} users of low",
+        f"at most {TIMES_SLOWER:.0f} times that before",
+        f"{ratio:.1f} times: {before.median_ms:.1f} ms, then {meanwhile.median_ms:.1f} ms",
+        ratio <= TIMES_SLOWER,
+    )
+    verdicts = before.verdicts + meanwhile.verdicts
+    findings.judge(
+        "their answers",
+        "right",
+        ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items()),
+        set(verdicts) == {Verdict.RIGHT},
+    )
+    return findings

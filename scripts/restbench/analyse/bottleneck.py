@@ -1,0 +1,164 @@
+"""Queueing laws of a closed load: demands, utilisation, bounds, the knee, M/M/m, and the exact
+solution of a network of stations. Pure, of plain numbers.
+
+Times are in any unit, rates in one over it. A demand is what an operation takes of a station, all
+its visits together. Source: Lazowska, Zahorjan, Graham, Sevcik, Quantitative System Performance,
+chapters 3 to 6; Reiser and Lavenberg, JACM 27 (1980), for stations of several servers.
+
+Mean value analysis finds the probability that a station of several servers is empty as 1 - the sum
+of all others, which has no correct digit left where the station is saturated. So the same network
+is solved by convolution (Buzen, CACM 16, 1973), whose terms are all positive: the numbers are those
+of exact MVA.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+_Logs: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Station:
+    """What an operation needs some of."""
+
+    name: str
+    demand: float
+    servers: int | None = 1
+    """None: as many as ask, so that nobody waits for another (a delay)."""
+
+    @property
+    def per_server(self) -> float:
+        """The demand as it limits throughput: D/m; 0 of a delay."""
+        return self.demand / self.servers if self.servers else 0.0
+
+    def utilisation(self, throughput: float) -> float:
+        """The part of its servers that is busy, 0 to 1: U = X D/m."""
+        return throughput * self.per_server
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What no scheduling can better."""
+
+    throughput: float
+    """At most."""
+    response: float
+    """At least."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A network with so many users: mean values."""
+
+    users: int
+    throughput: float
+    response: float
+    """Without the users' own thinking."""
+    residence: tuple[float, ...]
+    """At each station, in their order: waiting and service of an operation."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A station of m servers that requests reach at random moments (M/M/m)."""
+
+    utilisation: float
+    waits: float
+    """The part of the requests that has to wait (Erlang's C)."""
+    waiting: float
+    """For how long on average, over all requests."""
+    response: float
+
+
+def bottleneck(stations: Sequence[Station]) -> Station:
+    """The station that is busy first as users come."""
+    return max(stations, key=lambda each: each.per_server)
+
+
+def bounds(stations: Sequence[Station], users: float, think: float = 0.0) -> Bounds:
+    """The asymptotic bounds of so many users, who think between two operations."""
+    whole, highest = _sums(stations)
+    most = users / (whole + think)
+    return Bounds(
+        throughput=min(most, 1 / highest) if highest else most,
+        response=max(whole, users * highest - think),
+    )
+
+
+def knee(stations: Sequence[Station], think: float = 0.0) -> float:
+    """How many users it takes until they must wait for each other: where the two bounds meet."""
+    whole, highest = _sums(stations)
+    return (whole + think) / highest if highest else math.inf
+
+
+def _sums(stations: Sequence[Station]) -> tuple[float, float]:
+    return sum(each.demand for each in stations), bottleneck(stations).per_server
+
+
+def open_queue(arrivals: float, service: float, servers: int = 1) -> Waiting:
+    """M/M/m with so many arrivals in a unit of time. ValueError where they are more than it can
+    serve: no mean exists."""
+    offered = arrivals * service
+    utilisation = offered / servers
+    if utilisation >= 1:
+        raise ValueError(f"utilisation {utilisation:g}: the queue grows without end")
+    lost = 1.0
+    for each in range(1, servers + 1):  # Erlang's B, one server after the other
+        lost = offered * lost / (each + offered * lost)
+    waits = lost / (1 - utilisation * (1 - lost))
+    waiting = waits * service / (servers * (1 - utilisation))
+    return Waiting(utilisation, waits, waiting, waiting + service)
+
+
+def solve(stations: Sequence[Station], users: int, think: float = 0.0) -> list[Solution]:
+    """The network with 1, 2, … `users` users, for operations whose times are exponential or whose
+    stations share themselves among all that are there. ValueError without a station, user or
+    demand."""
+    if not stations or users < 1 or sum(each.demand for each in stations) <= 0:
+        raise ValueError("need a station with a demand, and a user")
+    weights = [_weights(each, users) for each in stations]
+    thinking = _weights(Station("users", think, None), users)
+    whole = reduce(_convolved, weights, thinking)
+    without = [
+        reduce(_convolved, [*weights[:at], *weights[at + 1 :]], thinking)
+        for at in range(len(stations))
+    ]
+    found = []
+    for n in range(1, users + 1):
+        throughput = math.exp(whole[n - 1] - whole[n])
+        residence = tuple(
+            _mean(own, others, n, whole[n]) / throughput
+            for own, others in zip(weights, without, strict=True)
+        )
+        found.append(Solution(n, throughput, sum(residence), residence))
+    return found
+
+
+def _weights(station: Station, users: int) -> _Logs:
+    """Of 0 … `users` at the station: ln of the product of D/min(j, m)."""
+    if station.demand <= 0:
+        return np.concatenate([[0.0], np.full(users, -np.inf)])
+    j = np.arange(1, users + 1)
+    at_work = j if station.servers is None else np.minimum(j, station.servers)
+    return np.concatenate([[0.0], np.cumsum(math.log(station.demand) - np.log(at_work))])
+
+
+def _convolved(one: _Logs, other: _Logs) -> _Logs:
+    return np.array(
+        [np.logaddexp.reduce(one[: n + 1] + other[n::-1]) for n in range(one.size)],
+        dtype=np.float64,
+    )
+
+
+def _mean(own: _Logs, others: _Logs, users: int, whole: float) -> float:
+    """How many are at a station on average."""
+    here = np.exp(own[: users + 1] + others[users::-1] - whole)
+    return float(np.arange(users + 1) @ here)

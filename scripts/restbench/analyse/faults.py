@@ -1,0 +1,156 @@
+"""What a service did while its database, or itself, was at fault; and the rows of such trials
+(`schedule.faults`). Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from restbench.analyse.measurement import Measurement
+from restbench.analyse.measures import Row
+from restbench.analyse.queue_checker import RULES, Report
+from restbench.analyse.queue_history import Request
+
+#: What a service promises under a fault: an answer, so soon; a success, so soon after the
+#: database's first; and from so long after that on nothing but successes.
+LATEST_ANSWER_S = 1.5
+FIRST_SUCCESS_S = 2.0
+ALL_SUCCEED_S = 5.0
+#: A client's own: above any time that a service may take to answer, a pause included.
+DEADLINE_S = 12.0
+
+#: The extras of a trial by name: their heading, and what they are.
+COLUMNS: dict[str, tuple[str, str]] = {
+    "sends": ("Sends", "that were answered 200, a retry with the same key counted once"),
+    "pops": ("Pops", "that brought a message, likewise; those of the drain too"),
+    "violations": ("Violations", "of the rules R1 to R8, all together"),
+    "lost": ("Lost", "R1: messages that were sent, and neither came nor are left"),
+    "duplicated": ("Twice", "R2: messages that came twice, or came and are left"),
+    "others": ("R3 to R8", "invented, altered, misrouted, inverted, false empties, counts"),
+    "limbo": ("Limbo", "gone, and a pop without a key, whose answer was lost, may have taken them"),
+    "unknown": ("Unknown", "operations whose outcome nobody knows in the end"),
+    "retried": ("Retried", "requests with a key that were not the first of it"),
+    "replayed": ("Replayed", "answers that the service gave once more to a key"),
+    "down_s": ("Down s", "from the fault until what was broken was back"),
+    "first_s": ("First s", "from then to the service's first success"),
+    "latest_s": ("Latest s", "the longest wait for an answer, without what a pause held up"),
+    "refused_wrongly": ("5xx", "answers of 5xx that are no 503 with Retry-After"),
+    "unanswered": ("Unanswered", "requests with a key that were never answered with 200 or 4xx"),
+    "died": ("Died", "whether the service's own process ended of a fault of the database"),
+    "failed_later": ("Failed later", "requests that failed 5 s and more after that"),
+}
+
+
+@dataclass(frozen=True)
+class Course:
+    """The moments of a trial, by the monotonic clock."""
+
+    broken_ns: int
+    back_ns: int
+    """When what was broken first worked again."""
+    ended_ns: int
+    """The load's end: what comes after it is the drain."""
+    holds_answers: bool = False
+    """Whether the fault, as a pause, stops what is under way without ending it."""
+
+
+def extras(course: Course, requests: Sequence[Request], report: Report) -> dict[str, float]:
+    """What COLUMNS explains, but for `refused_wrongly`, `unanswered` and `died`, which no history
+    tells."""
+    keyed = {(each.client, each.op, each.key) for each in requests if each.key is not None}
+    return {
+        "sends": report.sends,
+        "pops": report.pops,
+        "violations": report.violations,
+        "lost": report.counts["R1"],
+        "duplicated": report.counts["R2"],
+        "others": sum(report.counts[rule] for rule in RULES if rule not in ("R1", "R2")),
+        "limbo": report.limbo,
+        "unknown": report.unknown,
+        "retried": sum(each.key is not None for each in requests) - len(keyed),
+        "replayed": report.replayed,
+        "down_s": (course.back_ns - course.broken_ns) / 1e9,
+        "first_s": _first_success_s(course, requests),
+        "latest_s": max((_waited_s(course, each) for each in requests), default=0.0),
+        "failed_later": sum(
+            each.outcome != "ok"
+            for each in requests
+            if course.back_ns + 1e9 * ALL_SUCCEED_S <= each.invoked_ns <= course.ended_ns
+        ),
+    }
+
+
+def _first_success_s(course: Course, requests: Iterable[Request]) -> float:
+    """The load's end, where there is none."""
+    moments = (each.returned_ns for each in requests if each.outcome == "ok")
+    later = (each for each in moments if each is not None and each >= course.back_ns)
+    return (min(later, default=course.ended_ns) - course.back_ns) / 1e9
+
+
+def _waited_s(course: Course, of: Request) -> float:
+    """For an answer; of a connection that broke nothing was to be waited for, a deadline that
+    passed is one."""
+    if of.returned_ns is None:
+        return DEADLINE_S if of.code == "timeout" else 0.0
+    began_ns = of.invoked_ns
+    if course.holds_answers and of.returned_ns > course.broken_ns:
+        began_ns = max(began_ns, min(course.back_ns, of.returned_ns))
+    return (of.returned_ns - began_ns) / 1e9
+
+
+def verdict(of: Mapping[str, float]) -> str:
+    """In words: whether anything was lost, came twice, or broke another rule."""
+    named = {"lost": "lost", "duplicated": "twice", "others": "other violations"}
+    parts = [f"{of[name]:.0f} {what}" for name, what in named.items() if of[name]]
+    return f"VIOLATED: {', '.join(parts)}" if parts else "nothing lost, nothing twice"
+
+
+def complaints(of: Mapping[str, float]) -> list[str]:
+    """Which of its promises the service did not keep, by a trial's extras."""
+    found = ["the service's process ended"] if of["died"] else []
+    if never := of["unanswered"]:
+        found.append(f"{never:.0f} requests were never answered")
+    if wrongly := of["refused_wrongly"]:
+        found.append(f"{wrongly:.0f} answers of 5xx other than 503 with Retry-After")
+    if of["latest_s"] > LATEST_ANSWER_S:
+        found.append(f"an answer took {of['latest_s']:.2f} s")
+    if of["first_s"] > FIRST_SUCCESS_S:
+        found.append(f"the first success came after {of['first_s']:.2f} s")
+    if later := of["failed_later"]:
+        found.append(f"{later:.0f} requests failed later than {ALL_SUCCEED_S:.0f} s after")
+    return found
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all blocks of a cell come to."""
+
+    row: Row
+    measured: Sequence[Measurement]
+
+    def total(self, column: str) -> float:
+        """Over the blocks."""
+        return sum(each.extras[column] for each in self.measured)
+
+    def worst(self, column: str) -> float:
+        """Of the blocks."""
+        return max((each.extras[column] for each in self.measured), default=0.0)
+
+    @property
+    def verdict(self) -> str:
+        """Over the blocks."""
+        return verdict({name: self.total(name) for name in ("lost", "duplicated", "others")})
+
+    @property
+    def complaints(self) -> list[str]:
+        """By block."""
+        return [each for block in self.measured for each in complaints(block.extras)]
+
+
+def outcomes(rows: Iterable[Row]) -> list[Outcome]:
+    """Of the rows that were measured; a violation voids a row's numbers, but not these."""
+    return [
+        Outcome(row, known)
+        for row in rows
+        if (known := [each for each in row.measurements if "violations" in each.extras])
+    ]

@@ -1,0 +1,330 @@
+"""What became of messages: a history of requests to queues, held against what queues promise.
+
+R1: what was sent is popped or left; R2: once; R3: nothing else is; R4: as it was sent; R5: where it
+was sent to; R6: in order; R7: a queue that is said to be empty is; R8: the counts agree. A request
+without a certain outcome excuses what it may have caused, and no more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.analyse.queue_history import Address, History, Left, Request, history
+
+Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.intp]
+
+RULES: dict[str, str] = {
+    "R1": "lost",
+    "R2": "duplicated",
+    "R3": "invented",
+    "R4": "altered",
+    "R5": "misrouted",
+    "R6": "inverted",
+    "R7": "false empty",
+    "R8": "count",
+}
+#: Of a rule so many violations are worded; all are counted.
+MOST_WORDED = 20
+_NEVER, _FOREVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
+
+class Finding(NamedTuple):
+    """One violation in words."""
+
+    rule: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a history comes to; of operations, in which the retries of a key are one."""
+
+    counts: Mapping[str, int]
+    """Violations by rule; 0 of those that hold."""
+    findings: tuple[Finding, ...]
+    limbo: int
+    """Messages that are gone, each of which a pop with neither key nor answer may have taken."""
+    recovered: int
+    """Messages that came or are left although their send was not answered."""
+    replayed: int
+    """Answers that a service gave once more to a key."""
+    sends: int
+    pops: int
+    """Those that brought a message."""
+    empty: int
+    unknown: int
+    """Operations whose outcome nobody knows."""
+
+    @property
+    def violations(self) -> int:
+        """Of all rules."""
+        return sum(self.counts.values())
+
+
+def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
+    """Hold a history against all rules; ValueError where it sends a token twice without a key.
+
+    Nothing may be in flight at its end; `left` is what the database has then.
+    """
+    known = history(requests, left)
+    found = _Findings(known.began_ns)
+    limbo = _lost(known, found)
+    _more_than_once(known, found)
+    _against_sends(known, found)
+    for address, timeline in _timelines(known).items():
+        _inverted(address, timeline, found)
+        _false_empty(address, timeline, found)
+    _counted(known, found)
+    sends = known.sends.values()
+    came = (each for token, each in known.sends.items() if not known.gone(token))
+    return Report(
+        counts={rule: found.counts[rule] for rule in RULES},
+        findings=tuple(sorted(found.worded)),
+        limbo=limbo,
+        recovered=sum(each.outcome == "unknown" for each in came),
+        replayed=known.replayed,
+        sends=sum(each.outcome == "ok" for each in sends),
+        pops=sum(map(len, known.taken.values())),
+        empty=sum(each.outcome == "ok" and each.token is None for each in known.pops),
+        unknown=sum(each.outcome == "unknown" for each in chain(sends, known.pops)),
+    )
+
+
+def count_gap(kept: int, left: int, unknown_sends: int = 0, unknown_pops: int = 0) -> int:
+    """R8: by how many more or fewer messages are `left` than were `kept` (those before, and sends
+    less pops and deletions that were done), beyond those of unknown outcome."""
+    return max(left - (kept + unknown_sends), kept - unknown_pops - left, 0)
+
+
+@dataclass
+class _Findings:
+    """Counts all violations, words some."""
+
+    began_ns: int
+    counts: Counter[str] = field(default_factory=Counter)
+    worded: list[Finding] = field(default_factory=list)
+
+    def add(self, rule: str, text: str, *moments_ns: int) -> None:
+        """One; each `@` in its text stands for a moment."""
+        self.counts[rule] += 1
+        if self.counts[rule] <= MOST_WORDED:
+            for each in moments_ns:
+                text = text.replace("@", f"{(each - self.began_ns) / 1e9:.3f} s", 1)
+            self.worded.append(Finding(rule, f"{RULES[rule]}: {text}"))
+
+
+def _lost(of: History, found: _Findings) -> int:
+    """R1, and how many are in limbo."""
+    gone: dict[Address, list[Request]] = defaultdict(list)
+    for token, send in of.sends.items():
+        if send.outcome == "ok" and of.gone(token):
+            gone[send.address].append(send)
+    excused = Counter(
+        each.address for each in of.pops if each.key is None and each.outcome == "unknown"
+    )
+    for address, sends in gone.items():
+        for send in sends[excused[address] :]:
+            text = f"{_named(send)} was sent until @; no pop brought it, and it is not left"
+            found.add("R1", text, send.returned_ns or 0)
+    return sum(min(excused[address], len(sends)) for address, sends in gone.items())
+
+
+def _more_than_once(of: History, found: _Findings) -> None:
+    """R2, by key, by token and by id. (Ids are of one sequence, or of one a queue.)"""
+    for attempts in of.contradictions:
+        first = attempts[0]
+        found.add("R2", f"key {first.key} of client {first.client} has more than one answer")
+    for token in dict.fromkeys((*of.taken, *of.lying)):
+        pops, left = of.taken.get(token, ()), of.lying.get(token, ())
+        if len(pops) + len(left) > 1:
+            parts = [f"client {each.client} until @" for each in pops]
+            how = f"popped by {' and '.join(parts)}" if pops else "left"
+            also = f", and is left {len(left)} times" if left else ""
+            found.add("R2", f"{token} was {how}{also}", *(each.returned_ns or 0 for each in pops))
+    tokens: dict[tuple[str, int], set[str | None]] = defaultdict(set)
+    for pop in chain.from_iterable(of.taken.values()):
+        if pop.id is not None:
+            tokens[pop.queue, pop.id].add(pop.token)
+    for message in of.left:
+        if message.id is not None:
+            tokens[message.queue, message.id].add(message.token)
+    for (queue, number), several in tokens.items():
+        if len(several) > 1:
+            found.add("R2", f"id {number} of queue {queue} is of {', '.join(map(str, several))}")
+
+
+def _against_sends(of: History, found: _Findings) -> None:
+    """R3, R4, R5."""
+    for pop in chain.from_iterable(of.taken.values()):
+        _against_its_send(of, pop, "popped", found)
+    for message in of.left:
+        _against_its_send(of, message, "left", found)
+
+
+def _against_its_send(of: History, message: Request | Left, how: str, found: _Findings) -> None:
+    send = of.sends.get(message.token or "")
+    if message.altered:
+        found.add("R4", f"{how} {_named(message)}: its checksum or its length is wrong")
+    elif send is None or send.outcome == "fail":
+        why = f"refused with {send.status} {send.code}" if send else "sent by nobody"
+        found.add("R3", f"{how} {_named(message)}, which was {why}")
+    else:
+        is_numbered = send.outcome == "ok" and send.id is not None and message.id is not None
+        if is_numbered and send.id != message.id:
+            found.add("R4", f"{how} {_named(message)} with id {message.id}, sent as {send.id}")
+        if send.address != message.address:
+            found.add("R5", f"{how} {_named(message)}, sent to {_place(send.address)}")
+
+
+def _counted(of: History, found: _Findings) -> None:
+    """R8."""
+    outcomes = Counter((each.op, each.outcome) for each in chain(of.sends.values(), of.pops))
+    sends, pops = outcomes["send", "ok"], sum(map(len, of.taken.values()))
+    unknown = outcomes["send", "unknown"], outcomes["pop", "unknown"]
+    if gap := count_gap(sends - pops, len(of.left), *unknown):
+        text = f"{sends} sends less {pops} pops, and {len(of.left)} are left: {gap} too many or few"
+        found.add("R8", text)
+
+
+@dataclass(frozen=True)
+class _Messages:
+    """Messages of one address that were popped or are left, an element each."""
+
+    tokens: list[str]
+    send_invoked: Ints
+    send_returned: Ints
+    """FOREVER where the send has no certain end."""
+    pop_invoked: Ints
+    """FOREVER where it is left."""
+    pop_returned: Ints
+
+    def chosen(self, which: Indices) -> _Messages:
+        """These, in this order."""
+        return _Messages(
+            [self.tokens[each] for each in which],
+            self.send_invoked[which],
+            self.send_returned[which],
+            self.pop_invoked[which],
+            self.pop_returned[which],
+        )
+
+    def by_answer(self, is_wanted: npt.NDArray[np.bool_]) -> _Messages:
+        """Those of them whose send was answered, by the moment of that."""
+        which = np.flatnonzero(is_wanted & (self.send_returned < _FOREVER))
+        return self.chosen(which[np.argsort(self.send_returned[which], kind="stable")])
+
+
+@dataclass
+class _Timeline:
+    """What happened at one address."""
+
+    rows: list[tuple[str, int, int, int, int]] = field(default_factory=list)
+    empty: list[tuple[int, int, int]] = field(default_factory=list)
+    """Client, begin and end of each pop that brought nothing."""
+    uncertain: list[tuple[int, int]] = field(default_factory=list)
+    """Begin and end of pops that may have held a message."""
+
+    def messages(self) -> _Messages:
+        """As columns."""
+        times = np.array([each[1:] for each in self.rows], np.int64).reshape(-1, 4)
+        return _Messages([each[0] for each in self.rows], *times.T)
+
+    def held_until(self, before_ns: Ints) -> Ints:
+        """Of the uncertain pops that began before a moment the latest end, for each; NEVER where
+        there is none."""
+        self.uncertain.sort()
+        began = np.array([each for each, _ in self.uncertain], np.int64)
+        ends = np.array([_NEVER, *(each for _, each in self.uncertain)], np.int64)
+        until: Ints = np.maximum.accumulate(ends)[np.searchsorted(began, before_ns)]
+        return until
+
+
+def _timelines(of: History) -> dict[Address, _Timeline]:
+    found: dict[Address, _Timeline] = defaultdict(_Timeline)
+    for token, send in of.sends.items():
+        answered = send.returned_ns if send.outcome == "ok" else None
+        pops = [each for each in of.taken.get(token, ()) if each.address == send.address]
+        left = [each for each in of.lying.get(token, ()) if each.address == send.address]
+        if send.outcome != "fail" and (pops or left):
+            ended, began = min(
+                ((each.returned_ns or 0, each.invoked_ns) for each in pops),
+                default=(_FOREVER, _FOREVER),
+            )
+            row = (token, send.invoked_ns, _FOREVER if answered is None else answered, began, ended)
+            found[send.address].rows.append(row)
+    for each in of.pops:
+        if each.outcome == "ok" and each.token is None:
+            times = (each.client, each.invoked_ns, each.returned_ns or 0)
+            found[each.address].empty.append(times)
+    for address, timeline in found.items():
+        timeline.uncertain = [
+            (each.invoked_ns, _FOREVER if each.returned_ns is None else each.returned_ns)
+            for each in of.uncertain.get(address, ())
+        ]
+    return found
+
+
+def _inverted(address: Address, of: _Timeline, found: _Findings) -> None:
+    """R6: a's send was answered before b's began, and b's pop before a's began; unless an uncertain
+    pop may have held a until b was popped."""
+    messages = of.messages()
+    is_popped = messages.pop_invoked < _FOREVER
+    a, b = messages.by_answer(is_popped), messages.chosen(np.flatnonzero(is_popped))
+    low = np.searchsorted(a.send_returned, of.held_until(b.pop_returned))
+    high = np.searchsorted(a.send_returned, b.send_invoked)
+    latest = _largest(a.pop_invoked, low, high)
+    for each in np.flatnonzero(latest > b.pop_returned):
+        first = int(low[each] + a.pop_invoked[low[each] : high[each]].argmax())
+        text = (
+            f"{b.tokens[each]} of {_place(address)} was popped until @, and {a.tokens[first]}, "
+            "which was sent before it, from @ on"
+        )
+        found.add("R6", text, int(b.pop_returned[each]), int(latest[each]))
+
+
+def _false_empty(address: Address, of: _Timeline, found: _Findings) -> None:
+    """R7: a message's send was answered before an empty pop began, and its own pop began after that
+    was answered, or it is left; unless an uncertain pop overlaps the empty one."""
+    messages = of.messages()
+    there = messages.by_answer(messages.pop_invoked > _NEVER)
+    empty = np.array(of.empty, np.int64).reshape(-1, 3)
+    _, began, ended = empty.T
+    high = np.searchsorted(there.send_returned, began)
+    latest = _largest(there.pop_invoked, np.zeros_like(high), high)
+    is_excused = of.held_until(ended) > began
+    for each in np.flatnonzero((latest > ended) & ~is_excused):
+        lay = there.tokens[int(there.pop_invoked[: high[each]].argmax())]
+        text = (
+            f"{_place(address)} was said to be empty to client {empty[each][0]} from @ to @; "
+            f"{lay} lay there"
+        )
+        found.add("R7", text, int(began[each]), int(ended[each]))
+
+
+def _largest(values: Ints, low: Indices, high: Indices) -> Ints:
+    """The largest of `values[low:high]`, for each pair; NEVER where there is none."""
+    found = np.full(low.size, _NEVER, np.int64)
+    wanted, width, largest = high - low, 1, values
+    while largest.size:  # largest[i] is that of values[i : i + width]
+        mine = np.flatnonzero((wanted >= width) & (wanted < 2 * width))
+        found[mine] = np.maximum(largest[low[mine]], largest[high[mine] - width])
+        largest = np.maximum(largest[:-width], largest[width:])
+        width *= 2
+    return found
+
+
+def _named(message: Request | Left) -> str:
+    return f"{message.token} of {_place(message.address)}"
+
+
+def _place(address: Address) -> str:
+    queue, receiver = address
+    return f"queue {queue}, receiver {receiver}" if receiver else f"queue {queue}"

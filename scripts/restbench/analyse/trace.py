@@ -1,0 +1,372 @@
+"""How a long load went: its course second by second, and verdicts on it. Pure.
+
+*steady*: the coefficient of variation of the means of 10 s is 10 % at most, and the last third is
+within 5 % of the first. Where thirds differ by more it is *drifting*, where only 10 s do
+*oscillating*. *Stalls* are seconds below a fifth of the median throughput. *Growth* is the table's
+bytes in the last third over those in the second: of a load that keeps its population 1.2 at most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean, median, stdev
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from restbench.experiment.cell import Cell
+from restbench.experiment.statistics import log_welch_ratio
+from restbench.experiment.trace import Steadiness, Trace, TraceClaim
+from restbench.observe.incidents import Incident
+from restbench.store.traces import (
+    LOOK_EVERY_S,
+    MOST_POINTS,
+    CountEntry,
+    Course,
+    FaultEntry,
+    IncidentEntry,
+    JoinedCourse,
+    StallEntry,
+    SteadyEntry,
+    TraceClaimEntry,
+    Traced,
+    TraceEntry,
+)
+
+Numbers: TypeAlias = npt.NDArray[Any]
+
+PART_S, BATCH_S = 10, 30
+MOST_CV, MOST_DRIFT = 0.10, 0.05
+STALLED, MOST_GROWTH = 0.2, 1.2
+#: A fault that halves the throughput was seen.
+FAULT_SEEN = 0.5
+#: The completions in a step that a percentile of it needs: one of them lies beyond.
+_NEEDED = {50: 2, 95: 20, 99: 100}
+_LONG_STEP_S = 10
+_MOST_OF_A_KIND, _MOST_WAITS = 200, 4
+#: Of a sample what is shown as it is: its column, and what it is multiplied by.
+_LEVELS = {
+    "live_rows": ("live_rows", 1.0),
+    "dead_rows": ("dead_rows", 1.0),
+    "table_bytes": ("table_mib", 2**-20),
+    "index_bytes": ("index_mib", 2**-20),
+    "oldest_snapshot_s": ("oldest_snapshot_s", 1.0),
+}
+#: What is shown as a rate.
+_RATES = {"wal_records": "wal_records_per_s", "wal_syncs": "wal_syncs_per_s"}
+_TOTALS = ("vacuums", "analyzes", "checkpoints", "wal_records", "wal_syncs", "wal_sync_ms")
+
+
+def courses(
+    ends_us: Numbers,
+    elapsed_us: Numbers,
+    correct: npt.NDArray[np.bool_],
+    stages_ms: Mapping[str, Numbers],
+    seconds: int,
+) -> list[Course]:
+    """Of requests that ended so many µs after the begin: throughput, errors, mean, percentiles and
+    stages of the correct ones, a value a second; p99 every 10 s."""
+    at = ends_us // 1_000_000
+    inside = (at >= 0) & (at < seconds)
+    right = inside & correct
+    found = [
+        _course("throughput_per_s", np.bincount(at[right], minlength=seconds)),
+        _course("errors_per_s", np.bincount(at[inside & ~correct], minlength=seconds)),
+    ]
+    elapsed_ms = elapsed_us[right] / 1000
+    found.append(_means("mean_ms", at[right], elapsed_ms, seconds))
+    for percent, step_s in ((50, 1), (95, 1), (99, _LONG_STEP_S)):
+        found.append(_percentiles(percent, step_s, at[right], elapsed_ms, seconds))
+    for name, values in stages_ms.items():
+        told = right & ~np.isnan(values)
+        if told.any():
+            found.append(_means(f"{name}_ms", at[told], values[told], seconds))
+    return found
+
+
+def _course(column: str, values: Iterable[float | None], step_s: float = 1.0) -> Course:
+    shown = (None if each is None else float(f"{each:.5g}") for each in values)
+    return Course(column=column, step_s=step_s, values=tuple(shown))
+
+
+def _means(column: str, at: Numbers, values: Numbers, seconds: int) -> Course:
+    counts = np.bincount(at, minlength=seconds)
+    sums = np.bincount(at, weights=values, minlength=seconds)
+    means = (s / n if n else None for s, n in zip(sums, counts, strict=True))
+    return _course(column, means)
+
+
+def _percentiles(
+    percent: int, step_s: int, at: Numbers, elapsed_ms: Numbers, seconds: int
+) -> Course:
+    """By the nearest rank."""
+    steps = -(-seconds // step_s)
+    order = np.lexsort((elapsed_ms, at))
+    ends = np.cumsum(np.bincount(at // step_s, minlength=steps))
+    by_step = np.split(elapsed_ms[order], ends[:-1])
+    values: list[float | None] = []
+    for each in by_step:
+        rank = -(-percent * each.size // 100)
+        values.append(float(np.sort(each)[rank - 1]) if each.size >= _NEEDED[percent] else None)
+    return _course(f"p{percent}_ms", values, step_s)
+
+
+def entry(traced: Traced) -> TraceEntry:
+    """All that is said of a trace."""
+    column = {each.column: each.values for each in traced.courses}
+    per_s = [each or 0.0 for each in column["throughput_per_s"]]
+    seen = [each for each in traced.samples if "t_ms" in each]
+    fault = next((each for each in traced.incidents if each.kind == "fault"), None)
+    waits = _waits(seen)
+    return TraceEntry(
+        cell=traced.cell,
+        block=traced.block,
+        began_ms=traced.began_ms,
+        seconds=traced.seconds,
+        rate_per_s=traced.rate_per_s,
+        throughput=steadiness(per_s),
+        response=steadiness(column["mean_ms"]),
+        stalls=tuple(stalls(per_s, traced.incidents)),
+        growth=_growth(traced, seen) if traced.keeps_population else None,
+        rows=(seen[0]["live_rows"], seen[-1]["live_rows"]) if _have(seen, "live_rows") else None,
+        errors=traced.errors,
+        fault=_fault(fault, per_s, traced, seen) if fault else None,
+        counts=tuple(_counts(traced.incidents)),
+        incidents=tuple(_longest(traced.incidents)),
+        waits=waits,
+        bloat=_bloat(traced.samples),
+        totals=_totals(seen),
+        series=tuple(map(joined, [*traced.courses, *_of_database(traced, seen, waits)])),
+    )
+
+
+def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
+    """Of a value a second; None where a third has none, or the whole is shorter than three parts
+    of 10 s."""
+    parts, third = _batches(values, PART_S), len(values) // 3
+    first, last = values[:third], values[len(values) - third :]
+    means = [_mean(each) for each in (first, last)]
+    if len(parts) < 3 or not all(means) or not fmean(parts):
+        return None
+    cv, ratio = stdev(parts) / fmean(parts), (means[1] or 0.0) / (means[0] or 1.0)
+    ends, begins = _batches(last, BATCH_S), _batches(first, BATCH_S)
+    known = min(len(ends), len(begins)) > 1 and min(*ends, *begins) > 0
+    interval = log_welch_ratio(ends, begins) if known else None
+    verdict: Steadiness = "oscillating" if cv > MOST_CV else "steady"
+    if abs(ratio - 1) > MOST_DRIFT:
+        verdict = "drifting"
+    return SteadyEntry(
+        verdict=verdict,
+        cv=cv,
+        last_over_first=ratio,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
+
+
+def _batches(values: Sequence[float | None], seconds: int) -> list[float]:
+    """The means of so many seconds each; a rest is left out."""
+    whole = len(values) // seconds * seconds
+    means = [_mean(values[at : at + seconds]) for at in range(0, whole, seconds)]
+    return [each for each in means if each is not None]
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [each for each in values if each is not None]
+    return fmean(known) if known else None
+
+
+def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[StallEntry]:
+    """The seconds below a fifth of the median, each with what overlaps it."""
+    limit = STALLED * median(per_s)
+    return [
+        StallEntry(
+            second=second,
+            per_s=value,
+            because=tuple(
+                dict.fromkeys(
+                    each.kind
+                    for each in incidents
+                    if each.begin_s < second + 1 and each.end_s >= second
+                )
+            ),
+        )
+        for second, value in enumerate(per_s)
+        if value < limit
+    ]
+
+
+def claims(
+    trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
+) -> list[TraceClaimEntry]:
+    """What the traces, by the id of their cell, say of each claim; throughput and response time
+    both count."""
+    return [
+        _claim(
+            claim,
+            [
+                its
+                for cell in cells
+                if claim.where.matches(cell)
+                and (its := found.get(cell.id))
+                and its.seconds >= claim.least_s
+            ],
+        )
+        for claim in trace.claims
+    ]
+
+
+def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceClaimEntry:
+    columns = [each for one in its for each in (one.throughput, one.response) if each]
+    seen: dict[Steadiness, bool] = {
+        "drifting": any(abs(each.last_over_first - 1) > MOST_DRIFT for each in columns),
+        "oscillating": any(each.cv > MOST_CV for each in columns),
+    }
+    seen["steady"] = not any(seen.values())
+    return TraceClaimEntry(
+        id=claim.id,
+        text=claim.text,
+        expect=claim.expect,
+        found=" and ".join(kind for kind, is_so in seen.items() if is_so) if columns else "",
+        verdict=("reproduced" if seen[claim.expect] else "contradicted")
+        if columns
+        else "not-measured",
+    )
+
+
+def joined(course: Course) -> JoinedCourse:
+    """In as many steps as `run.json` has points at most, each the mean of those that it takes."""
+    wide = -(-len(course.values) // MOST_POINTS)
+    parts = [course.values[at : at + wide] for at in range(0, len(course.values), wide)]
+    means = (_mean(each) for each in parts)
+    shown = tuple(None if each is None else float(f"{each:.5g}") for each in means)
+    return JoinedCourse(column=course.column, step_s=course.step_s * wide, values=shown)
+
+
+def entries_of(incidents: Iterable[Incident], began_ms: int, seconds: int) -> list[IncidentEntry]:
+    """Those that overlap a trace, in its own seconds."""
+    began_s = began_ms / 1000
+    found = [
+        IncidentEntry(
+            kind=each.kind,
+            begin_s=round(each.begin_s - began_s, 3),
+            end_s=round(each.end_s - began_s, 3),
+            text=each.text,
+        )
+        for each in incidents
+        if each.end_s >= began_s and each.begin_s < began_s + seconds
+    ]
+    return sorted(found, key=lambda each: each.begin_s)
+
+
+def _counts(incidents: Sequence[IncidentEntry]) -> list[CountEntry]:
+    took: dict[str, list[float]] = {}
+    for each in incidents:
+        took.setdefault(each.kind, []).append(each.end_s - each.begin_s)
+    return [
+        CountEntry(kind=kind, count=len(s), seconds=round(sum(s), 3), longest_s=round(max(s), 3))
+        for kind, s in took.items()
+    ]
+
+
+def _longest(incidents: Sequence[IncidentEntry]) -> list[IncidentEntry]:
+    """Of each kind as many as a figure can show."""
+    left: Counter[str] = Counter()
+    found = []
+    for each in sorted(incidents, key=lambda each: each.begin_s - each.end_s):
+        left[each.kind] += 1
+        if left[each.kind] <= _MOST_OF_A_KIND:
+            found.append(each)
+    return sorted(found, key=lambda each: each.begin_s)
+
+
+def _have(samples: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return bool(samples) and all(each.get(name) is not None for each in samples)
+
+
+def _growth(traced: Traced, samples: Sequence[Mapping[str, Any]]) -> float | None:
+    """Of the table and of what it keeps elsewhere."""
+    thirds: dict[int, list[float]] = {}
+    for each in samples:
+        if "table_bytes" in each:
+            at_s = (each["t_ms"] - traced.began_ms) / 1000
+            thirds.setdefault(int(3 * at_s // traced.seconds), []).append(each["table_bytes"])
+    if not {1, 2} <= {*thirds}:
+        return None
+    before = fmean(thirds[1])
+    return fmean(thirds[2]) / before if before else None
+
+
+def _fault(
+    fault: IncidentEntry,
+    per_s: Sequence[float],
+    traced: Traced,
+    samples: Sequence[Mapping[str, Any]],
+) -> FaultEntry | None:
+    before = per_s[: max(0, int(fault.begin_s))]
+    during = per_s[int((fault.begin_s + fault.end_s) / 2) : int(fault.end_s)]
+    if not before or not during:
+        return None
+    dead = [
+        each["dead_rows"]
+        for each in samples
+        if fault.begin_s <= (each["t_ms"] - traced.began_ms) / 1000 <= fault.end_s + 5
+        and "dead_rows" in each
+    ]
+    return FaultEntry(
+        kind=fault.text,
+        begin_s=fault.begin_s,
+        end_s=fault.end_s,
+        before_per_s=fmean(before),
+        during_per_s=fmean(during),
+        dead_rows=max(dead, default=None),
+    )
+
+
+def _waits(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    total: Counter[str] = Counter()
+    for each in samples:
+        total.update(each.get("waits", {}))
+    return {event: round(count / len(samples), 4) for event, count in total.most_common()}
+
+
+def _bloat(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return next((dict(each["bloat"]) for each in samples if "bloat" in each), {})
+
+
+def _totals(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    return {name: samples[-1][name] - samples[0][name] for name in _TOTALS if _have(samples, name)}
+
+
+def _of_database(
+    traced: Traced, samples: Sequence[Mapping[str, Any]], waits: Mapping[str, float]
+) -> list[Course]:
+    """The monitor's looks on a grid, with gaps where there was none."""
+    if len(samples) < 2:
+        return []
+    spans_s = np.maximum(np.diff([each["t_ms"] for each in samples]) / 1000, 1e-3)
+    steps = -(-traced.seconds // int(LOOK_EVERY_S))
+    at = [int((each["t_ms"] - traced.began_ms) / 1000 // LOOK_EVERY_S) for each in samples]
+
+    def on_grid(column: str, values: Iterable[float | None]) -> Course:
+        placed: list[float | None] = [None] * steps
+        for step, value in zip(at, values, strict=True):
+            if 0 <= step < steps:
+                placed[step] = value
+        return _course(column, placed, LOOK_EVERY_S)
+
+    found = [
+        on_grid(column, (factor * each[name] for each in samples))
+        for name, (column, factor) in _LEVELS.items()
+        if _have(samples, name)
+    ]
+    for name, column in _RATES.items():
+        if _have(samples, name):
+            grown = np.diff([each[name] for each in samples]) / spans_s
+            found.append(on_grid(column, [None, *map(float, grown)]))
+    for event in list(waits)[:_MOST_WAITS]:
+        values = (float(each.get("waits", {}).get(event, 0)) for each in samples)
+        found.append(on_grid(f"waits {event}", values))
+    return found

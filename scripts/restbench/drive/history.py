@@ -1,0 +1,264 @@
+"""Clients that send messages and pop them, and note each request with its answer: their history is
+what `analyse.queue_checker` judges.
+
+A body is its token, a space, random filler, and the CRC-32 of all before: it proves itself.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import psycopg
+
+from restbench.analyse.queue_history import Address, Left, Request
+from restbench.drive.queue_client import Answer, NotSent, Queues
+from restbench.machine import storage
+
+#: Between a refusal and the next attempt: an outage is seen this finely.
+BETWEEN_S = 0.05
+#: From the end of the load on: every request with a key has its answer by then, or never.
+SETTLED_S = 20.0
+#: A queue is drained when it was said to be empty so often.
+EMPTIES = 3
+_CRC_CHARACTERS = 8
+_FILLER = string.ascii_letters + string.digits
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Who sends and pops what."""
+
+    name: str
+    """All tokens begin with it."""
+    number: int
+    addresses: Sequence[Address]
+    characters: int
+    """Of a body."""
+    have_keys: bool
+    """Whether requests have keys, and are retried with them until they are answered."""
+    filled: int = 0
+    """So many messages each client sends before its first pop."""
+
+
+def body(token: str, characters: int, filler: random.Random) -> str:
+    """A message of so many characters; its filler does not compress, as a repeated letter would."""
+    room = characters - len(token) - 1 - _CRC_CHARACTERS
+    text = f"{token} {''.join(filler.choices(_FILLER, k=room))}"
+    return f"{text}{zlib.crc32(text.encode()):08x}"
+
+
+def opened(text: str, characters: int) -> tuple[str, bool]:
+    """A body's token, and whether the body is another than was made."""
+    kept, crc = text[:-_CRC_CHARACTERS], text[-_CRC_CHARACTERS:]
+    is_whole = len(text) == characters and f"{zlib.crc32(kept.encode()):08x}" == crc
+    return text.partition(" ")[0], not is_whole
+
+
+@dataclass
+class Record:
+    """The requests of all clients, a line each in a file."""
+
+    path: Path
+    requests: list[Request] = field(default_factory=list)
+    wrongly_refused: list[str] = field(default_factory=list)
+    """Answers of 5xx that are no 503 with `Retry-After`."""
+    unanswered: list[str] = field(default_factory=list)
+    """Requests with keys that had no answer long after the load's end."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, request: Request, answer: Answer) -> None:
+        """Note one."""
+        status = answer.status or 0
+        with self.lock:
+            self.requests.append(request)
+            if status >= 500 and not (status == 503 and answer.says_when):
+                self.wrongly_refused.append(f"{request.op}: {status} {answer.code}")
+
+    def write(self, left: Sequence[Left] = ()) -> None:
+        """The file: requests in the order of their answers, then what was left."""
+        with storage.writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("w", encoding="utf-8") as file:
+                for each in self.requests:
+                    file.write(json.dumps(each._asdict()) + "\n")
+                for message in left:
+                    file.write(json.dumps({"op": "left", **message._asdict()}) + "\n")
+
+
+def read(path: Path) -> tuple[list[Request], list[Left]]:
+    """What `Record.write` wrote."""
+    requests, left = [], []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        members = json.loads(line)
+        if members["op"] == "left":
+            del members["op"]
+            left.append(Left(**members))
+        else:
+            requests.append(Request(**members))
+    return requests, left
+
+
+@contextmanager
+def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Iterator[None]:
+    """Clients at work, a thread and a way to the queues each; at its end no request of theirs is in
+    flight. Each sends to an address at random, then pops from it: what lies there stays as much.
+    """
+    over = threading.Event()
+    each = [
+        _Client(number, clients, ways(), record, over) for number in range(1, clients.number + 1)
+    ]
+    threads = [threading.Thread(target=client.work, daemon=True) for client in each]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    except BaseException:
+        for client in each:
+            client.gives_up = 0.0
+        raise
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    record.unanswered += [client.lacks for client in each if client.lacks]
+
+
+def drain(clients: Clients, way: Queues, record: Record) -> None:
+    """Pop all that is left, until each address was said to be empty several times on end."""
+    client = _Client(clients.number + 1, clients, way, record, threading.Event())
+    client.over.set()
+    for address in clients.addresses:
+        empties = 0
+        while empties < EMPTIES and not client.lacks:
+            came = client.pop(address)
+            empties = empties + 1 if came is None else 0
+    record.unanswered += [client.lacks] if client.lacks else []
+    way.close()
+
+
+@dataclass
+class _Client:
+    number: int
+    clients: Clients
+    way: Queues
+    record: Record
+    over: threading.Event
+    lacks: str = ""
+    """The request that was never answered."""
+    made: int = 0
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(f"{self.clients.name} {self.number}")  # noqa: S311
+        self.gives_up = float("inf")
+
+    def work(self) -> None:
+        """Until it is over."""
+        for _ in range(self.clients.filled):
+            self.send(self.random.choice(self.clients.addresses))
+        while not self.over.is_set() and not self.lacks:
+            address = self.random.choice(self.clients.addresses)
+            self.send(address)
+            self.pop(address)
+        self.way.close()
+
+    def send(self, to: Address) -> None:
+        """A new message."""
+        token = self._name()
+        text = body(token, self.clients.characters, self.random)
+        key = token if self.clients.have_keys else None
+        self._until_answered(
+            "send", to, key, token, lambda: self.way.send(self.number, to, text, key)
+        )
+
+    def pop(self, of: Address) -> str | None:
+        """The token of the message that came, if one did."""
+        key = self._name() if self.clients.have_keys else None
+        ask = lambda: self.way.pop(self.number, of, key)  # noqa: E731
+        return self._until_answered("pop", of, key, None, ask)
+
+    def _name(self) -> str:
+        self.made += 1
+        return f"{self.clients.name}-{self.number}-{self.made}"
+
+    def _until_answered(
+        self,
+        op: Literal["send", "pop"],
+        address: Address,
+        key: str | None,
+        token: str | None,
+        ask: Callable[[], Answer],
+    ) -> str | None:
+        """Once without a key, else until it is answered. The token of what was sent or came."""
+        while True:
+            try:
+                invoked_ns = time.monotonic_ns()
+                answer = ask()
+            except NotSent:
+                request = None
+            else:
+                request = self._noted(op, address, key, token, invoked_ns, answer)
+                if request.status is not None and request.status < 500:
+                    return request.token
+            if self.over.is_set() and self.gives_up == float("inf"):
+                self.gives_up = time.monotonic() + SETTLED_S
+            if time.monotonic() > self.gives_up:
+                self.lacks = f"{op} of {key or token or 'a client'}: {request or 'no connection'}"
+            time.sleep(BETWEEN_S)
+            if key is None or self.lacks:
+                return None
+
+    def _noted(  # noqa: PLR0913, PLR0917 - what a line of the history has
+        self,
+        op: Literal["send", "pop"],
+        address: Address,
+        key: str | None,
+        token: str | None,
+        invoked_ns: int,
+        answer: Answer,
+    ) -> Request:
+        altered = False
+        if op == "pop" and answer.body is not None:
+            token, altered = opened(answer.body, self.clients.characters)
+        request = Request(
+            op=op,
+            client=self.number,
+            key=key,
+            queue=address[0],
+            receiver=address[1],
+            token=token,
+            id=answer.id,
+            invoked_ns=invoked_ns,
+            returned_ns=None if answer.status is None else time.monotonic_ns(),
+            status=answer.status,
+            code=answer.code,
+            altered=altered,
+            replayed=answer.replayed,
+        )
+        self.record.add(request, answer)
+        return request
+
+
+def left(database: psycopg.Connection[Any], clients: Clients) -> list[Left]:
+    """What the database has of the clients' queues, whatever their technique."""
+    found: list[Left] = []
+    for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
+        ((number, technique),) = database.execute(_FIND, (queue,)).fetchall()
+        query = _LEFT_OF_PGMQ if technique == "pgmq" else _LEFT
+        for receiver, message, text in database.execute(query, (number,)).fetchall():
+            found.append(Left(queue, receiver, message, *opened(text, clients.characters)))
+    return found
+
+
+_FIND = "SELECT id, technique FROM messages.queue WHERE name = %s"
+_LEFT = "SELECT receiver, id, body FROM messages.message WHERE queue_id = %s"
+_LEFT_OF_PGMQ = "SELECT 0, id, body FROM messages.peek_pgmq(%s, 9223372036854775807)"

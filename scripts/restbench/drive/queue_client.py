@@ -1,0 +1,131 @@
+"""One client's way to queues: send, pop, and what comes back, with a deadline of its own."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import httpx
+
+from restbench.analyse.faults import DEADLINE_S
+from restbench.analyse.queue_history import Address
+from restbench.deploy.service import Service
+from restbench.failures import EnvironmentProblem
+
+_HEADERS = {"Content-Type": "application/json"}
+
+
+class NotSent(Exception):
+    """There was no connection: nothing was asked."""
+
+
+class Answer(NamedTuple):
+    """What came back of one request."""
+
+    status: int | None
+    """None where no answer came."""
+    code: str | None = None
+    """Of a refusal; where no answer came, `timeout` or `reset`."""
+    id: int | None = None
+    body: str | None = None
+    replayed: bool = False
+    says_when: bool = False
+    """Whether it has a `Retry-After`."""
+
+
+class Queues(Protocol):
+    """One client's way to the queues. NotSent where there is none now."""
+
+    def send(self, sender: int, to: Address, body: str, key: str | None) -> Answer:
+        """Send a message."""
+
+    def pop(self, client: int, of: Address, key: str | None) -> Answer:
+        """Pop one."""
+
+    def close(self) -> None:
+        """Let go of its connection."""
+
+
+@dataclass
+class RestQueues:
+    """A service's queues, over a connection that is kept."""
+
+    place: Callable[[], tuple[str, int]]
+    """Where the service listens now, or NotSent: one that was restarted may be elsewhere."""
+    strategy: str
+    connection: http.client.HTTPConnection | None = None
+
+    def send(self, sender: int, to: Address, body: str, key: str | None) -> Answer:
+        """(Queues)."""
+        return self._asked(to, "messages", {"sender": sender, "body": body, "key": key})
+
+    def pop(self, client: int, of: Address, key: str | None) -> Answer:
+        """(Queues)."""
+        return self._asked(of, "pop", {"client": client, "key": key})
+
+    def close(self) -> None:
+        """(Queues)."""
+        if self.connection is not None:
+            self.connection.close()
+            self.connection = None
+
+    def _asked(self, address: Address, what: str, members: Mapping[str, Any]) -> Answer:
+        queue, receiver = address
+        given = {"requestId": 1, **members, "receiver": receiver or None}
+        text = json.dumps({name: value for name, value in given.items() if value is not None})
+        path = f"/messages/{self.strategy}/queues/{queue}/{what}"
+        connection = self._connected()
+        try:
+            connection.request("POST", path, text.encode(), _HEADERS)
+            answer = connection.getresponse()
+            found = _read(answer)
+        except TimeoutError:
+            self.close()
+            return Answer(None, "timeout")
+        except (OSError, http.client.HTTPException, ValueError):
+            self.close()
+            return Answer(None, "reset")
+        if answer.will_close:
+            self.close()
+        return found
+
+    def _connected(self) -> http.client.HTTPConnection:
+        if self.connection is None:
+            host, port = self.place()
+            made = http.client.HTTPConnection(host, port, timeout=DEADLINE_S)
+            try:
+                made.connect()
+            except OSError as error:
+                raise NotSent from error
+            self.connection = made
+        return self.connection
+
+
+def _read(answer: http.client.HTTPResponse) -> Answer:
+    """ValueError where it is no JSON object."""
+    members = json.loads(answer.read())
+    if not isinstance(members, dict):
+        raise ValueError("no object")
+    return Answer(
+        answer.status,
+        members.get("errorCode"),
+        members.get("id"),
+        members.get("body"),
+        answer.headers.get("Idempotent-Replayed") == "true",
+        answer.headers.get("Retry-After") is not None,
+    )
+
+
+def create(service: Service, strategy: str, queue: str, technique: str) -> None:
+    """Make a queue; EnvironmentProblem where the service does not."""
+    asked = json.dumps({"requestId": 1, "queue": queue, "technique": technique})
+    try:
+        answer = service.post(f"/messages/{strategy}/queues", asked.encode())
+    except httpx.HTTPError as error:
+        raise EnvironmentProblem(f"{service.base_url}: queue {queue}: {error}") from error
+    if answer.status_code != httpx.codes.OK:
+        said = f"{answer.status_code} {answer.text[:200]}"
+        raise EnvironmentProblem(f"{service.base_url}: queue {queue} is not made: {said}")

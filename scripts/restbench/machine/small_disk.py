@@ -1,0 +1,56 @@
+"""A disk of a few hundred MiB, in memory, that can be filled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from restbench.failures import EnvironmentProblem
+from restbench.machine import guardian, watch
+
+_PREFIX = "restbench-disk-"
+
+
+@contextmanager
+def mounted(mib: int) -> Iterator[Path]:
+    """A new one, which every user may pass through; EnvironmentProblem where we may not mount. It
+    goes with us at the latest."""
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    watch.unmount(folder)
+    line = ["mount", "-t", "tmpfs", "-o", f"size={mib}m,mode=711", "restbench", str(folder)]
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = done.stderr.strip().partition("\n")[0]
+            raise EnvironmentProblem(f"a small disk needs the right to mount (root's): {said}")
+        yield folder
+    finally:
+        guardian.unmount(folder)
+
+
+@contextmanager
+def filled(disk: Path) -> Iterator[None]:
+    """No byte of it is free."""
+    filler = disk / "filler"
+    try:
+        with filler.open("wb") as file:
+            # Another may take some of the last bytes meanwhile: each is tried for by itself.
+            for step in (1 << 20, 4096):
+                end = os.fstat(file.fileno()).st_size
+                while _allocated(file.fileno(), end, step):
+                    end += step
+        yield
+    finally:
+        filler.unlink(missing_ok=True)
+
+
+def _allocated(file: int, end: int, step: int) -> bool:
+    try:
+        os.posix_fallocate(file, end, step)
+    except OSError:
+        return False
+    return True

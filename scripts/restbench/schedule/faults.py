@@ -1,0 +1,271 @@
+"""The driver of faults: a trial is a load of messages, in the middle of which something is killed;
+its history is held against what queues promise, and the service against what it promises."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from restbench.analyse import faults as promises
+from restbench.analyse import queue_checker
+from restbench.analyse.faults import Course
+from restbench.deploy.database import Database
+from restbench.deploy.service import Service
+from restbench.drive import faults, history
+from restbench.drive.history import Clients, Record
+from restbench.drive.queue_client import NotSent, RestQueues, create
+from restbench.experiment.cell import Cell
+from restbench.experiment.faults import Faults, FaultWork, work_of
+from restbench.experiment.order import Order
+from restbench.experiment.plan import service_group
+from restbench.failures import EnvironmentProblem, in_short
+from restbench.machine import clock, process, small_disk
+from restbench.schedule import once_each
+from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
+from restbench.schedule.deployments import Deployments
+from restbench.schedule.pace import Planned
+from restbench.store import writing
+from restbench.store.store import Run
+from restbench.store.trials import Trial
+
+GROUP = "faults"
+#: Of the small disk: a cluster has 40 MiB of files, and some WAL.
+DISK_MIB = 256
+ON_DISK = {"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "64MB"}
+#: So many violations and complaints of a trial are noted.
+NOTED = 5
+
+
+@dataclass
+class Bench:
+    """A database and the services on it."""
+
+    database: Database
+    deployments: Deployments
+    disk: Path | None = None
+    """The small one that the database lies on, if it does."""
+
+
+@contextmanager
+def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[FaultsDriver]:
+    """The driver of a block: a fresh database, and fresh services on it."""
+    table = order.experiment.faults
+    if table is None:
+        raise TypeError("faults without their table")  # the experiment's file has one
+    cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
+    usual = [cell for cell in cells if work_of(cell.complexity).fault != "disk-full"]
+    folder = run.program_log(wanted.block, "histories").parent
+    with ExitStack() as stack:
+        deployments = Deployments(run, wanted.block)
+        bench = None
+        if usual:
+            place = folder / "database"
+            bench = stack.enter_context(_bench(order, run, wanted.block, place, usual))
+            deployments = bench.deployments
+        here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
+        yield FaultsDriver(here, table, folder, bench)
+
+
+@contextmanager
+def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
+    order: Order,
+    run: Run,
+    block: int,
+    folder: Path,
+    cells: Sequence[Cell],
+    overrides: Mapping[str, str] | None = None,
+) -> Iterator[Bench]:
+    database = Database(folder, overrides=overrides or {})
+    try:
+        database.start()
+        database.migrate()
+        databases = {"": database.environment()}
+        deployments = Deployments(run, block, order.experiment.settings, databases=databases)
+        try:
+            deployments.start(dict.fromkeys(map(service_group, cells)))
+            yield Bench(database, deployments)
+        finally:
+            deployments.stop()
+    finally:
+        database.stop(signal.SIGQUIT)
+        writing.remove(folder / "data")
+
+
+@dataclass
+class FaultsDriver:
+    """Faults of one block (driver.Driver)."""
+
+    here: BlockRun
+    table: Faults
+    folder: Path
+    usual: Bench | None
+    """For all but a full disk, which needs one of its own."""
+    made: int = 0
+    retried: set[Cell] = field(default_factory=set)
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
+        """As `once_each.rounds`."""
+        yield from once_each.rounds(self.here, seconds, GROUP)
+
+    def trial(self, planned: Planned) -> Trial:
+        """One fault."""
+        with self._bench_of(planned.cell) as bench:
+            if why := bench.deployments.lacks(planned.cell):
+                raise EnvironmentProblem(why)
+            return self._trial(planned, bench)
+
+    def again(self, cell: Cell, why: str) -> str | None:
+        """Once, on a fresh service if that has ended (driver.Driver)."""
+        if cell in self.retried:
+            return why
+        self.retried.add(cell)
+        if self.usual and not self.usual.database.alive():
+            self.usual.database.restart()
+        self._renew_if_dead(self.here.deployments, cell)
+        self.here.note("retried", why, cell)
+        self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
+        return None
+
+    @contextmanager
+    def _bench_of(self, cell: Cell) -> Iterator[Bench]:
+        if work_of(cell.complexity).fault != "disk-full":
+            if self.usual is None:
+                raise TypeError("a block without its database")
+            yield self.usual
+            return
+        here = self.here
+        with (
+            small_disk.mounted(DISK_MIB) as disk,
+            _bench(here.order, here.run, here.block, disk / "cluster", [cell], ON_DISK) as bench,
+        ):
+            bench.disk = disk
+            yield bench
+
+    def _trial(self, planned: Planned, bench: Bench) -> Trial:
+        here, cell, work = self.here, planned.cell, work_of(planned.cell.complexity)
+        self.made += 1
+        name = f"{work.fault}-{here.block}-{self.made}"
+        clients = Clients(
+            name,
+            cell.users,
+            [
+                (f"{name}-{number}", receiver)
+                for number in range(1, self.table.queues + 1)
+                for receiver in self.table.receivers
+            ],
+            self.table.characters,
+            work.have_keys,
+            self.table.filled,
+        )
+        service = _service(bench, cell)
+        for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
+            create(service, cell.strategy, queue, self.table.technique)
+        record = Record(self.folder / f"{cell.id}-{self.made}.jsonl")
+        began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
+        course = self._under_load(clients, record, bench, cell, work)
+        died = not _service(bench, cell).alive()
+        self._renew_if_dead(bench.deployments, cell)
+        history.drain(clients, self._way(bench, cell), record)
+        with bench.database.connect() as database:
+            left = history.left(database, clients)
+        record.write(left)
+        report = queue_checker.check(record.requests, left)
+        extras = promises.extras(course, record.requests, report)
+        extras |= {
+            "refused_wrongly": len(record.wrongly_refused),
+            "unanswered": len(record.unanswered),
+            "died": float(died),
+        }
+        self._say(cell, report, extras, record)
+        took_ns = np.array(
+            [
+                (each.returned_ns or 0) - each.invoked_ns
+                for each in record.requests
+                if each.outcome == "ok" and each.invoked_ns < course.ended_ns
+            ],
+            np.int64,
+        )
+        seconds = (course.ended_ns - began_ns) / 1e9
+        is_same = work.fault != "kill-service"
+        return Trial(
+            block=here.block,
+            round=planned.round,
+            cell=cell.id,
+            users=cell.users,
+            began_ms=round(1000 * (clock.now().timestamp() - seconds)),
+            seconds=seconds,
+            elapsed_us=np.sort(took_ns // 1000),
+            errors=sum(each.outcome != "ok" for each in record.requests),
+            wrong=report.violations,
+            service_cpu_ms=process.cpu_ms(service.pids()) - cpu_ms if is_same else None,
+            extras=extras,
+        )
+
+    def _under_load(
+        self, clients: Clients, record: Record, bench: Bench, cell: Cell, work: FaultWork
+    ) -> Course:
+        seed = f"{self.here.order.experiment.seed} {clients.name} {cell.id}"
+        waits_s = random.Random(seed).uniform(self.table.earliest_s, self.table.latest_s)  # noqa: S311
+
+        def restart_service(down_s: float) -> None:
+            _service(bench, cell).stop(signal.SIGKILL)
+            time.sleep(down_s)
+            if not bench.deployments.renew(cell):
+                raise EnvironmentProblem(bench.deployments.lacks(cell) or "no fresh service")
+
+        with history.running(clients, lambda: self._way(bench, cell), record):
+            time.sleep(waits_s)
+            lasts_s = self.table.lasts_s(work.fault)
+            broken = faults.inflict(
+                work.fault, bench.database, lasts_s, restart_service, bench.disk
+            )
+            time.sleep(self.table.after_s)
+            return Course(*broken, time.monotonic_ns(), holds_answers=work.fault == "pause")
+
+    def _way(self, bench: Bench, cell: Cell) -> RestQueues:
+        def place() -> tuple[str, int]:
+            running = bench.deployments.of(cell)
+            if running is None:  # between its end and its restart
+                raise NotSent
+            return running.service.address
+
+        return RestQueues(place, cell.strategy)
+
+    def _renew_if_dead(self, deployments: Deployments, cell: Cell) -> None:
+        running = deployments.of(cell)
+        if running is not None and not running.service.alive():
+            self.here.note("restarted", running.service.ending(), cell)
+            deployments.renew(cell)
+
+    def _say(
+        self,
+        cell: Cell,
+        report: queue_checker.Report,
+        extras: Mapping[str, float],
+        record: Record,
+    ) -> None:
+        here = self.here
+        for each in report.findings[:NOTED]:
+            here.note("violation", f"{each.text} ({record.path.name})", cell)
+        broken = promises.complaints(extras)
+        for text in broken[:NOTED]:
+            here.note("misbehaved", text, cell)
+        verdict = promises.verdict(extras)
+        also = f"; {'; '.join(broken)}" if broken else ""
+        here.view.note(
+            f"      {cell.id}  {report.sends} sends, {report.pops} pops: {verdict}{also}"
+        )
+
+
+def _service(bench: Bench, cell: Cell) -> Service:
+    running = bench.deployments.of(cell)
+    if running is None:
+        raise EnvironmentProblem(bench.deployments.lacks(cell) or "its service is not up")
+    return running.service

@@ -1,0 +1,200 @@
+"""The driver of traces: one long uninterrupted load on each cell, seen second by second, with what
+service and database did meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from restbench.analyse import trace as analysis
+from restbench.deploy.database import Database
+from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
+from restbench.experiment import arrivals
+from restbench.experiment.arrivals import Phases
+from restbench.experiment.cell import Cell
+from restbench.experiment.order import Order
+from restbench.experiment.trace import Trace, TraceRun
+from restbench.failures import EnvironmentProblem
+from restbench.observe import database as monitor
+from restbench.observe import incidents
+from restbench.observe.incidents import Incident
+from restbench.schedule import messages, under_load
+from restbench.schedule.block_run import LoadRun, View, Wanted
+from restbench.schedule.driver import Driver
+from restbench.schedule.pace import Planned
+from restbench.schedule.reduction import helpers_ms, reduced
+from restbench.store.store import Run
+from restbench.store.traces import Traced
+from restbench.store.trials import Trial
+from restbench.store.writing import write_model, write_text
+
+GROUP = "trace"
+#: An open load goes on after it, so that its last requests meet what the others met.
+TAIL_S = 1.0
+
+
+@contextmanager
+def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
+    """The driver of a block; with databases where its cells are of messages."""
+    cells = [cell for each in wanted.groups for cell in each.cells]
+    of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
+    opening = partial(messages.opened if of_messages else under_load.opened, TraceDriver)
+    with opening(order, run, wanted, view) as driver:
+        yield driver
+
+
+class TraceDriver:
+    """Traces in one block (driver.Driver)."""
+
+    def __init__(self, here: LoadRun) -> None:
+        """The block's experiment has a table [trace]."""
+        if here.order.experiment.trace is None:
+            raise TypeError("a trace without its table")  # the experiment's file has one
+        self.here = here
+        self._table: Trace = here.order.experiment.trace
+
+    def pilot(self) -> None:
+        """Nothing: how long a trace is stands in the experiment."""
+
+    def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:  # noqa: ARG002 - no stop rule
+        """Every cell once, whatever time that takes."""
+        cells = self.here.cells
+        self.here.progress.planned = len(cells)
+        for number, cell in enumerate(cells, start=1):
+            yield [Planned(GROUP, number, cell, "")]
+
+    def trial(self, planned: Planned) -> Trial:
+        """One trace; its file is written before the trial is."""
+        here, cell = self.here, planned.cell
+        asked = self._table.run_of(cell)
+        seconds = round(asked.duration_s[here.order.profile_name])
+        folder = here.run.trace(here.block, cell.id)
+        folder.mkdir(parents=True, exist_ok=True)
+        here.before(cell)
+        pids = here.running(cell).service.pids()
+        before = helpers_ms(pids)
+        sent, faults = self._sent(cell, asked, seconds, folder)
+        here.count(cell, sent.records.size)
+        helpers = [b - a for a, b in zip(before, helpers_ms(pids), strict=True)]
+        if not (sent.measured["outcome"] == CORRECT).any():
+            raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
+        samples = _samples(folder)
+        happened = [*self._incidents(cell, sent, samples), *faults]
+        traced = self._traced(cell, asked, seconds, sent, samples, happened)
+        write_model(folder / TRACE, traced)
+        found = reduced(here.block, planned, cell.users, sent, pids, helpers)
+        rate = {"rate_per_s": asked.rate_per_s} if asked.rate_per_s else {}
+        trial = here.after(cell, sent, found)
+        return replace(trial, extras={**trial.extras, **rate})
+
+    def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
+        """Never: what a second one would show is another trace (driver.Driver)."""
+        return why
+
+    def _sent(
+        self, cell: Cell, asked: TraceRun, seconds: int, folder: Path
+    ) -> tuple[Sent, list[Incident]]:
+        here, held = self.here, list[tuple[float, float]]()
+        schedule = None
+        if asked.rate_per_s:
+            seed = (here.order.experiment.seed, here.block)
+            phases = Phases(asked.warm_s, seconds, TAIL_S)
+            schedule = folder / "arrivals.txt"
+            offsets = arrivals.schedule(asked.arrivals, asked.rate_per_s, phases, seed)
+            write_text(schedule, arrivals.as_text(offsets))
+        database, fault = self._database(cell), asked.fault
+        with ExitStack() as meanwhile:
+            if database is not None:
+                connect = partial(database.connect, "monitor")
+                meanwhile.enter_context(monitor.sampled(connect, folder / SAMPLES))
+                if fault:
+                    begin, end = (
+                        asked.warm_s + seconds * each for each in (fault.begin, fault.end)
+                    )
+                    holding = monitor.holding_a_snapshot(connect, begin, end, held)
+                    meanwhile.enter_context(holding)
+            pids = here.running(cell).service.pids()
+            sent = here.load.trial(cell.id, cell.users, asked.warm_s, seconds, pids, schedule)
+        if fault and not held:
+            raise EnvironmentProblem(f"{fault.kind}: there was no database to do it to")
+        return sent, [Incident("fault", *span, fault.kind) for span in held if fault]
+
+    def _database(self, cell: Cell) -> Database | None:
+        here = self.here
+        if not isinstance(here, messages.MessagesRun) or cell.technique == "memory":
+            return None
+        return here.stores[cell.postgres].database
+
+    def _incidents(
+        self, cell: Cell, sent: Sent, samples: Sequence[dict[str, Any]]
+    ) -> list[Incident]:
+        """By the logs of service and database, and by what the monitor saw."""
+        found = incidents.of_backends(samples, sent.opened.epoch_ms / 1000)
+        for each in self.here.running(cell).service.each():
+            if each.log:
+                found += incidents.of_jvm(each.log.read_text("utf-8", "replace"))
+        database = self._database(cell)
+        if database is not None and database.own_url is None:
+            zone = next((each["zone"] for each in samples if "zone" in each), None)
+            log = (database.folder / "postgres.log").read_text("utf-8", "replace")
+            found += incidents.of_postgres(log, ZoneInfo(zone) if zone else UTC)
+        return found
+
+    def _traced(  # noqa: PLR0913, PLR0917 - what a trace is made of
+        self,
+        cell: Cell,
+        asked: TraceRun,
+        seconds: int,
+        sent: Sent,
+        samples: Sequence[dict[str, Any]],
+        happened: Sequence[Incident],
+    ) -> Traced:
+        here, records, began_ms = self.here, sent.records, sent.opened.epoch_ms
+        level = here.order.experiment.messages(cell.complexity)
+        ends_us = records["start_us"] + records["elapsed_us"] - round(sent.opened.nanos / 1000)
+        stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+        return Traced(
+            cell=cell.id,
+            block=here.block,
+            began_ms=began_ms,
+            seconds=seconds,
+            rate_per_s=asked.rate_per_s,
+            keeps_population=level is None or level.load == "paired",
+            errors=_errors(sent),
+            courses=tuple(
+                analysis.courses(
+                    ends_us, records["elapsed_us"], records["outcome"] == CORRECT, stages, seconds
+                )
+            ),
+            samples=tuple(samples),
+            incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
+        )
+
+
+TRACE, SAMPLES = "trace.json", "database.jsonl"
+
+
+def _samples(folder: Path) -> list[dict[str, Any]]:
+    path = folder / SAMPLES
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _errors(sent: Sent) -> dict[str, int]:
+    """By status; a wrong answer is `wrong`, none `none`."""
+    bad = sent.measured[sent.measured["outcome"] != CORRECT]
+    wrong = int((bad["outcome"] == WRONG).sum())
+    statuses, counts = np.unique(bad["status"][bad["outcome"] != WRONG], return_counts=True)
+    named = Counter({str(s or "none"): int(n) for s, n in zip(statuses, counts, strict=True)})
+    return {**named, **({"wrong": wrong} if wrong else {})}

@@ -1,0 +1,206 @@
+"""What limits a closed load, in words, as a table, and as charts of measured next to predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from restbench.analyse import tiers
+from restbench.analyse.measures import Row
+from restbench.analyse.tiers import DELAY, Family, Level
+from restbench.experiment.columns import readable
+from restbench.judge import study
+from restbench.show.charts import lines, theme
+from restbench.show.charts.lines import Line, Panel, Point
+from restbench.show.charts.theme import Chart
+from restbench.show.document import DOUBT, Field, Link, Table, table
+from restbench.store.exported import Exported
+
+#: How the names of its charts begin.
+NAME = "bottleneck"
+_HEAD = (
+    "Technique",
+    "Size",
+    "Users",
+    "Service ms",
+    "Client ms",
+    "Database ms",
+    "CPU %",
+    "By law %",
+    "Requests/s",
+    "Predicted",
+    "Off %",
+    "Response ms",
+    "Predicted ms",
+    "Notes",
+)
+#: Those of a terminal.
+NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)
+_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+HOW_TO_READ = (
+    "Service, client and database ms: CPU time for a correct answer; all that share cores are one "
+    "station. CPU %: of all cores, as the machine counts it; by law: the same from the CPU times "
+    f"(U = X D/m); a gap of more than {100 * tiers.UTILISATION_TOLERANCE:.0f} points is noted. "
+    "Predicted: the exact solution of a closed network (mean value analysis) with the demands of "
+    "the fewest users; what one user waits beyond its CPU time is a delay, which nobody queues "
+    f"for. Where it is off by more than {tiers.MODEL_TOLERANCE:.0%} something decides that is no "
+    "queue for a core: locks, one permit, commits that share a flush of the log."
+)
+
+
+def families(run: Exported, rows: Sequence[Row]) -> list[Family]:
+    """Those of a run's cells whose tiers were observed."""
+    facts = run.machine.model_dump()
+    allowed = facts.get("cores_allowed") or range(run.machine.cores_online or 1)
+    load = facts.get("load_cores", allowed)
+    return tiers.families(rows, tuple(allowed), 0 if len(load) == len(allowed) else len(load))
+
+
+def summary(known: Sequence[Family]) -> str:
+    """Of how many techniques a station of the model is the limit."""
+    limited = [each for each in known if _busy(each) >= tiers.SATURATED]
+    text = f"A core limits {len(limited)} of {len(known)} techniques"
+    if len(limited) == len(known):
+        return f"{text}."
+    return (
+        f"{text}; in the others no core is busy {tiers.SATURATED:.0%} of the time: what limits "
+        "them is no station of this model."
+    )
+
+
+def sentence(family: Family) -> str:
+    """`java serial, low: the CPU: 0.0551 ms of 0.0551 ms of an operation, of which …`"""
+    limiting, best, demands = family.limiting, family.best, family.levels[0].demands
+    whole_ms = sum(each.demand for each in family.stations)
+    parts = ", ".join(f"{name} {readable(value)}" for name, value in demands.parts.items())
+    busy = _busy(family)
+    text = (
+        f"{name_of(family)}: {limiting.name}: {readable(limiting.demand)} ms of "
+        f"{readable(whole_ms)} ms of an operation, of which {parts}"
+    )
+    text += f"; {_gain(family)}; users wait for each other from {family.knee:.1f} on"
+    if busy < tiers.SATURATED:
+        text += (
+            f". At {readable(best.per_s)}/s it is busy {100 * busy:.0f} % of the time: what limits "
+            "is no station of this model"
+        )
+    return f"{text}."
+
+
+def _busy(family: Family) -> float:
+    """The limiting station at the highest throughput (0 to 1)."""
+    return family.limiting.utilisation(family.best.per_s / 1000)
+
+
+def _gain(family: Family) -> str:
+    servers = family.limiting.servers or 1
+    ordinal = _ORDINALS[servers - 1] if servers <= len(_ORDINALS) else "further"
+    return f"a {ordinal} core would give at most {100 * family.gain_of_a_server:.0f} %"
+
+
+def name_of(family: Family) -> str:
+    """Such as `java serial, low`."""
+    cell = family.cell
+    return f"{cell.service} {study.technique(cell)}, {cell.complexity}"
+
+
+def table_of(known: Sequence[Family]) -> Table:
+    """A line a cell."""
+    rows = [_line(family, level) for family in known for level in family.levels]
+    return table("Measured and predicted", _HEAD, rows, "  nnnnnnnnnnn ")
+
+
+def _line(family: Family, level: Level) -> tuple[Field | str, ...]:
+    cell, demands = level.row.cell, level.demands
+    measured = level.utilisation
+    name = f"{cell.service} {study.technique(cell)}"
+    return (
+        Field(Link(name, f"#cell-{cell.id}")),
+        cell.complexity,
+        str(cell.users),
+        readable(demands.service),
+        readable(demands.client),
+        readable(demands.database),
+        "" if measured is None else f"{100 * measured:.0f}",
+        f"{100 * level.utilisation_by_law:.0f}",
+        readable(level.per_s),
+        readable(level.predicted_per_s),
+        f"{100 * level.off:+.0f}",
+        readable(level.response_ms),
+        readable(level.predicted.response),
+        Field("; ".join((*_of_delay(family, level), *level.notes)), DOUBT if level.notes else ""),
+    )
+
+
+def _of_delay(family: Family, level: Level) -> tuple[str, ...]:
+    """What one user waited for, where its cell tells."""
+    delay = next((each.demand for each in family.stations if each.name == DELAY), None)
+    return (f"{DELAY} {readable(delay)} ms",) if delay and level is family.levels[0] else ()
+
+
+def charts(known: Sequence[Family]) -> list[Chart]:
+    """Throughput and response time against users, measured and dashed predicted: a panel a size,
+    a line a technique. Of cells with one number of users there is nothing to see."""
+    panels: dict[str, list[Family]] = {}
+    for family in known:
+        if len(family.levels) > 1:
+            cell = family.cell
+            placed = "" if cell.placement == "unbound" else f", {cell.placement}"
+            name = f"{cell.service.capitalize()}, {cell.complexity}{placed}"
+            panels.setdefault(name, []).append(family)
+    if not panels:
+        return []
+    caption = (
+        "Solid: measured, with 95 % intervals over blocks; hollow: the network misses it by more "
+        f"than {tiers.MODEL_TOLERANCE:.0%}. Dashed: predicted from the CPU times of the fewest "
+        "users."
+    )
+    return [
+        lines.chart(
+            f"{NAME}-{metric}",
+            f"{title}: measured, and predicted by a queueing network",
+            caption,
+            [
+                Panel(name, label, tuple(_lines(of, metric)), _ticks(of))
+                for name, of in panels.items()
+            ],
+            "Users",
+            is_log=True,
+        )
+        for metric, title, label in (
+            ("throughput_per_s", "Throughput", "Requests per second"),
+            ("mean_ms", "Response time", "Mean response time, ms"),
+        )
+    ]
+
+
+def _ticks(panel: Sequence[Family]) -> tuple[float, ...]:
+    users = {float(level.row.cell.users) for each in panel for level in each.levels}
+    return tuple(sorted(users))
+
+
+def _lines(panel: Sequence[Family], metric: str) -> list[Line]:
+    found = []
+    for family in panel:
+        style = theme.STYLES.get(family.cell.strategy, 0)
+        label = study.technique(family.cell)
+        measured = tuple(_point(each, metric) for each in family.levels)
+        is_rate = metric == "throughput_per_s"
+        predicted = tuple(
+            Point(each.users, 1000 * each.throughput if is_rate else each.response)
+            for each in family.course()
+        )
+        found += [Line(label, style, measured), Line(label, style, predicted, is_limit=True)]
+    return found
+
+
+def _point(level: Level, metric: str) -> Point:
+    low, high = level.row.ends(metric)
+    is_rate = metric == "throughput_per_s"
+    return Point(
+        level.row.cell.users,
+        level.per_s if is_rate else level.response_ms,
+        None if low is None or high is None else (low, high),
+        doubtful=abs(level.off) > tiers.MODEL_TOLERANCE,
+        cell=level.row.cell.id,
+        note="; ".join(level.notes),
+    )

@@ -1,0 +1,114 @@
+"""How a trace went: courses over time, with what happened meanwhile as bands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from restbench.show.charts import theme
+from restbench.show.charts.theme import Chart
+from restbench.store.traces import JoinedCourse, TraceEntry
+
+#: Panels: the columns of each, as far as the trace has them.
+_PANELS = {
+    "Requests per second": ("throughput_per_s", "errors_per_s"),
+    "Response time, ms": ("p50_ms", "p95_ms", "p99_ms"),
+    "Stages, ms": ("queue_ms", "connection_ms", "database_ms"),
+    "Rows": ("live_rows", "dead_rows"),
+    "MiB": ("table_mib", "index_mib"),
+    "Log, per second": ("wal_records_per_s", "wal_syncs_per_s"),
+    "Oldest snapshot, s": ("oldest_snapshot_s",),
+    "Backends by wait": (),
+}
+_WAITS = "waits "
+_HEIGHT_PX, _PANEL_PX = 150, 330
+#: A band that is narrower than this part of the whole would not be seen.
+_LEAST_BAND = 0.002
+_BANDS = {
+    "autovacuum": 2,
+    "checkpoint": 1,
+    "gc-pause": 5,
+    "connection-renewal": 4,
+    "restart": 3,
+    "fault": 3,
+    "stall": 6,
+}
+_OPACITY = 0.35
+
+
+def chart(name: str, title: str, found: TraceEntry) -> Chart:
+    """A panel for each group of columns that the trace has."""
+    columns = {each.column: each for each in found.series}
+    panels = {}
+    for label, wanted in _PANELS.items():
+        names = wanted or tuple(each for each in columns if each.startswith(_WAITS))
+        if its := [columns[each] for each in names if each in columns]:
+            panels[label] = its
+    bands = _bands(found)
+    kinds = dict.fromkeys(each["band"] for each in bands)
+    caption = f"Each point is the mean of {found.series[0].step_s:g} s; p99 of 10 s. " + (
+        "Bands: " + ", ".join(kinds) + "." if kinds else "Nothing happened that logs tell of."
+    )
+    shown = dict.fromkeys(each.column for its in panels.values() for each in its)
+    series = {column: n for n, column in enumerate(shown)}
+    return Chart(
+        name=name,
+        title=title,
+        caption=caption,
+        description=f"{title}. {caption} {len(panels)} panels: {'; '.join(panels)}.",
+        panels=tuple(
+            _panel(label, its, series, bands, found.seconds) for label, its in panels.items()
+        ),
+        panel_px=_PANEL_PX,
+        series=series,
+    )
+
+
+def _bands(found: TraceEntry) -> list[dict[str, Any]]:
+    spans = [(each.kind, each.begin_s, each.end_s, each.text) for each in found.incidents]
+    spans += [("stall", each.second, each.second + 1, "") for each in found.stalls]
+    least = _LEAST_BAND * found.seconds
+    return [
+        {
+            "from": round(max(0.0, begin), 2),
+            "to": round(min(found.seconds, max(end, begin + least)), 2),
+            "band": kind,
+            "note": text or kind,
+        }
+        for kind, begin, end, text in spans
+    ]
+
+
+def _panel(
+    label: str,
+    its: Sequence[JoinedCourse],
+    series: dict[str, int],
+    bands: Sequence[dict[str, Any]],
+    seconds: int,
+) -> theme.View:
+    records = [
+        {"s": round(n * each.step_s, 1), "value": value, "series": each.column}
+        for each in its
+        for n, value in enumerate(each.values)
+    ]
+    x = alt.X("s:Q").title("Seconds").scale(domain=[0, seconds], nice=False)
+    stroke, _ = theme.series_scales(series)
+    lines = theme.base(records).mark_line(strokeWidth=1.2, clip=True)
+    lines = lines.encode(x=x, y=alt.Y("value:Q").title(None), stroke=stroke)
+    kinds = {each["band"] for each in bands}
+    colours = {kind: theme.style(n)[0] for kind, n in _BANDS.items() if kind in kinds}
+    behind = (
+        theme.base(bands, can_hide=False)
+        .mark_rect(opacity=_OPACITY)
+        .encode(
+            x=alt.X("from:Q").title("Seconds").scale(domain=[0, seconds], nice=False),
+            x2="to:Q",
+            fill=alt.Fill("band:N")
+            .scale(domain=list(colours), range=list(colours.values()))
+            .legend(alt.Legend(symbolType="square", symbolStrokeWidth=0)),
+            tooltip=theme.tips(band="What", note="More"),
+        )
+    )
+    return theme.layered(label, _HEIGHT_PX, *([behind] if bands else []), lines)

@@ -1,0 +1,187 @@
+"""The laws of a closed load, against published and independently computed numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from restbench.analyse.bottleneck import (
+    Station,
+    bottleneck,
+    bounds,
+    knee,
+    open_queue,
+    solve,
+)
+
+THREE = [Station("a", 2.0), Station("b", 3.0), Station("c", 1.0)]
+
+
+def close(value: float) -> object:
+    return pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("users", "throughput", "response"),
+    [
+        (1, 0.1, 6.0),
+        (2, 0.175439, 7.4),
+        (5, 0.289752, 13.256145),
+        (10, 0.328193, 26.469854),
+        (20, 0.333247, 56.015632),
+    ],
+)
+def test_single_servers_have_the_values_of_exact_mva(
+    users: int, throughput: float, response: float
+) -> None:
+    found = solve(THREE, users, think=4.0)[-1]
+    assert found.throughput == close(throughput)
+    assert found.response == close(response)
+
+
+def test_residence_times_add_up_to_the_response_time() -> None:
+    found = solve(THREE, 20, think=4.0)[-1]
+    assert found.residence == pytest.approx((5.9734, 48.5426, 1.4996), abs=1e-4)
+    assert sum(found.residence) == pytest.approx(found.response)
+
+
+@pytest.mark.parametrize(
+    ("users", "throughput", "response"),
+    [(2, 1.666667, 0.2), (5, 4.109331, 0.216743), (10, 7.596278, 0.316434)],
+)
+def test_a_station_of_two_servers_is_no_fast_single_one(
+    users: int, throughput: float, response: float
+) -> None:
+    """Seidmann's approximation would give 4.025766 and 7.404197."""
+    found = solve([Station("cpu", 0.2, 2)], users, think=1.0)[-1]
+    assert found.throughput == close(throughput)
+    assert found.response == close(response)
+
+
+@pytest.mark.parametrize(
+    ("users", "throughput"), [(1, 8.474576), (4, 20.371789), (10, 22.530034), (60, 22.727273)]
+)
+def test_mixed_stations_keep_their_digits_when_saturated(users: int, throughput: float) -> None:
+    found = solve([Station("cpu", 0.088, 2), Station("wal", 0.03)], users)[-1]
+    assert found.throughput == close(throughput)
+
+
+@pytest.mark.parametrize(("users", "per_s"), [(1, 6757), (10, 24242), (60, 24242)])
+def test_a_wait_without_a_queue_is_a_delay(users: int, per_s: float) -> None:
+    """Of a pop by pgbench, milliseconds."""
+    stations = [Station("cpu", 0.0825, 2), Station("wal", 0.0655, None)]
+    found = solve(stations, users)[-1]
+    assert 1000 * found.throughput == pytest.approx(per_s, abs=1)
+    assert found.residence[1] == pytest.approx(0.0655)
+
+
+def by_birth_and_death(demand: float, servers: int, think: float, users: int) -> float:
+    """Throughput of one station: n are there, others think; balance of neighbouring states."""
+    weights = [1.0]
+    for n in range(1, users + 1):
+        arriving, leaving = (users - n + 1) / think, min(n, servers) / demand
+        weights.append(weights[-1] * arriving / leaving)
+    rates = [min(n, servers) / demand for n in range(users + 1)]
+    return sum(w * r for w, r in zip(weights, rates, strict=True)) / sum(weights)
+
+
+@pytest.mark.parametrize("servers", [1, 2, 3, 8])
+@pytest.mark.parametrize("users", [1, 2, 7, 60])
+def test_one_station_is_a_birth_and_death_process(servers: int, users: int) -> None:
+    found = solve([Station("cpu", 0.2, servers)], users, think=1.0)[-1]
+    assert found.throughput == pytest.approx(by_birth_and_death(0.2, servers, 1.0, users))
+
+
+def by_recursion(
+    demands: Sequence[float], servers: Sequence[int], users: int, think: float
+) -> float:
+    """Throughput by exact mean value analysis, as it is written down: sound for few users."""
+    marginal = [np.eye(1, users + 1)[0] for _ in demands]
+    throughput = 0.0
+    for n in range(1, users + 1):
+        residence = [
+            sum(d * j / min(j, m) * p[j - 1] for j in range(1, n + 1))
+            for d, m, p in zip(demands, servers, marginal, strict=True)
+        ]
+        throughput = n / (think + sum(residence))
+        for at, (d, m) in enumerate(zip(demands, servers, strict=True)):
+            new = np.zeros(users + 1)
+            for j in range(1, n + 1):
+                new[j] = throughput * d / min(j, m) * marginal[at][j - 1]
+            new[0] = 1 - new.sum()
+            marginal[at] = new
+    return throughput
+
+
+@pytest.mark.parametrize("users", [1, 3, 6, 12])
+def test_convolution_and_mean_value_analysis_agree(users: int) -> None:
+    demands, servers = [0.5, 0.3, 0.7], [2, 1, 4]
+    stations = [Station("", d, m) for d, m in zip(demands, servers, strict=True)]
+    found = solve(stations, users, think=0.4)[-1]
+    assert found.throughput == pytest.approx(by_recursion(demands, servers, users, 0.4))
+
+
+def test_hundreds_of_users_neither_overflow_nor_lose_their_digits() -> None:
+    found = solve([Station("cpu", 5e3, 64), Station("wal", 1e-3)], 1000, think=1e5)
+    assert found[-1].throughput == pytest.approx(1000 / (1e5 + found[-1].response))
+    assert all(a.throughput < b.throughput for a, b in pairwise(found))
+
+
+def test_the_bounds_meet_at_the_knee() -> None:
+    assert knee(THREE, think=4.0) == close(10 / 3)
+    assert bottleneck(THREE).name == "b"
+    assert bounds(THREE, 1, think=4.0).throughput == close(0.1)
+    assert bounds(THREE, 10 / 3, think=4.0).throughput == close(1 / 3)
+    assert bounds(THREE, 20, think=4.0).response == close(56)
+    assert bounds(THREE, 1, think=4.0).response == close(6)
+
+
+def test_no_solution_is_beyond_its_bounds() -> None:
+    stations = [Station("cpu", 0.088, 2), Station("wal", 0.03), Station("network", 0.2, None)]
+    for each in solve(stations, 40):
+        best = bounds(stations, each.users)
+        assert each.throughput <= best.throughput * (1 + 1e-12)
+        assert each.response >= best.response * (1 - 1e-12)
+
+
+def test_delays_alone_have_no_knee() -> None:
+    network = [Station("network", 0.5, None)]
+    assert knee(network) == math.inf
+    assert bounds(network, 8).throughput == close(16)
+    assert solve(network, 8)[-1].throughput == close(16)
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "service", "servers", "waits", "waiting"),
+    [(8, 0.2, 2, 0.711111, 0.355556), (3, 1, 4, 0.509434, 0.509434), (4, 0.2, 1, 0.8, 0.8)],
+)
+def test_an_open_queue_has_erlangs_values(
+    arrivals: float, service: float, servers: int, waits: float, waiting: float
+) -> None:
+    found = open_queue(arrivals, service, servers)
+    assert (found.waits, found.waiting) == (close(waits), close(waiting))
+    assert found.utilisation == close(arrivals * service / servers)
+
+
+def test_one_server_answers_after_service_and_waiting() -> None:
+    assert open_queue(4, 0.2).response == close(1.0)
+
+
+def test_more_arrivals_than_can_be_served_have_no_mean() -> None:
+    with pytest.raises(ValueError, match="grows without end"):
+        open_queue(10, 0.2, 2)
+
+
+def test_a_network_without_a_demand_has_no_throughput() -> None:
+    with pytest.raises(ValueError, match="demand"):
+        solve([Station("cpu", 0.0)], 3)
+
+
+def test_a_station_without_demand_changes_nothing() -> None:
+    with_it = solve([*THREE, Station("none", 0.0, 2)], 5, think=4.0)[-1]
+    assert with_it.throughput == close(0.289752)
+    assert with_it.residence[-1] == 0

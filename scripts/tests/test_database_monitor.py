@@ -1,0 +1,167 @@
+"""What the monitor sees of a real PostgreSQL, by the role that may look at everything and change
+nothing."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import psycopg
+import pytest
+
+from restbench.deploy.database import Database
+from restbench.observe import database as monitor
+from restbench.observe.incidents import of_backends, of_postgres
+
+pytestmark = pytest.mark.live
+
+ROWS = 500
+PATIENCE_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    found = Database(tmp_path_factory.mktemp("database"))
+    found.start()
+    try:
+        found.migrate()
+        yield found
+    finally:
+        found.stop()
+
+
+@pytest.fixture
+def connect(server: Database) -> Callable[[], psycopg.Connection[Any]]:
+    return partial(server.connect, "monitor")
+
+
+def as_service(server: Database) -> psycopg.Connection[Any]:
+    """With the name by which services are known."""
+    return psycopg.connect(
+        server.url("service"),
+        password=server.password_file("service").read_text().strip(),
+        application_name="restbench-java",
+        autocommit=True,
+    )
+
+
+def fill(server: Database, rows: int) -> None:
+    with server.connect() as owner:
+        owner.execute("SELECT messages.create_queue('a', 'skip-locked')")
+        owner.execute(
+            "INSERT INTO messages.message (queue_id, sender, body) "
+            "SELECT q.id, 1, 'text' FROM messages.queue q, generate_series(1, %s) WHERE name = 'a'",
+            [rows],
+        )
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(each) for each in path.read_text().splitlines()]
+
+
+def awaited(look: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while not look() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return look()
+
+
+def test_samples_count_rows_bytes_log_and_checkpoints(
+    server: Database, connect: Callable[[], psycopg.Connection[Any]], tmp_path: Path
+) -> None:
+    path = tmp_path / "database.jsonl"
+    with monitor.sampled(connect, path, every_s=0.2):
+        fill(server, ROWS)
+        with server.connect() as owner:
+            owner.execute("CHECKPOINT")
+            owner.execute("ANALYZE messages.message")
+        assert awaited(lambda: len(lines_of(path)) > 2)
+    *looks, end = lines_of(path)
+    first, last = looks[0], looks[-1]
+    assert last["live_rows"] == ROWS
+    assert last["analyzes"] >= first["analyzes"]
+    assert last["table_bytes"] > 0
+    assert last["index_bytes"] > 0
+    assert last["wal_records"] > first["wal_records"]
+    assert last["wal_syncs"] > first["wal_syncs"]
+    assert last["wal_sync_ms"] >= first["wal_sync_ms"]
+    assert last["checkpoints"] == first["checkpoints"] + 1
+    assert end["bloat"]["tuple_count"] == ROWS
+    assert end["zone"]
+
+
+def test_a_service_that_waits_for_a_lock_and_its_connections_are_seen(
+    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+) -> None:
+    fill(server, 1)
+    before = time.time() - 1
+    with closing(as_service(server)) as holder, closing(connect()) as looking:
+        holder.execute("BEGIN")
+        holder.execute("SELECT FROM messages.message FOR UPDATE LIMIT 1")
+        found = monitor.sample(looking)
+        assert found["waits"] == {"idle in transaction": 1}
+        assert len(of_backends([found], before)) == 1
+        assert of_backends([found], time.time() + 1) == []
+        holder.execute("ROLLBACK")
+
+
+def test_a_held_snapshot_grows_old_and_keeps_dead_rows(
+    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+) -> None:
+    fill(server, ROWS)
+    held: list[tuple[float, float]] = []
+    with closing(connect()) as looking:
+        with monitor.holding_a_snapshot(connect, 0.0, 600.0, held):
+            assert awaited(lambda: monitor.sample(looking)["oldest_snapshot_s"] > 0.5)
+            with server.connect() as owner:
+                owner.execute("DELETE FROM messages.message")
+                owner.execute("VACUUM messages.message")
+                kept = owner.execute("SELECT dead_tuple_count FROM pgstattuple('messages.message')")
+                assert (kept.fetchone() or [0])[0] >= ROWS
+        assert monitor.sample(looking)["oldest_snapshot_s"] < 0.5
+        assert len(held) == 1
+        with server.connect() as owner:
+            owner.execute("VACUUM messages.message")
+            kept = owner.execute("SELECT dead_tuple_count FROM pgstattuple('messages.message')")
+            assert (kept.fetchone() or [-1])[0] == 0
+
+
+def test_a_database_that_is_gone_leaves_a_gap_and_no_error(tmp_path: Path) -> None:
+    def refuses() -> psycopg.Connection[Any]:
+        raise psycopg.OperationalError("no answer")
+
+    path = tmp_path / "database.jsonl"
+    with monitor.sampled(refuses, path, every_s=0.05):
+        assert awaited(path.exists)
+    assert path.read_text() == ""
+
+
+def test_the_monitor_may_change_nothing(connect: Callable[[], psycopg.Connection[Any]]) -> None:
+    with closing(connect()) as looking:
+        for statement in ("DELETE FROM messages.message", "SELECT body FROM messages.message"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                looking.execute(statement.encode())
+
+
+def test_the_servers_own_log_tells_of_its_checkpoints(
+    server: Database, connect: Callable[[], psycopg.Connection[Any]]
+) -> None:
+    with server.connect() as owner:
+        owner.execute("CHECKPOINT")
+        zone = (owner.execute("SELECT current_setting('log_timezone')").fetchone() or ["UTC"])[0]
+
+    def found() -> bool:
+        log = (server.folder / "postgres.log").read_text()
+        spans = of_postgres(log, ZoneInfo(zone))
+        return any(
+            each.kind == "checkpoint" and abs(each.end_s - time.time()) < PATIENCE_S
+            for each in spans
+        )
+
+    assert awaited(found)

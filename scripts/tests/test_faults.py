@@ -1,0 +1,204 @@
+"""What services promise under a fault, the clients' history, and what is shown of both."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fixture_run import cell
+from histories import left, pop, send
+
+from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
+from restbench.analyse.measures import Measurement, Row
+from restbench.analyse.queue_checker import check
+from restbench.drive import history
+from restbench.drive.history import Clients, Record
+from restbench.drive.queue_client import Answer, NotSent
+from restbench.experiment import experiment
+from restbench.experiment.faults import FAULTS, work_of
+from restbench.failures import BadConfiguration
+from restbench.show import faults as shown
+from restbench.store.store import EXPERIMENTS
+
+S = 10**9
+COURSE = Course(broken_ns=2 * S, back_ns=4 * S, ended_ns=11 * S)
+FINE = dict.fromkeys(COLUMNS, 0.0) | {"sends": 100.0, "first_s": 0.5, "latest_s": 1.1}
+
+
+def test_the_first_success_and_later_failures_are_counted_from_when_all_was_well_again() -> None:
+    requests = [
+        send("a", S, 2 * S),
+        send("b", 3 * S, 5 * S, was="fail"),
+        send("c", 5 * S, 6 * S),
+        send("d", 8 * S, 9 * S, was="fail"),
+        send("e", 10 * S, 11 * S, was="fail"),
+        send("in the drain", 12 * S, 13 * S, was="fail"),
+    ]
+    found = extras(COURSE, requests, check(requests, [left("a"), left("c")]))
+    assert (found["down_s"], found["first_s"], found["failed_later"]) == (2, 2, 1)
+    assert found["latest_s"] == 2
+
+
+def test_what_a_pause_holds_up_is_no_late_answer_and_a_passed_deadline_is() -> None:
+    pause = replace(COURSE, holds_answers=True)
+    held = [send("a", S, 4 * S + S // 2)]
+    for course, waited_s in ((COURSE, 3.5), (pause, 0.5)):
+        assert extras(course, held, check(held, [left("a")]))["latest_s"] == waited_s
+    given_up = [send("b", S, None, was="unknown")._replace(code="timeout")]
+    assert extras(pause, given_up, check(given_up))["latest_s"] > 1.5
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, []),
+        ({"latest_s": 1.6}, ["an answer took 1.60 s"]),
+        ({"first_s": 2.5}, ["the first success came after 2.50 s"]),
+        ({"refused_wrongly": 3.0}, ["3 answers of 5xx other than 503 with Retry-After"]),
+        ({"failed_later": 2.0}, ["2 requests failed later than 5 s after"]),
+        ({"unanswered": 1.0}, ["1 requests were never answered"]),
+        ({"died": 1.0}, ["the service's process ended"]),
+    ],
+)
+def test_a_promise_that_was_not_kept_is_named(changed: dict[str, float], said: list[str]) -> None:
+    assert complaints(FINE | changed) == said
+
+
+def test_a_verdict_says_what_was_violated() -> None:
+    assert verdict(FINE) == "nothing lost, nothing twice"
+    assert verdict(FINE | {"lost": 3.0, "others": 1.0}) == "VIOLATED: 3 lost, 1 other violations"
+
+
+def test_a_body_proves_itself() -> None:
+    text = history.body("run-1-7", 200, random.Random(1))
+    assert len(text) == 200
+    assert history.opened(text, 200) == ("run-1-7", False)
+    assert history.opened(text[:50] + "~" + text[51:], 200) == ("run-1-7", True)
+    assert history.opened(text[:-1], 200) == ("run-1-7", True)
+
+
+class Queue:
+    """One queue in memory, whose answers a test states; then it does as it is told."""
+
+    def __init__(self, *answers: Answer | None) -> None:
+        self.messages: list[str] = []
+        self.answers = list(answers)
+        self.keys: list[str | None] = []
+
+    def send(self, _sender: int, _to: tuple[str, int], body: str, key: str | None) -> Answer:
+        self.keys.append(key)
+        if self.answers:
+            if (found := self.answers.pop(0)) is None:
+                raise NotSent
+            return found
+        self.messages.append(body)
+        return Answer(200, id=len(self.messages))
+
+    def pop(self, _client: int, _of: tuple[str, int], _key: str | None) -> Answer:
+        return Answer(200, body=self.messages.pop(0), id=1) if self.messages else Answer(200)
+
+    def close(self) -> None:
+        pass
+
+
+def one_client(*, have_keys: bool, filled: int = 1) -> Clients:
+    return Clients("run", 1, [("a", 0)], 100, have_keys, filled)
+
+
+def test_with_a_key_a_request_is_repeated_unchanged_until_it_is_answered(tmp_path: Path) -> None:
+    queue = Queue(None, Answer(None, "reset"), Answer(503, "015", says_when=True))
+    record = Record(tmp_path / "history.jsonl")
+    clients = one_client(have_keys=True)
+    with history.running(clients, lambda: queue, record):
+        pass
+    history.drain(clients, queue, record)
+    statuses = [each.status for each in record.requests if "run-1-1" in (each.token, each.key)]
+    assert statuses == [None, 503, 200, 200], "two attempts, the answer, and its pop"
+    assert queue.keys[:4] == ["run-1-1"] * 4, "one of them was never sent"
+    assert check(record.requests).violations == 0
+
+
+def test_without_a_key_nothing_is_repeated(tmp_path: Path) -> None:
+    queue = Queue(Answer(503, "014", says_when=True), Answer(500, "099"))
+    record = Record(tmp_path / "history.jsonl")
+    clients = one_client(have_keys=False, filled=3)
+    with history.running(clients, lambda: queue, record):
+        pass
+    sent = [each for each in record.requests if each.op == "send"]
+    assert [each.outcome for each in sent[:3]] == ["fail", "unknown", "ok"]
+    assert len({each.token for each in sent}) == len(sent)
+    assert record.wrongly_refused == ["send: 500 099"]
+
+
+def test_a_queue_is_drained_when_it_was_said_to_be_empty_three_times(tmp_path: Path) -> None:
+    queue, record = Queue(), Record(tmp_path / "history.jsonl")
+    queue.messages = [history.body(f"t-{n}", 100, random.Random(n)) for n in range(5)]
+    history.drain(one_client(have_keys=False), queue, record)
+    tokens = [each.token for each in record.requests]
+    assert tokens == ["t-0", "t-1", "t-2", "t-3", "t-4", None, None, None]
+
+
+def test_a_client_without_an_answer_to_the_end_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "SETTLED_S", 0.2)
+    queue = Queue(*[Answer(503, "014")] * 1000)
+    clients, record = one_client(have_keys=True), Record(tmp_path / "history.jsonl")
+    with history.running(clients, lambda: queue, record):
+        pass
+    (said,) = record.unanswered
+    assert said.startswith("send of run-1-1: ")
+    assert "code='014'" in said
+
+
+def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
+    record = Record(tmp_path / "history.jsonl")
+    for each in (send("a", key="k", id=3), pop("a", returned=None, was="unknown")):
+        record.add(each, Answer(200))
+    record.write([left("b", number=4)])
+    assert history.read(record.path) == (record.requests, [left("b", number=4)])
+
+
+def test_every_fault_is_a_level_of_the_experiment_with_keys_and_without() -> None:
+    definition = experiment.load(EXPERIMENTS / "messages-faults.toml")
+    levels = {each.complexity for each in definition.all_cells()}
+    assert levels == {*FAULTS, *(f"{each}-without-keys" for each in FAULTS)}
+    assert work_of("kill-all-without-keys").have_keys is False
+    kills = [cell for cell in definition.all_cells() if definition.profile("kills").measures(cell)]
+    assert {each.complexity for each in kills} == {"kill-backend", "kill-all"}
+
+
+def test_a_level_that_is_no_fault_is_refused_with_what_is_allowed(tmp_path: Path) -> None:
+    text = (EXPERIMENTS / "messages-faults.toml").read_text()
+    with pytest.raises(BadConfiguration, match="'unplug' is not defined; defined are kill-backend"):
+        experiment.parse(text.replace('complexity = "*"', 'complexity = "unplug"'), tmp_path)
+
+
+def rows(**changed: float) -> list[Row]:
+    of = cell("java serial kill-all 10")
+    blocks = [Measurement(n, (), seconds=9.0, extras=FINE | changed) for n in (1, 2)]
+    return [Row(of, None, (), tuple(blocks))]
+
+
+def test_a_run_says_what_became_of_how_many_messages_and_how_sure_that_is() -> None:
+    said = "Of 200 messages that were sent during 2 faults (2 × kill-all): nothing lost"
+    assert shown.sentence(rows()).startswith(said)
+    assert (
+        shown.sure(rows()) == "No violation in 2 faults: fewer than 77.6 % of such have one (95 %)."
+    )
+    assert "VIOLATED: 2 lost" in shown.sentence(rows(lost=1.0, violations=1.0))
+    assert "facts" in shown.sure(rows(lost=1.0, violations=1.0))
+
+
+def test_a_line_of_the_table_has_verdict_promises_sums_and_worst_times() -> None:
+    (table,) = shown.tables(rows(latest_s=2.0))
+    line = [getattr(field, "text", field) for field in table.rows[0]]
+    head = [column.heading for column in table.columns]
+    (found,) = outcomes(rows(latest_s=2.0))
+    assert found.complaints == ["an answer took 2.00 s"] * 2
+    shown_as = dict(zip(head, map(str, line), strict=True))
+    assert shown_as["Sends"].endswith("200") or "200" in shown_as["Sends"]
+    assert "an answer took 2.00 s (and 1 more)" in shown_as["Service"]
+    assert "nothing lost, nothing twice" in shown_as["Messages"]

@@ -1,0 +1,115 @@
+"""A whole trace against a stub, which is stopped for some seconds in the middle of it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from stub_bench import PATIENCE_S, Bench
+
+from restbench.store import exported
+from restbench.store.traces import TraceEntry
+
+pytestmark = pytest.mark.live
+
+SECONDS, RATE_PER_S, STOPPED_S = 30, 50, 4.0
+EXPERIMENT = f"""
+driver = "trace"
+views = ["trace"]
+name = "stubbed"
+title = "A trace of a stub"
+seed = 3
+
+[complexities]
+tiny = {{ rows = 2, inner = 2, columns = 2 }}
+
+[[trace.runs]]
+duration_s = {{ p = {SECONDS} }}
+rate_per_s = {RATE_PER_S}
+arrivals = "constant"
+
+[profiles.p]
+minutes = 0.5
+blocks = 1
+warm_max_s = {{ java = 0.0, python = 0.0 }}
+
+[[cells]]
+name = "Java"
+service = "java"
+strategy = "serial"
+complexity = "tiny"
+users = 16
+"""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A bench after its run."""
+
+    bench: Bench
+    code: int
+    told: str
+
+    @property
+    def trace(self) -> TraceEntry:
+        (found,) = exported.read(self.bench.latest.exported_file).traces
+        return found
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    bench = Bench(tmp_path_factory.mktemp("trace"))
+    file = bench.folder / "trace.toml"
+    file.write_text(EXPERIMENT)
+    started = bench.start("run", str(file), "--profile", "p")
+    deadline = time.monotonic() + PATIENCE_S
+    while not _begun(bench.folder) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    # Not in the first third, with which the last is compared.
+    time.sleep(0.4 * SECONDS)
+    stubs = bench.running("stub_service.py")
+    for each in stubs:
+        each.suspend()
+    time.sleep(STOPPED_S)
+    for each in stubs:
+        each.resume()
+    out, err = started.communicate(timeout=400)
+    return Ran(bench, started.returncode, out + err)
+
+
+def _begun(folder: Path) -> bool:
+    """The schedule of its arrivals is the last thing before a trace."""
+    return any(folder.glob("*/raw/traces/*/arrivals.txt"))
+
+
+def test_a_trace_is_as_long_as_its_experiment_says_and_offers_its_rate(ran: Ran) -> None:
+    assert ran.code == 0, ran.told
+    (course,) = [each for each in ran.trace.series if each.column == "throughput_per_s"]
+    assert (len(course.values), course.step_s) == (SECONDS, 1)
+    # What a stopped service owes is answered when it goes on.
+    answered = sum(each or 0 for each in course.values)
+    assert answered == pytest.approx(SECONDS * RATE_PER_S, abs=0.05 * SECONDS * RATE_PER_S)
+    assert ran.trace.errors == {}
+
+
+def test_seconds_in_which_the_service_was_stopped_are_stalls_that_nothing_explains(
+    ran: Ran,
+) -> None:
+    seconds = [each.second for each in ran.trace.stalls]
+    assert STOPPED_S - 2 <= len(seconds) <= STOPPED_S + 2, ran.told
+    assert seconds == list(range(seconds[0], seconds[0] + len(seconds)))
+    assert all(each.because == () for each in ran.trace.stalls)
+
+
+def test_without_a_database_nothing_is_said_of_one(ran: Ran) -> None:
+    assert ran.trace.growth is None
+    assert ran.trace.totals == {}
+    assert not any("rows" in each.column for each in ran.trace.series)
+
+
+def test_page_and_terminal_tell_it_and_nothing_is_left_running(ran: Ran) -> None:
+    assert f"in {SECONDS} s throughput" in " ".join(ran.told.split())
+    assert "How did it go over time?" in ran.bench.latest.report.read_text()
+    assert ran.bench.still_running() == []

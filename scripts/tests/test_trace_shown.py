@@ -1,0 +1,190 @@
+"""Traces from the experiment's file to `run.json`, page and terminal."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fixture_run import cell
+from shown_run import findings, page_of, part_of, printed
+from trial_run import EXPERIMENT, START_MS, build
+
+from restbench.experiment import experiment
+from restbench.failures import BadConfiguration
+from restbench.show import trace as shown
+from restbench.show.charts import theme
+from restbench.store import exported, store
+from restbench.store.store import Run
+from restbench.store.traces import Course, IncidentEntry, Traced
+from restbench.store.writing import write_model
+
+WHICH = "java serial low 10"
+SECONDS = 1800
+TABLE = """
+driver = "trace"
+views = ["trace"]
+
+[[trace.runs]]
+duration_s = { quick = 1800 }
+rate_per_s = 600
+
+[[trace.claims]]
+id = "M8"
+text = "it is steady"
+where = { users = 10 }
+expect = "steady"
+"""
+DEFINITION = TABLE.strip().partition("\n\n")[0] + EXPERIMENT.replace(
+    'claims = "claims.toml"\n', ""
+).replace("[complexities]", TABLE.partition("\n\n")[2] + "\n[complexities]")
+
+
+def samples() -> tuple[dict[str, Any], ...]:
+    looks = [
+        {
+            "t_ms": START_MS + 1000 * at,
+            "live_rows": 1000,
+            "dead_rows": at % 300,
+            "table_bytes": 2**20,
+            "index_bytes": 2**19,
+            "vacuums": at // 15,
+            "wal_syncs": 300 * at,
+            "wal_records": 900 * at,
+            "oldest_snapshot_s": 0.1,
+            "waits": {"CPU": 1, "LWLock:WALWrite": 2},
+        }
+        for at in range(0, SECONDS, 5)
+    ]
+    return (*looks, {"zone": "UTC", "bloat": {"dead_tuple_percent": 1.5}})
+
+
+def traced(block: int = 1) -> Traced:
+    per_s = [600 + 9 * math.sin(2.1 * s) for s in range(SECONDS)]
+    per_s[700] = 10.0
+    per_s[900] = 11.0
+    incidents = [("checkpoint", 698, 701.5), ("gc-pause", 100, 100.02), ("autovacuum", 30, 30.3)]
+    values = {"throughput_per_s": per_s, "mean_ms": [5.0] * SECONDS, "p50_ms": [4.0] * SECONDS}
+    return Traced(
+        cell=cell(WHICH).id,
+        block=block,
+        began_ms=START_MS,
+        seconds=SECONDS,
+        rate_per_s=600,
+        errors={"503": 3},
+        courses=tuple(Course(column=c, step_s=1, values=tuple(v)) for c, v in values.items()),
+        samples=samples(),
+        incidents=tuple(IncidentEntry(kind=k, begin_s=a, end_s=b) for k, a, b in incidents),
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    made = build(tmp_path / "run", {WHICH: [600.0]}, experiment=DEFINITION)
+    write_model(made.trace(1, cell(WHICH).id) / "trace.json", traced())
+    return made
+
+
+def test_a_run_file_has_every_course_in_at_most_600_points(run: Run) -> None:
+    (found,) = findings(run).run.traces
+    columns = {each.column: each for each in found.series}
+    assert {"throughput_per_s", "p50_ms", "dead_rows", "table_mib", "wal_syncs_per_s"} <= {*columns}
+    assert all(len(each.values) <= 600 for each in found.series)
+    assert columns["throughput_per_s"].step_s == 3
+    assert columns["dead_rows"].step_s == 5
+    assert found.totals["wal_syncs"] == 300 * (SECONDS - 5)
+    assert found.bloat == {"dead_tuple_percent": 1.5}
+
+
+def test_a_trace_of_a_block_that_is_not_finished_is_not_told(run: Run) -> None:
+    write_model(run.trace(2, cell(WHICH).id) / "trace.json", traced(block=2))
+    assert [each.block for each in findings(run).run.traces] == [1]
+
+
+def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
+    found = findings(run)
+    said = shown.sentence(found.run, found.rows)
+    assert said.startswith("java S serial, low, 10 users at 600/s: in 1800 s throughput steady (CV")
+    assert "2 stalls, 1 unexplained; the table did not grow (last third over second 1.00)." in said
+
+
+def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:
+    held = IncidentEntry(kind="fault", begin_s=600, end_s=1200, text="hold-snapshot")
+    slow = tuple(60.0 if 620 <= s < 1200 else 600.0 for s in range(SECONDS))
+    control = traced().model_copy(
+        update={
+            "incidents": (held,),
+            "courses": (
+                Course(column="throughput_per_s", step_s=1, values=slow),
+                Course(column="mean_ms", step_s=1, values=slow),
+            ),
+        }
+    )
+    write_model(run.trace(1, cell(WHICH).id) / "trace.json", control)
+    found = findings(run)
+    assert shown.sentence(found.run, found.rows) == (
+        "java S serial, low, 10 users at 600/s: in 1800 s the control hold-snapshot (600 to 1200 s)"
+        " is seen: 600/s before it, 60.0/s in its last half, with up to 295 dead rows."
+    )
+
+
+def test_page_and_terminal_show_it(run: Run) -> None:
+    page, text = page_of(run), printed(run)
+    part = part_of(page, "traces")
+    assert "How did it go over time?" in part
+    assert "M8 it is steady steady steady reproduced" in part
+    assert f"trace-{cell(WHICH).id}" in page, "the chart"
+    happened = part_of(page, "trace-1")
+    assert "checkpoint 1 3.50 3.50" in happened
+    assert "700 10.0 checkpoint 900 11.0 unexplained" in happened
+    assert "LWLock:WALWrite 2.00" in happened
+    assert "in 1800 s throughput steady" in " ".join(text.split())
+    assert "reproduced" in text
+
+
+def test_the_figure_has_a_panel_for_each_group_and_bands_for_what_happened(run: Run) -> None:
+    chart = next(iter(findings(run).charts.values()))
+    assert chart.name == f"trace-{cell(WHICH).id}"
+    described = str(theme.spec(chart))
+    assert len(chart.panels) == 7
+    for band in ("checkpoint", "gc-pause", "autovacuum", "stall"):
+        assert f"'band': '{band}'" in described
+    assert theme.svg(chart).startswith("<svg")
+
+
+def test_the_kept_file_is_read_as_it_was_written(run: Run) -> None:
+    written = findings(run).run
+    assert exported.read(run.exported_file).traces == written.traces
+
+
+def parsed(text: str) -> experiment.Experiment:
+    return experiment.parse(text, Path("trace.toml"))
+
+
+def test_every_profile_needs_a_length_of_each_cells_trace() -> None:
+    with pytest.raises(BadConfiguration, match=r"duration_s of .* has no 'quick'"):
+        parsed(DEFINITION.replace("quick = 1800", "smoke = 60"))
+
+
+def test_a_cell_that_no_run_selects_is_told() -> None:
+    with pytest.raises(BadConfiguration, match=r"trace\.runs: none selects cell"):
+        parsed(DEFINITION.replace("[[trace.runs]]", "[[trace.runs]]\nwhere = { users = 10 }"))
+
+
+def test_a_fault_needs_a_database_and_ends_after_it_began() -> None:
+    fault = 'fault = { kind = "hold-snapshot", begin = 0.2, end = 0.1 }\nrate_per_s = 600'
+    with pytest.raises(BadConfiguration, match="begin < end"):
+        parsed(DEFINITION.replace("rate_per_s = 600", fault))
+    with pytest.raises(BadConfiguration, match="has no database"):
+        parsed(DEFINITION.replace("rate_per_s = 600", fault.replace("0.1", "0.3")))
+
+
+def test_the_studys_traces_are_600_requests_a_second_and_have_a_control() -> None:
+    found = experiment.load(store.experiment_file("messages-trace"))
+    assert found.trace is not None
+    runs = {each.id: found.trace.run_of(each) for each in found.all_cells()}
+    assert [each.rate_per_s for each in runs.values()] == [600, 600, None]
+    assert [each.fault is not None for each in runs.values()] == [False, False, True]
+    for claim in found.trace.claims:
+        assert sum(claim.where.matches(each) for each in found.all_cells()) == 1
