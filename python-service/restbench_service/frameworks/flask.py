@@ -59,6 +59,7 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.endpoint("rest")(handle)
     for rest in ("/", "/<path:_>"):
         app.url_map.add(Rule(rest, endpoint="rest"))  # whatever the method
+    app.register_error_handler(404, lambda _: handle())  # a line feed is in no pattern of a router
     return app
 
 
