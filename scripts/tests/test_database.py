@@ -309,11 +309,12 @@ def test_one_that_does_not_answer_is_named(tmp_path: Path) -> None:
 
 # --- nothing is left -----------------------------------------------------------------------------
 HARNESS = """
-import sys, threading, time
+import signal, sys, threading, time
 from pathlib import Path
 from restbench.deploy.database import Database
 from restbench.machine import watch
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 database = Database(Path(sys.argv[1]), overrides={"shared_buffers": "16MB"})
 if sys.argv[2] == "thread":
     starting = threading.Thread(target=database.start)

@@ -29,14 +29,21 @@ REPEATED = 3
 TIMEOUT_S = 60.0
 JSON = (("Content-Type", "application/json"),)
 CODE = re.compile(rb"errorCode\D{1,12}([0-9]{3})")
+
+
+def _around_rows(one: bytes) -> tuple[bytes, bytes]:
+    begin, end = one.split(b"<row>\0</row>")
+    return begin, end
+
+
 #: Where a product's rows go, of operands that make its answer as long as its rows are many.
 JSON_ROWS = (
     b'{"requestId":"1","matrixOne":{"columnCount":1,"rows":[',
     b']},"matrixTwo":{"columnCount":1,"rows":[{"value":"1"}]}}',
 )
-SOAP_ROWS = tuple(envelope("1", [(1, ["\0"]), (1, ["1"])]).split(b"<row>\0</row>"))
+SOAP_ROWS = _around_rows(envelope("1", [(1, ["\0"]), (1, ["1"])]))
 #: As many elements as an envelope may have, nearly, and as many bytes.
-SOAP_WIDE_ROWS = tuple(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]).split(b"<row>\0</row>"))
+SOAP_WIDE_ROWS = _around_rows(envelope("1", [(11, ["\0"]), (1, ["1"] * 11)]))
 
 
 @dataclass(frozen=True)
