@@ -82,7 +82,13 @@ class HttpTest {
     void strategies_are_those_of_the_design_in_its_order() {
         boolean virtual = Runtime.version().feature() >= 21;
         Stream<String> expected = Stream.of(
-                "serial", "thread-pool", "pinned", "thread-per-element", "shared-pool", "fork-join", "pipeline",
+                "serial",
+                "thread-pool",
+                "pinned",
+                "thread-per-element",
+                "shared-pool",
+                "fork-join",
+                "pipeline",
                 "worker-pool");
         assertThat(ContractExamplesTest.strategies(service))
                 .isEqualTo(Stream.of(
