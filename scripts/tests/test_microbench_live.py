@@ -36,7 +36,7 @@ def test_both_services_parts_are_timed_and_kept() -> None:
         for kernel in ("loops", "native")
     }
     parts = {(each.service, each.part) for each in made.scores}
-    assert len(parts) == 8
+    assert len(parts) == 10
     assert all(len(each.runs_us) == 2 and min(each.runs_us) > 0 for each in made.scores)
 
 

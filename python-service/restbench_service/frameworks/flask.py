@@ -59,7 +59,8 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.endpoint("rest")(handle)
     for rest in ("/", "/<path:_>"):
         app.url_map.add(Rule(rest, endpoint="rest"))  # whatever the method
-    app.register_error_handler(404, lambda _: handle())  # a line feed is in no pattern of a router
+    for status in (404, 405):  # a line feed is in no pattern of a router
+        app.register_error_handler(status, lambda _: handle())
     return app
 
 
