@@ -96,8 +96,9 @@ final class EnvelopeReader extends StreamReaderDelegate {
     }
 
     /**
-     * What is wrong with a body that has so many tags that it may have too many elements: read by itself it takes
-     * a fraction of the time that it takes to make objects of them up to the limit. Null for nothing, or for too few tags.
+     * What is wrong with a body that has so many tags that it may have too many elements: read by itself it takes a
+     * fraction of the time that it takes to make objects of them up to the limit. Null for nothing, or for too few
+     * tags.
      */
     static EnvelopeFault tooManyElements(byte[] body) throws XMLStreamException {
         int tags = 0;
