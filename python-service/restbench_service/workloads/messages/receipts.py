@@ -6,7 +6,7 @@ from threading import Event, Thread
 from typing import Any
 
 from ..workload import InvalidRequestError
-from .database import Database, Session, StatementError, not_done
+from .database import DISK_FULL, Database, Session, StatementError, not_done
 from .requests import Broadcast, Keyed, Message, Pop
 
 PURGE_SECONDS = 60.0
@@ -18,7 +18,7 @@ _LOG = logging.getLogger(__name__)
 def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any, bool]:
     """What the act gives, or has given before, and whether it was before.
 
-    A receipt is looked for only where the act has failed, or found nothing: as a rule there is
+    A receipt is looked for only where the act was refused, or found nothing: as a rule there is
     none. Should it be purged in between, the request is not done.
     """
     if request.key is None:
@@ -27,7 +27,7 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
     try:
         result = act()
     except StatementError as error:
-        if error.sqlstate != ALREADY_THERE:
+        if error.sqlstate not in (ALREADY_THERE, DISK_FULL):
             raise
     except InvalidRequestError as error:
         if error.code not in ("012", "013"):
@@ -68,7 +68,7 @@ class _UndoneError(Exception):
 def _read(session: Session, request: Keyed) -> Any:
     """The result that was kept, None where none was. Raises InvalidRequestError 013."""
     values = {"client": request.client, "key": request.key}
-    row = session.ask("read-receipt", values).fetchone()
+    row = session.do("read-receipt", values).fetchone()  # of what may be done: no break is 014 here
     if row is None:
         return None
     fingerprint, answer, *_ = row

@@ -30,6 +30,3 @@ class SharedCount:
             finally:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def close(self) -> None:
-        """It is not counted here any more."""
-        os.close(self._file)

@@ -193,6 +193,22 @@ class MessagesLiveTest {
         }
     }
 
+    @Test
+    void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
+        create("skip-locked");
+        JsonNode id = json(send(service, "one", queue)).get("id");
+        try (RunningService full = RunningService.under("tomcat", database.environmentWithoutRoom())) {
+            requireBroken(send(full, "two", null), true);
+            requireBroken(send(full, "two", queue + "two"), true);
+            HttpResponse<String> replay = send(full, "one", queue);
+            assertThat(isReplay(replay)).isTrue();
+            assertThat(json(replay).get("id")).isEqualTo(id);
+            assertThat(send(full, "other", queue).body()).contains("\"013\"");
+            assertThat(count()).isEqualTo(1);
+            assertThat(json(pop(full, null)).get("id")).isEqualTo(id);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = ';',
