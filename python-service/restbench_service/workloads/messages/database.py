@@ -7,7 +7,7 @@ import logging
 import math
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,6 +33,8 @@ ANSWER_SECONDS = 0.25
 """Within which a database that is up answers whether it is."""
 SILENT_SECONDS = 10.0
 """Of a server that was asked something; TCP only finds out that a peer is gone."""
+LOOK_SECONDS = 1.0
+"""Between two looks for a silent one."""
 DISK_FULL = "53100"
 """disk_full, of the server, or where there would soon be no room."""
 _CONNECTION: Mapping[str, Any] = {
@@ -107,13 +109,22 @@ class Database:
             reconnect_timeout=RECONNECT_SECONDS,
             num_workers=min(3, size),
         )
-        Thread(target=self._end_silent, name="silent", daemon=True).start()
+        self.every(LOOK_SECONDS, self._end_silent)
 
     def close(self) -> None:
         """End all connections."""
         self._is_closed.set()
         if self._pool is not None:
             self._pool.close()
+
+    def every(self, seconds: float, act: Callable[[], None]) -> None:
+        """Until it is closed, from a thread of its own. The act raises nothing."""
+
+        def run() -> None:
+            while not self._is_closed.wait(seconds):
+                act()
+
+        Thread(target=run, name="database", daemon=True).start()
 
     def take(self) -> Connection:
         """A connection that is there. Raises InvalidRequestError 014."""
@@ -147,11 +158,10 @@ class Database:
             del self._awaited[connection]
 
     def _end_silent(self) -> None:
-        while not self._is_closed.wait(SILENT_SECONDS / 10):
-            latest = monotonic() - SILENT_SECONDS
-            for connection, since in self._awaited.copy().items():
-                if since < latest:
-                    _cut_off(connection)
+        latest = monotonic() - SILENT_SECONDS
+        for connection, since in self._awaited.copy().items():
+            if since < latest:
+                _cut_off(connection)
 
     def has_answered(self) -> None:
         """To be called when it has."""

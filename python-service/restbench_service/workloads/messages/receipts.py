@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from threading import Event, Thread
 from typing import Any
 
 from ..workload import InvalidRequestError
@@ -79,33 +78,13 @@ def _read(session: Session, request: Keyed) -> Any:
     return answer["ids"] if isinstance(request, Broadcast) else answer["id"]
 
 
-class Purge:
-    """A thread that forgets receipts once a minute."""
-
-    def __init__(self, database: Database, receipt_seconds: int) -> None:
-        """Runs until it is stopped."""
-        self._database, self._seconds = database, receipt_seconds
-        self._is_over = Event()
-        Thread(target=self._run, name="purge", daemon=True).start()
-
-    def stop(self) -> None:
-        """No more of it begins."""
-        self._is_over.set()
-
-    def _run(self) -> None:
-        while not self._is_over.wait(PURGE_SECONDS):
-            try:
-                purge(self._database, self._seconds)
-            except StatementError as error:
-                _LOG.error("receipts are not purged: %s", error.sqlstate)
-            except InvalidRequestError:  # no database now; that is logged
-                continue
-
-
 def purge(database: Database, receipt_seconds: int) -> None:
     """Forget those that are older. They are found by a BRIN index, which needs bitmap scans."""
-    with (
-        Session(database) as session,
-        session.transaction(b"BEGIN", b"SET LOCAL enable_bitmapscan = on"),
-    ):
-        session.do("purge-receipts", {"seconds": receipt_seconds})
+    begin = b"BEGIN", b"SET LOCAL enable_bitmapscan = on"
+    try:
+        with Session(database) as session, session.transaction(*begin):
+            session.do("purge-receipts", {"seconds": receipt_seconds})
+    except StatementError as error:
+        _LOG.error("receipts are not purged: %s", error.sqlstate)
+    except InvalidRequestError:
+        pass  # no database now: that is logged

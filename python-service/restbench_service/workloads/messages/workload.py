@@ -11,7 +11,7 @@ from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
 from .database import DISK_FULL, Database, Session, StatementError, not_done
 from .free_space import FreeSpace
 from .memory import MemoryMessages
-from .receipts import Purge, once
+from .receipts import PURGE_SECONDS, once, purge
 from .requests import (
     MEMORY,
     NOBODY,
@@ -64,7 +64,6 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
         self._retries: SharedCount | None = None
-        self._purge: Purge | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What a process of a pool is given."""
@@ -85,12 +84,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._retries = SharedCount(self._count_path)
         self._database.open()
         if self._count_path is None:
-            self._purge = Purge(self._database, self._settings.receipt_seconds)
+            forget = partial(purge, self._database, self._settings.receipt_seconds)
+            self._database.every(PURGE_SECONDS, forget)
 
     def close(self) -> None:
         """See Workload."""
-        if self._purge is not None:
-            self._purge.stop()
         self._database.close()
 
     def facts(self) -> Mapping[str, Any]:
