@@ -248,6 +248,22 @@ class MessagesLiveTest {
         }
     }
 
+    @Test
+    void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
+        create("skip-locked");
+        BreakingProxy proxy = new BreakingProxy(database.port);
+        try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+            MessagesContractTest.reconnect(proxy, through);
+            proxy.silenceNext();
+            requireBroken(send(through, "one", queue), false);
+            MessagesContractTest.awaitDatabase(through);
+            assertThat(isReplay(send(through, "one", queue))).isTrue();
+            assertThat(count()).isEqualTo(1);
+        } finally {
+            proxy.close();
+        }
+    }
+
     private static void requireBroken(HttpResponse<String> answer, boolean isNotDone) {
         assertThat(answer.statusCode()).isEqualTo(503);
         assertThat(answer.headers().firstValue("Retry-After")).hasValue("1");
