@@ -129,9 +129,7 @@ def test_a_queue_that_is_made_or_deleted_when_it_breaks_may_be_so(
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "restbench_service.workloads.messages.database.SILENT_SECONDS", 0.2
-    )
+    monkeypatch.setattr("restbench_service.workloads.messages.database.SILENT_SECONDS", 0.2)
 
 
 @pytest.mark.usefixtures("impatient")

@@ -84,7 +84,7 @@ def test_files_are_applied_by_their_numbers(
 
 
 NAMES = ("a", "a-b", "a0", "a_b", "aa", "b", "z", "zz", "é", "ﬀ", "😀")
-"""In the order of their code points; in that of a dictionary é comes before f, and - counts last."""
+"""In the order of their code points; a dictionary has é before f, and - counts last there."""
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_names_are_listed_by_their_code_points_whatever_the_order_of_the_databas
             add = "INSERT INTO messages.queue (technique, name) VALUES ('blocking', %s)"
             owner.execute(add, [name])
         ((by_words,),) = owner.execute(
-            "SELECT array_agg(name ORDER BY name COLLATE \"default\") FROM messages.queue"
+            'SELECT array_agg(name ORDER BY name COLLATE "default") FROM messages.queue'
         ).fetchall()
     assert by_words != list(NAMES)
     with session(dictionary) as ours:
