@@ -147,8 +147,9 @@ class MessagesContractTest {
         RunningService service =
                 RunningService.under("tomcat", PostgresServer.running().environmentWithoutRoom());
         return examples("queue-without-room").stream()
-                .map(each -> DynamicTest.dynamicTest(each.name(), () -> techniques(each)
-                        .forEach(technique -> check(service, each, "serial", technique))))
+                .map(each -> DynamicTest.dynamicTest(
+                        each.name(),
+                        () -> techniques(each).forEach(technique -> check(service, each, "serial", technique))))
                 .onClose(service::close);
     }
 
