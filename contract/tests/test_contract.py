@@ -50,7 +50,7 @@ GIVEN = {
     None, "body-limit-100", "body-limit-1000", "in-flight-limit-reached", "delay-limit-reached",
     "compute-fault", "memory-held", "memory-limit-100-mib", "operations-limit-1000",
     "loop-operations-limit-1000", "database", "queue-empty", "queue-three", "database-down",
-    "database-lost-at-commit",
+    "database-lost-at-commit", "queue-without-room",
 }  # fmt: skip
 PLACES = re.compile(r"matrixOne|^sender|^queue(?=: must)|[0-9]+|[A-Z]{5,}|POST")
 """What varies in a message of the README's table: `client` and `after` have the rules of these."""

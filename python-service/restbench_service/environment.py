@@ -72,6 +72,13 @@ class Environment:
             return path
         raise InvalidSettingError(f"{name}={path!r}: must be a file that can be read")
 
+    def existing(self, name: str) -> str | None:
+        """The path of what there is, readable or not; None when unset."""
+        path = self._variables.get(name)
+        if path is None or os.access(path, os.F_OK):
+            return path
+        raise InvalidSettingError(f"{name}={path!r}: must be a path that exists")
+
     def names(self, name: str) -> tuple[str, ...] | None:
         """A list with commas, each name once; None when unset."""
         text = self._variables.get(name)

@@ -41,6 +41,7 @@ ALLOWED = {
     "stop_timeout_seconds": (1, 3600),
     "stuck_timeout_seconds": (1, 3600),
     "database_connections": (1, 150),
+    "database_min_free_bytes": (0, 10**12 - 1),
     "max_message_characters": (1, 16 * MEBIBYTE),
     "receipt_seconds": (1, 30 * 24 * 3600),
 }
@@ -57,6 +58,8 @@ class DatabaseSettings:
     """Of this process."""
     max_message_characters: int
     receipt_seconds: int
+    free_path: str | None
+    min_free_bytes: int
     is_alone: bool
     """Whether no other process has requests of the workload: then queues may be in its memory."""
 
@@ -130,6 +133,10 @@ class Settings:
     """The password is not in the URL, which others can read."""
     database_connections: int = 20
     """Of all workers; a process of a pool has one of its own."""
+    database_free_path: str | None = None
+    """On the file system of the database's data; None: the database is elsewhere."""
+    database_min_free_bytes: int = 1024 * MEBIBYTE
+    """With less free there, sends and broadcasts are error 014."""
     max_message_characters: int = 65536
     """Of a message: error 007."""
     receipt_seconds: int = 600
@@ -152,6 +159,7 @@ class Settings:
             strategies=environment.names("RESTBENCH_STRATEGIES"),
             database_url=environment.database("RESTBENCH_DATABASE_URL"),
             database_password_file=environment.readable("RESTBENCH_DATABASE_PASSWORD_FILE"),
+            database_free_path=environment.existing("RESTBENCH_DATABASE_FREE_PATH"),
             **values,
         )
         settings.check_budget()
@@ -177,6 +185,8 @@ class Settings:
             -(-self.database_connections // self.workers),
             self.max_message_characters,
             self.receipt_seconds,
+            self.database_free_path,
+            self.database_min_free_bytes,
             is_alone=self.workers == 1,
         )
 

@@ -6,8 +6,9 @@ from contextlib import suppress
 from threading import Lock, Thread
 from typing import Literal
 
-Cut = Literal["before", "behind", "after"]
-"""The statement: it does not reach the server; it does, and its answer is lost; it is answered."""
+Cut = Literal["before", "behind", "after", "silent"]
+"""The statement: it does not reach the server; it does, and its answer is lost; it is answered; its
+answer never comes, and the connection stays."""
 EXECUTE, QUERY = b"EQ"
 LENGTH = struct.Struct("!I")
 
@@ -69,6 +70,8 @@ class CuttingProxy:
                 ending.hold(is_answered=cut == "after")
                 server.sendall(data)
                 ending.wait()
+            while cut == "silent" and client.recv(65536):
+                pass
             return
 
     def _cut_at(self, statements: int) -> str | None:

@@ -18,6 +18,8 @@ STRATEGIES = ["serial", "process-per-request", "executor-per-request", "worker-p
 OF_MESSAGES = examples(SITUATIONS)
 LOST = examples({LOST_AT_COMMIT})
 DOWN = examples({"database-down"})
+WITHOUT_ROOM = examples({"queue-without-room"})
+SETTINGS = {"STRATEGIES": ",".join(STRATEGIES), "PROCESSES": "2", "POOL_THREADS": "3"}
 
 
 def as_the_runner_sees(service: LiveService) -> Service:
@@ -29,8 +31,7 @@ def as_the_runner_sees(service: LiveService) -> Service:
 @pytest.fixture(scope="module")
 def served(database: LiveDatabase, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     log = tmp_path_factory.mktemp("examples") / "log"
-    settings = {"STRATEGIES": ",".join(STRATEGIES), "PROCESSES": "2", "POOL_THREADS": "3"}
-    with running(log, **settings, **database.variables) as service:
+    with running(log, **SETTINGS, **database.variables) as service:
         yield as_the_runner_sees(service)
 
 
@@ -50,6 +51,16 @@ def test_without_a_database_that_answers_nothing_is_done(tmp_path: Path) -> None
         outcomes = [tried(as_the_runner_sees(service), *it) for it in DOWN.items()]
     assert len(outcomes) > 10
     assert [(it.name, it.faults) for it in outcomes if it.faults] == []
+
+
+def test_without_room_nothing_is_sent_and_the_rest_goes_on(
+    database: LiveDatabase, tmp_path: Path
+) -> None:
+    full = {"DATABASE_FREE_PATH": "/proc"}  # no disk: nothing is free there
+    with running(tmp_path / "log", **SETTINGS, **full, **database.variables) as service:
+        outcomes = [tried(as_the_runner_sees(service), *it) for it in WITHOUT_ROOM.items()]
+    assert [(it.name, it.faults) for it in outcomes if it.faults] == []
+    assert [it.name[:3] for it in outcomes] == ["014", "014", "ok-", "ok-"]
 
 
 # --- a connection that ends behind the deciding statement -----------------------------------------

@@ -1,6 +1,8 @@
 """What is answered when the connection breaks: not done, or unknown, and never a false word."""
 
+import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from cutting_proxy import Cut, CuttingProxy
@@ -62,7 +64,7 @@ def test_a_break_at_the_deciding_statement_is_unknown_and_a_key_tells(  # noqa: 
     queue, key = filled(cut_off, technique), fresh_name()
     deciding = STATEMENTS[technique][is_pop]
     if technique == "statements":
-        deciding += 1  # the receipt is one more
+        deciding += 1 + is_pop  # the receipt, and the lock of the key
     call: Callable[[], Told] = (
         (lambda: cut_off.pop(queue, key=key)) if is_pop else (lambda: cut_off.send(queue, key=key))
     )
@@ -123,3 +125,41 @@ def test_a_queue_that_is_made_or_deleted_when_it_breaks_may_be_so(
     proxy.arm(2, "behind")  # before it is asked what queue it is
     assert cut_off.ask("DELETE", f"/queues/{name}").code == "015"
     assert direct.ask("DELETE", f"/queues/{name}").members["deleted"] is False
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("restbench_service.workloads.messages.database.SILENT_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_falls_silent_at_the_deciding_statement_leaves_it_unknown(
+    cut_off: Caller, direct: Caller, proxy: CuttingProxy
+) -> None:
+    queue, key = filled(cut_off, "skip-locked"), fresh_name()
+    proxy.arm(1, "silent")
+    assert cut_off.pop(queue, key=key).code == "015"
+    again = cut_off.pop(queue, key=key)
+    assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
+    assert (direct.count(queue), proxy.cuts) == (1, 1)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_server_that_falls_silent_before_has_done_nothing(
+    cut_off: Caller, direct: Caller, proxy: CuttingProxy
+) -> None:
+    queue = filled(cut_off, "statements")
+    for statement in range(1, STATEMENTS["statements"][1]):
+        proxy.arm(statement, "silent")
+        assert cut_off.pop(queue).code == "014", statement
+    assert direct.count(queue) == 2
+    assert cut_off.pop(queue).status == 200
+
+
+def test_a_server_that_accepts_and_says_nothing_has_done_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
+        with calling_at(LiveDatabase(url, Path("/dev/null")), database_connections=1) as caller:
+            told = caller.send("a")
+            assert (told.status, told.code) == (503, "014")
+            assert caller.page("/health")["database"] == {"up": False}

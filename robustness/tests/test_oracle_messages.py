@@ -30,7 +30,7 @@ EXAMPLES: dict[str, str] = {
     path.stem: path.read_text() for path in sorted(FOLDER.glob("*-messages-*.json"))
 }
 #: No matter of the request.
-OF_THE_DATABASE = {"database-down", "database-lost-at-commit"}
+OF_THE_DATABASE = {"database-down", "database-lost-at-commit", "queue-without-room"}
 JUDGED = [n for n, it in EXAMPLES.items() if json.loads(it).get("given") not in OF_THE_DATABASE]
 #: That a queue is one of another process, the database alone knows.
 WRONG = [

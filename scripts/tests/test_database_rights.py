@@ -83,6 +83,57 @@ def test_files_are_applied_by_their_numbers(
         migrations.files()
 
 
+NAMES = ("a", "a-b", "a0", "a_b", "aa", "b", "z", "zz", "é", "ﬀ", "😀")
+"""In the order of their code points; a dictionary has é before f, and - counts last there."""
+
+
+@pytest.fixture
+def dictionary(database: Database) -> Iterator[Database]:
+    """A database with another order, of a server whose owner has chosen it."""
+    with database.connect() as owner:
+        try:
+            owner.execute(
+                "CREATE DATABASE dictionary TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'"
+            )
+        except psycopg.errors.FeatureNotSupported:
+            pytest.skip("this PostgreSQL has one order only: it is built without ICU")
+    url = f"{database.url('owner').rpartition('/')[0]}/dictionary"
+    other = Database(database.folder, own_url=url)
+    other.migrate()
+    yield other
+    with database.connect() as owner:
+        owner.execute("DROP DATABASE dictionary WITH (FORCE)")
+
+
+def test_names_are_listed_by_their_code_points_whatever_the_order_of_the_database(
+    dictionary: Database,
+) -> None:
+    with dictionary.connect() as owner:
+        owner.execute("ALTER TABLE messages.queue DROP CONSTRAINT queue_name_check")
+        for name in reversed(NAMES):
+            add = "INSERT INTO messages.queue (technique, name) VALUES ('blocking', %s)"
+            owner.execute(add, [name])
+        ((by_words,),) = owner.execute(
+            'SELECT array_agg(name ORDER BY name COLLATE "default") FROM messages.queue'
+        ).fetchall()
+    assert by_words != list(NAMES)
+    with session(dictionary) as ours:
+        for place, after in enumerate(("", *NAMES)):
+            rows = ours.all("list-queues", after=after, limit=len(NAMES))
+            assert [row["name"] for row in rows] == list(NAMES[place:])
+            if after:
+                assert ours.one("find-queue", queue=after) is not None
+
+
+def test_the_order_of_names_is_that_of_the_table(database: Database) -> None:
+    query = (
+        "SELECT collation_name FROM information_schema.columns "
+        "WHERE table_schema = 'messages' AND table_name = 'queue' AND column_name = 'name'"
+    )
+    with database.connect() as owner:
+        assert owner.execute(query).fetchall() == [("C",)]
+
+
 REFUSED = (
     "CREATE TABLE messages.more ()",
     "CREATE TABLE public.more ()",

@@ -2,10 +2,11 @@
 -- dropped by the functions here, which run with the owner's rights.
 CREATE SCHEMA messages;
 
+-- Names are ordered by their code points, whatever the order of the database.
 CREATE TABLE messages.queue (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   technique text NOT NULL,
-  name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$')
+  name text COLLATE "C" NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_-]{0,62}$')
 );
 
 -- Receiver 0 is nobody in particular. The primary key is the only index: a pop reads one range of it, and never a message

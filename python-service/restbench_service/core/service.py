@@ -46,7 +46,7 @@ from .shared_metrics import SharedMetrics
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 MOST_READ_AT_ONCE_BYTES = 256 * 1024
 """Of a body whose id is read again because a fault has to be answered: some milliseconds."""
-NOT_SHOWN = ("database_url", "database_password_file")
+NOT_SHOWN = ("database_url", "database_password_file", "database_free_path")
 """Of the settings, as they tell where something else is to be found."""
 UNKNOWN = -1
 """The declared length of a body that comes in chunks."""

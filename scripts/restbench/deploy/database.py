@@ -163,12 +163,13 @@ class Database:
         return self.folder / f"{role}.password"
 
     def environment(self) -> dict[str, str]:
-        """The two variables by which a service finds the database."""
+        """The variables by which a service finds the database, and its disk where it is ours."""
         self._password("service")
+        disk = {"RESTBENCH_DATABASE_FREE_PATH": str(self.server.data)}
         return {
             "RESTBENCH_DATABASE_URL": self.url("service"),
             "RESTBENCH_DATABASE_PASSWORD_FILE": str(self.password_file("service")),
-        }
+        } | (disk if self.own_url is None else {})
 
     def client_environment(self, role: Role) -> dict[str, str]:
         """By which psql and pgbench, called with `url(role)`, find the role's password."""

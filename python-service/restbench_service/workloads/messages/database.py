@@ -5,11 +5,13 @@ What the database said is never passed on: its messages quote what was sent.
 
 import logging
 import math
-from collections.abc import Iterator, Mapping
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from time import monotonic, perf_counter_ns
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +31,12 @@ RECONNECT_SECONDS = 0.5
 """Two attempts; the next request that needs a connection begins others."""
 ANSWER_SECONDS = 0.25
 """Within which a database that is up answers whether it is."""
+SILENT_SECONDS = 10.0
+"""Of a server that was asked something; TCP only finds out that a peer is gone."""
+LOOK_SECONDS = 1.0
+"""Between two looks for a silent one."""
+DISK_FULL = "53100"
+"""disk_full, of the server, or where there would soon be no room."""
 _CONNECTION: Mapping[str, Any] = {
     "application_name": "restbench-python",
     "autocommit": True,
@@ -77,6 +85,9 @@ class Database:
         self._answered_at = -math.inf
         self._is_missed = False
         self._asked: Future[bool] | None = None
+        self._awaited: dict[Connection, float] = {}
+        """Since when each connection has owed an answer."""
+        self._is_closed = Event()
 
     def open(self) -> None:
         """Begin to connect, and wait for nothing: the service starts without its database."""
@@ -98,11 +109,22 @@ class Database:
             reconnect_timeout=RECONNECT_SECONDS,
             num_workers=min(3, size),
         )
+        self.every(LOOK_SECONDS, self._end_silent)
 
     def close(self) -> None:
         """End all connections."""
+        self._is_closed.set()
         if self._pool is not None:
             self._pool.close()
+
+    def every(self, seconds: float, act: Callable[[], None]) -> None:
+        """Until it is closed, from a thread of its own. The act raises nothing."""
+
+        def run() -> None:
+            while not self._is_closed.wait(seconds):
+                act()
+
+        Thread(target=run, name="database", daemon=True).start()
 
     def take(self) -> Connection:
         """A connection that is there. Raises InvalidRequestError 014."""
@@ -125,6 +147,21 @@ class Database:
         """One that is broken is replaced."""
         assert self._pool is not None  # noqa: S101 - it was taken
         self._pool.putconn(connection)
+
+    @contextmanager
+    def awaiting(self, connection: Connection) -> Iterator[None]:
+        """What is sent in the with-block is answered, or the connection ends after a while."""
+        self._awaited[connection] = monotonic()
+        try:
+            yield
+        finally:
+            del self._awaited[connection]
+
+    def _end_silent(self) -> None:
+        latest = monotonic() - SILENT_SECONDS
+        for connection, since in self._awaited.copy().items():
+            if since < latest:
+                _cut_off(connection)
 
     def has_answered(self) -> None:
         """To be called when it has."""
@@ -150,7 +187,8 @@ class Database:
         try:
             connection = self.take()
             try:
-                ConnectionPool.check_connection(connection)
+                with self.awaiting(connection):
+                    ConnectionPool.check_connection(connection)
                 self.has_answered()
             finally:
                 self.give_back(connection)
@@ -163,6 +201,15 @@ def _configure(connection: Connection) -> None:
     """Every integer is a bigint: by default its size would be part of a statement's type, and each
     size of each parameter a prepared statement of its own."""
     connection.adapters.register_dumper(int, Int8BinaryDumper)
+
+
+def _cut_off(connection: Connection) -> None:
+    """Whoever waits for an answer finds that the connection has ended."""
+    with (
+        suppress(psycopg.Error, OSError),  # it has ended by itself
+        socket.socket(fileno=os.dup(connection.fileno())) as end,
+    ):
+        end.shutdown(socket.SHUT_RDWR)
 
 
 def _is_there(connection: Connection) -> bool:
@@ -243,9 +290,10 @@ class Session:
                 self.parts_ns["connection"] += perf_counter_ns() - began_ns
         began_ns = perf_counter_ns()
         try:
-            rows = self._connection.execute(
-                text, values, prepare=None if values else False, binary=True
-            )
+            with self._database.awaiting(self._connection):
+                rows = self._connection.execute(
+                    text, values, prepare=None if values else False, binary=True
+                )
             self._database.has_answered()
         except psycopg.Error as error:
             if error.diag.severity_nonlocalized == "ERROR":
@@ -258,5 +306,8 @@ class Session:
     def _roll_back(self) -> None:
         """Below the driver's statements: it would forget all that is prepared."""
         if self._connection is not None:
-            with suppress(psycopg.Error):  # broken: the server does it by itself
+            with (
+                suppress(psycopg.Error),  # broken: the server does it by itself
+                self._database.awaiting(self._connection),
+            ):
                 self._connection.pgconn.exec_(b"ROLLBACK")

@@ -2,11 +2,10 @@
 
 import logging
 from collections.abc import Callable
-from threading import Event, Thread
 from typing import Any
 
 from ..workload import InvalidRequestError
-from .database import Database, Session, StatementError, not_done
+from .database import DISK_FULL, Database, Session, StatementError, not_done
 from .requests import Broadcast, Keyed, Message, Pop
 
 PURGE_SECONDS = 60.0
@@ -18,7 +17,7 @@ _LOG = logging.getLogger(__name__)
 def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any, bool]:
     """What the act gives, or has given before, and whether it was before.
 
-    A receipt is looked for only where the act has failed, or found nothing: as a rule there is
+    A receipt is looked for only where the act was refused, or found nothing: as a rule there is
     none. Should it be purged in between, the request is not done.
     """
     if request.key is None:
@@ -27,7 +26,7 @@ def once(session: Session, request: Keyed, act: Callable[[], Any]) -> tuple[Any,
     try:
         result = act()
     except StatementError as error:
-        if error.sqlstate != ALREADY_THERE:
+        if error.sqlstate not in (ALREADY_THERE, DISK_FULL):
             raise
     except InvalidRequestError as error:
         if error.code not in ("012", "013"):
@@ -68,7 +67,7 @@ class _UndoneError(Exception):
 def _read(session: Session, request: Keyed) -> Any:
     """The result that was kept, None where none was. Raises InvalidRequestError 013."""
     values = {"client": request.client, "key": request.key}
-    row = session.ask("read-receipt", values).fetchone()
+    row = session.do("read-receipt", values).fetchone()  # of what may be done: no break is 014 here
     if row is None:
         return None
     fingerprint, answer, *_ = row
@@ -79,33 +78,13 @@ def _read(session: Session, request: Keyed) -> Any:
     return answer["ids"] if isinstance(request, Broadcast) else answer["id"]
 
 
-class Purge:
-    """A thread that forgets receipts once a minute."""
-
-    def __init__(self, database: Database, receipt_seconds: int) -> None:
-        """Runs until it is stopped."""
-        self._database, self._seconds = database, receipt_seconds
-        self._is_over = Event()
-        Thread(target=self._run, name="purge", daemon=True).start()
-
-    def stop(self) -> None:
-        """No more of it begins."""
-        self._is_over.set()
-
-    def _run(self) -> None:
-        while not self._is_over.wait(PURGE_SECONDS):
-            try:
-                purge(self._database, self._seconds)
-            except StatementError as error:
-                _LOG.error("receipts are not purged: %s", error.sqlstate)
-            except InvalidRequestError:  # no database now; that is logged
-                continue
-
-
 def purge(database: Database, receipt_seconds: int) -> None:
     """Forget those that are older. They are found by a BRIN index, which needs bitmap scans."""
-    with (
-        Session(database) as session,
-        session.transaction(b"BEGIN", b"SET LOCAL enable_bitmapscan = on"),
-    ):
-        session.do("purge-receipts", {"seconds": receipt_seconds})
+    begin = b"BEGIN", b"SET LOCAL enable_bitmapscan = on"
+    try:
+        with Session(database) as session, session.transaction(*begin):
+            session.do("purge-receipts", {"seconds": receipt_seconds})
+    except StatementError as error:
+        _LOG.error("receipts are not purged: %s", error.sqlstate)
+    except InvalidRequestError:
+        pass  # no database now: that is logged

@@ -29,7 +29,3 @@ class SharedCount:
                 os.pwrite(self._file, (self.value + 1).to_bytes(_BYTES, "little"), 0)
             finally:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """It is not counted here any more."""
-        os.close(self._file)

@@ -8,7 +8,7 @@ from time import sleep
 from typing import Any, Literal
 
 from .database import Session, StatementError, not_done
-from .requests import MEMORY, Message
+from .requests import MEMORY, Message, key_lock
 
 SERIALIZATION_FAILURE = "40001"
 MOST_PAUSE_SECONDS = 0.002
@@ -80,6 +80,10 @@ class Technique:
         with session.transaction(*self.pop_in):
             if self.locks:
                 session.do("lock-queue", values)
+            elif values["key"] and self.key == "statement":
+                # Else another request with the key passes over the message that is held here, whose
+                # receipt is kept some round trips later.
+                session.do("lock-queue", {"queue_id": key_lock(values["client"], values["key"])})
             rows = session.do(self._form(self.pop, values), values).fetchall()
             if not rows:
                 return None
@@ -138,4 +142,4 @@ TECHNIQUES: Mapping[str, Technique] = {
     "pgmq": Technique("send-pgmq", "pop-pgmq", has_receivers=False, has_table=True),
     MEMORY: Technique(has_keys=False),
 }
-"""By the name in requests.TECHNIQUES. Messages of `memory` are in memory.py."""
+"""By the name in requests.TECHNIQUES. How `memory` works is in memory.py."""

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...settings import DatabaseSettings
 from ..workload import Count, InvalidRequestError, ParallelLoop, Workload
-from .database import Database, Session, StatementError, not_done
+from .database import DISK_FULL, Database, Session, StatementError, not_done
+from .free_space import FreeSpace
 from .memory import MemoryMessages
-from .receipts import Purge, once
+from .receipts import PURGE_SECONDS, once, purge
 from .requests import (
     MEMORY,
     NOBODY,
@@ -33,11 +34,12 @@ from .techniques import TECHNIQUES, Technique
 
 GONE = ("23503", "42P01")
 """foreign_key_violation, and undefined_table of pgmq: the queue that was known is no more."""
-PASSING = (*GONE, "40001", "40P01", "53100", "53200", "57014", "55P03")
+PASSING = (*GONE, DISK_FULL, "40001", "40P01", "53200", "57014", "55P03")
 """What passes: conflicts, no space, too slow. Others tell of a wrong database, and are logged."""
 MOST_KNOWN = 10_000
 """Of more queues all are forgotten."""
 _LOG = logging.getLogger(__name__)
+Means = Technique | MemoryMessages
 Found = TypeVar("Found")
 
 
@@ -59,9 +61,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._settings, self._count_path = settings, count_path
         self._database = Database(settings)
         self._memory = MemoryMessages()
+        self._space = FreeSpace(settings.free_path, settings.min_free_bytes)
         self._queues: dict[str, Queue] = {}
         self._retries: SharedCount | None = None
-        self._purge: Purge | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """What a process of a pool is given."""
@@ -82,12 +84,11 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._retries = SharedCount(self._count_path)
         self._database.open()
         if self._count_path is None:
-            self._purge = Purge(self._database, self._settings.receipt_seconds)
+            forget = partial(purge, self._database, self._settings.receipt_seconds)
+            self._database.every(PURGE_SECONDS, forget)
 
     def close(self) -> None:
         """See Workload."""
-        if self._purge is not None:
-            self._purge.stop()
         self._database.close()
 
     def facts(self) -> Mapping[str, Any]:
@@ -131,37 +132,28 @@ class MessagesWorkload(Workload[Request, Outcome]):
     # --- messages -------------------------------------------------------------------------------
 
     def _pop(self, session: Session, pop: Pop) -> Message | None:
-        def attempt(queue: Queue, technique: Technique) -> Message | None:
-            if queue.technique == MEMORY:
-                return self._memory.pop(queue.id, pop.receiver)
-            return technique.pop_one(session, _values(queue, pop), self._count_retry)
-
-        return self._on_queue(session, pop, attempt)
+        return self._on_queue(
+            session,
+            pop,
+            lambda queue, means: means.pop_one(session, _values(queue, pop), self._count_retry),
+        )
 
     def _send(self, session: Session, send: Send) -> int | None:
-        def attempt(queue: Queue, technique: Technique) -> int:
-            if queue.technique == MEMORY:
-                (sent,) = self._memory.send([queue.id], send.receiver, send.client, send.body)
-                return sent
-            return technique.send_one(session, _values(queue, send))
-
-        return self._on_queue(session, send, attempt)
+        return self._on_queue(
+            session, send, lambda queue, means: means.send_one(session, _values(queue, send))
+        )
 
     def _peek(self, session: Session, peek: Peek) -> list[Message]:
-        def attempt(queue: Queue, technique: Technique) -> list[Message] | None:
-            if queue.technique == MEMORY:
-                return self._memory.peek(queue.id, peek.receiver, peek.limit)
+        def attempt(queue: Queue, means: Means) -> list[Message] | None:
             values = {"queue_id": queue.id, "receiver": peek.receiver, "limit": peek.limit}
-            return technique.peek(session, values) or None
+            return means.peek(session, values) or None
 
         return self._on_queue(session, peek, attempt) or []
 
     def _delete_message(self, session: Session, delete: DeleteMessage) -> bool:
-        def attempt(queue: Queue, technique: Technique) -> bool | None:
-            if queue.technique == MEMORY:
-                return self._memory.delete(queue.id, delete.id)
+        def attempt(queue: Queue, means: Means) -> bool | None:
             values = {"queue_id": queue.id, "pgmq_queue": f"q{queue.id}", "id": delete.id}
-            return technique.delete(session, values) or None
+            return means.delete(session, values) or None
 
         return self._on_queue(session, delete, attempt) or False
 
@@ -169,10 +161,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
         queue = self._queues.get(count.queue)
         if queue is None or queue.technique != MEMORY:
             queue = self._find(session, count.queue)
-        technique = self._technique(queue, count)
-        if queue.technique == MEMORY:
-            return queue.technique, self._memory.count(queue.id)
-        return queue.technique, technique.count(session, {"queue_id": queue.id})
+        means = self._means(queue, count)
+        return queue.technique, means.count(session, {"queue_id": queue.id})
 
     def _broadcast(self, session: Session, broadcast: Broadcast) -> list[int]:
         try:
@@ -191,10 +181,9 @@ class MessagesWorkload(Workload[Request, Outcome]):
         ]
         if len({queue.technique for queue in queues}) > 1:
             raise InvalidRequestError("013", "queues: must be of one technique")
-        technique, ids = self._technique(queues[0], broadcast), [queue.id for queue in queues]
-        if queues[0].technique == MEMORY:
-            return self._memory.send(ids, NOBODY, broadcast.client, broadcast.body)
-        return technique.broadcast(session, _values(queues[0], broadcast), ids)
+        means = self._means(queues[0], broadcast)
+        ids = [queue.id for queue in queues]
+        return means.broadcast(session, _values(queues[0], broadcast), ids)
 
     # --- queues ---------------------------------------------------------------------------------
 
@@ -223,15 +212,16 @@ class MessagesWorkload(Workload[Request, Outcome]):
             return False
         if queue.technique == MEMORY:
             self._require_memory(delete)
-            self._memory.drop(queue.id)
         self._queues.pop(delete.queue, None)
-        return bool(session.do("delete-queue", {"queue": delete.queue}).fetchall()[0][0])
+        ((is_deleted,),) = session.do("delete-queue", {"queue": delete.queue}).fetchall()
+        self._memory.drop(queue.id)
+        return bool(is_deleted)
 
     def _on_queue(
         self,
         session: Session,
         request: Pop | Send | Peek | DeleteMessage,
-        attempt: Callable[[Queue, Technique], Found | None],
+        attempt: Callable[[Queue, Means], Found | None],
     ) -> Found | None:
         """What the attempt finds in the queue as it is known.
 
@@ -241,7 +231,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         known = self._queues.get(request.queue)
         queue = known or self._find(session, request.queue)
         try:
-            found = attempt(queue, self._technique(queue, request))
+            found = attempt(queue, self._means(queue, request))
             if found is not None or known is None or queue.technique == MEMORY:
                 return found
             is_gone = False
@@ -252,7 +242,7 @@ class MessagesWorkload(Workload[Request, Outcome]):
         now = self._find(session, request.queue)
         if now == queue and not is_gone:
             return None
-        return attempt(now, self._technique(now, request))
+        return attempt(now, self._means(now, request))
 
     def _find(self, session: Session, name: str, place: str = "queue") -> Queue:
         """As it is now. Raises InvalidRequestError 012."""
@@ -268,8 +258,8 @@ class MessagesWorkload(Workload[Request, Outcome]):
         self._queues[name] = queue
         return queue
 
-    def _technique(self, queue: Queue, request: Request) -> Technique:
-        """Raises InvalidRequestError where it cannot do what is asked: 003, 013."""
+    def _means(self, queue: Queue, request: Request) -> Means:
+        """Raises InvalidRequestError 003 or 013, or StatementError, where it cannot be done."""
         if queue.technique == MEMORY:
             self._require_memory(request)
         technique = TECHNIQUES[queue.technique]
@@ -279,6 +269,10 @@ class MessagesWorkload(Workload[Request, Outcome]):
         if not technique.has_receivers and getattr(request, "receiver", NOBODY) != NOBODY:
             text = f"receiver: the technique {queue.technique} has no receivers"
             raise InvalidRequestError("013", text)
+        if queue.technique == MEMORY:
+            return self._memory
+        if isinstance(request, Send | Broadcast) and not self._space.is_enough():
+            raise StatementError(DISK_FULL)
         return technique
 
     def _require_memory(self, request: Request) -> None:

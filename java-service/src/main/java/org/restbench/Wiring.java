@@ -26,6 +26,7 @@ import org.restbench.core.Page;
 import org.restbench.core.Pages;
 import org.restbench.core.Protocol;
 import org.restbench.database.Database;
+import org.restbench.database.FreeSpace;
 import org.restbench.execution.Strategies;
 import org.restbench.execution.WorkLimits;
 import org.restbench.framework.Framework;
@@ -85,8 +86,9 @@ public class Wiring {
 
     private static List<? extends CodedWorkload<?, ?>> messages(DatabaseSettings settings, MemoryBudget memory) {
         Database database = new Database(settings.url(), settings.password(), settings.connections());
-        MessagesWorkload messages =
-                new MessagesWorkload(database, memory, settings.maxMessageCharacters(), settings.receiptSeconds());
+        FreeSpace space = FreeSpace.of(settings.freePath(), settings.minFreeBytes());
+        MessagesWorkload messages = new MessagesWorkload(
+                database, space, memory, settings.maxMessageCharacters(), settings.receiptSeconds());
         return MessagesJson.operations(messages, settings.maxMessageCharacters());
     }
 

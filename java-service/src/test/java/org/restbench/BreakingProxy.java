@@ -33,6 +33,7 @@ final class BreakingProxy implements AutoCloseable {
     private final int target;
     private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private volatile Moment chosen;
+    private volatile boolean silences;
 
     BreakingProxy(int target) throws IOException {
         this.target = target;
@@ -53,6 +54,12 @@ final class BreakingProxy implements AutoCloseable {
     /** Breaks the next transaction. */
     void breakNext(Moment moment) {
         chosen = moment;
+    }
+
+    /** Leaves the next transaction without its last answer; the connection stays. */
+    void silenceNext() {
+        silences = true;
+        chosen = Moment.AFTER;
     }
 
     /** Whether it is still to be broken. */
@@ -157,7 +164,9 @@ final class BreakingProxy implements AutoCloseable {
             } catch (IOException closed) {
                 // either side has ended it
             } finally {
-                end();
+                if (!endsWithAnswer || !silences) {
+                    end();
+                }
             }
         }
     }

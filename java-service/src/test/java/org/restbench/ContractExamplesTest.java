@@ -100,7 +100,8 @@ class ContractExamplesTest {
                         "queue-empty",
                         "queue-three",
                         "database-down",
-                        "database-lost-at-commit");
+                        "database-lost-at-commit",
+                        "queue-without-room");
     }
 
     @ParameterizedTest

@@ -142,6 +142,17 @@ class MessagesContractTest {
         }
     }
 
+    @TestFactory
+    Stream<DynamicTest> examples_without_room_for_messages_hold() {
+        RunningService service =
+                RunningService.under("tomcat", PostgresServer.running().environmentWithoutRoom());
+        return examples("queue-without-room").stream()
+                .map(each -> DynamicTest.dynamicTest(
+                        each.name(),
+                        () -> techniques(each).forEach(technique -> check(service, each, "serial", technique))))
+                .onClose(service::close);
+    }
+
     @Test
     void without_an_address_there_are_no_messages() {
         try (RunningService service = RunningService.withDefaults()) {

@@ -193,6 +193,22 @@ class MessagesLiveTest {
         }
     }
 
+    @Test
+    void without_room_a_send_is_refused_and_what_was_sent_before_is_answered_once_more() {
+        create("skip-locked");
+        JsonNode id = json(send(service, "one", queue)).get("id");
+        try (RunningService full = RunningService.under("tomcat", database.environmentWithoutRoom())) {
+            requireBroken(send(full, "two", null), true);
+            requireBroken(send(full, "two", queue + "two"), true);
+            HttpResponse<String> replay = send(full, "one", queue);
+            assertThat(isReplay(replay)).isTrue();
+            assertThat(json(replay).get("id")).isEqualTo(id);
+            assertThat(send(full, "other", queue).body()).contains("\"013\"");
+            assertThat(count()).isEqualTo(1);
+            assertThat(json(pop(full, null)).get("id")).isEqualTo(id);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = ';',
@@ -227,6 +243,22 @@ class MessagesLiveTest {
                     assertThat(count()).as(key).isZero();
                 }
             }
+        } finally {
+            proxy.close();
+        }
+    }
+
+    @Test
+    void a_database_that_falls_silent_leaves_it_unknown_and_a_key_tells() throws IOException {
+        create("skip-locked");
+        BreakingProxy proxy = new BreakingProxy(database.port);
+        try (RunningService through = RunningService.under("tomcat", PostgresServer.environment(proxy.port(), 1))) {
+            MessagesContractTest.reconnect(proxy, through);
+            proxy.silenceNext();
+            requireBroken(send(through, "one", queue), false);
+            MessagesContractTest.awaitDatabase(through);
+            assertThat(isReplay(send(through, "one", queue))).isTrue();
+            assertThat(count()).isEqualTo(1);
         } finally {
             proxy.close();
         }

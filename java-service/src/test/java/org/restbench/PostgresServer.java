@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -78,6 +79,13 @@ final class PostgresServer {
 
     Map<String, String> environment() {
         return environment(port, 20);
+    }
+
+    /** For a service that thinks the disk of the database is full: nothing is free in /proc. */
+    Map<String, String> environmentWithoutRoom() {
+        Map<String, String> full = new HashMap<>(environment());
+        full.put("RESTBENCH_DATABASE_FREE_PATH", "/proc");
+        return full;
     }
 
     /** As the owner of all. */

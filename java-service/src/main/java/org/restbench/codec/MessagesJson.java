@@ -47,40 +47,33 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
             MessagesWorkload workload, int mostCharacters) {
         Table table = new Table(workload, mostCharacters);
         return List.of(
-                table.row("GET", "/queues", it -> {
-                    it.requireDelay();
-                    return new MessagesRequest.ListQueues(it.after(), it.limit(100, 1000));
-                }),
-                table.row("POST", "/queues", it -> {
-                    it.requireDelay();
-                    return new MessagesRequest.Create(it.id(), it.queue(), it.technique());
-                }),
-                table.row("GET", "/queues/{queue}", it -> new MessagesRequest.Show(queue(it))),
-                table.row("DELETE", "/queues/{queue}", it -> new MessagesRequest.DeleteQueue(queue(it))),
+                table.row("GET", "/queues", it -> new MessagesRequest.ListQueues(it.after(), it.limit(100, 1000))),
+                table.row("POST", "/queues", it -> new MessagesRequest.Create(it.id(), it.queue(), it.technique())),
+                table.row("GET", "/queues/{queue}", it -> new MessagesRequest.Show(it.queueOfPath())),
+                table.row("DELETE", "/queues/{queue}", it -> new MessagesRequest.DeleteQueue(it.queueOfPath())),
                 table.row(
                         "GET",
                         "/queues/{queue}/messages",
-                        it -> new MessagesRequest.Peek(queue(it), it.receiverOfQuery(), it.limit(1, 100))),
+                        it -> new MessagesRequest.Peek(it.queueOfPath(), it.receiverOfQuery(), it.limit(1, 100))),
                 table.row(
                         "POST",
                         "/queues/{queue}/messages",
                         it -> new MessagesRequest.Send(
-                                queue(it), it.id(), it.number("sender"), it.receiver(), it.body(), it.key())),
-                table.row("DELETE", "/queues/{queue}/messages/{id}", it -> {
-                    MessagesRequest asked = new MessagesRequest.DeleteMessage(it.queueOfPath(), it.idOfPath());
-                    it.requireDelay();
-                    return asked;
-                }),
+                                it.queueOfPath(), it.id(), it.number("sender"), it.receiver(), it.body(), it.key())),
+                table.row(
+                        "DELETE",
+                        "/queues/{queue}/messages/{id}",
+                        it -> new MessagesRequest.DeleteMessage(it.queueOfPath(), it.idOfPath())),
                 table.row(
                         "POST",
                         "/queues/{queue}/pop",
                         it -> new MessagesRequest.Pop(
-                                queue(it), it.id(), it.number("client"), it.receiver(), it.key())),
-                table.row("POST", "/broadcast", it -> {
-                    it.requireDelay();
-                    return new MessagesRequest.Broadcast(
-                            it.id(), it.number("sender"), it.queues(), it.body(), it.key());
-                }));
+                                it.queueOfPath(), it.id(), it.number("client"), it.receiver(), it.key())),
+                table.row(
+                        "POST",
+                        "/broadcast",
+                        it -> new MessagesRequest.Broadcast(
+                                it.id(), it.number("sender"), it.queues(), it.body(), it.key())));
     }
 
     private record Table(MessagesWorkload workload, int mostCharacters) {
@@ -91,17 +84,11 @@ public final class MessagesJson implements Codec<MessagesRequest, MessagesAnswer
         }
     }
 
-    /** Of the path, and then the delay. */
-    private static String queue(MessagesReader it) {
-        String queue = it.queueOfPath();
-        it.requireDelay();
-        return queue;
-    }
-
     /** @throws InvalidRequest 002, 003 or 007: the first that applies */
     @Override
     public MessagesRequest decode(byte[] body, Query query, MemoryBudget.Hold memory) {
         MessagesReader reader = new MessagesReader(hasBody ? body : null, query, memory);
+        reader.requirePathAndDelay();
         MessagesRequest request = reading.apply(reader);
         reader.requireShort(mostCharacters);
         return request;

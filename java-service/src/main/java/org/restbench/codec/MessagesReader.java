@@ -138,8 +138,14 @@ final class MessagesReader {
         return number("id", query.path().get(1), Long.MAX_VALUE);
     }
 
-    /** To be asked before the query, and in any case. */
-    void requireDelay() {
+    /** To be asked first. */
+    void requirePathAndDelay() {
+        if (!query.path().isEmpty()) {
+            queueOfPath();
+        }
+        if (query.path().size() > 1) {
+            idOfPath();
+        }
         if (query.delayFault() != null) {
             throw wrong(query.delayFault());
         }

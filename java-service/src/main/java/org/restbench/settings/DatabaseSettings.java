@@ -14,9 +14,17 @@ import java.nio.file.Path;
  * @param connections kept to the database
  * @param maxMessageCharacters code points of a message
  * @param receiptSeconds that what was answered to a request with a key is remembered
+ * @param freePath on the file system of the database's data, null where the database is elsewhere
+ * @param minFreeBytes there, for messages to be taken
  */
 public record DatabaseSettings(
-        URI url, Path passwordFile, int connections, int maxMessageCharacters, int receiptSeconds) {
+        URI url,
+        Path passwordFile,
+        int connections,
+        int maxMessageCharacters,
+        int receiptSeconds,
+        Path freePath,
+        long minFreeBytes) {
     /** Read anew each time, and kept nowhere here; null where there is none. */
     public String password() {
         try {

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
@@ -104,10 +105,12 @@ public record Settings(
                 variables.containsKey("RESTBENCH_POOL_THREADS") ? read.integer("RESTBENCH_POOL_THREADS", 0, 1, 999) : 0,
                 new DatabaseSettings(
                         read.database("RESTBENCH_DATABASE_URL"),
-                        read.file("RESTBENCH_DATABASE_PASSWORD_FILE"),
+                        read.path("RESTBENCH_DATABASE_PASSWORD_FILE", Files::isReadable, "a file that can be read"),
                         read.integer("RESTBENCH_DATABASE_CONNECTIONS", 20, 1, 150),
                         read.integer("RESTBENCH_MAX_MESSAGE_CHARACTERS", 65_536, 1, 1 << 20),
-                        read.integer("RESTBENCH_RECEIPT_SECONDS", 600, 1, 24 * HOUR_SECONDS)));
+                        read.integer("RESTBENCH_RECEIPT_SECONDS", 600, 1, 24 * HOUR_SECONDS),
+                        read.path("RESTBENCH_DATABASE_FREE_PATH", Files::exists, "a path that exists"),
+                        read.number("RESTBENCH_DATABASE_MIN_FREE_BYTES", 1L << 30, 0, 999_999_999_999L)));
     }
 
     /** The variables, each read with its default and what is allowed. */
@@ -131,12 +134,12 @@ public record Settings(
             throw new InvalidSetting(variable, "...", "postgresql://USER@HOST:PORT/NAME, without a password");
         }
 
-        Path file(String variable) {
+        Path path(String variable, Predicate<Path> isRight, String allowed) {
             String value = variables.get(variable);
-            if (value == null || Files.isReadable(Path.of(value))) {
+            if (value == null || isRight.test(Path.of(value))) {
                 return value == null ? null : Path.of(value);
             }
-            throw new InvalidSetting(variable, value, "a file that can be read");
+            throw new InvalidSetting(variable, value, allowed);
         }
 
         int integer(String variable, int unset, int lowest, int highest) {
@@ -188,6 +191,7 @@ public record Settings(
         shown.put("poolThreads", poolThreads == 0 ? null : poolThreads);
         if (database.url() != null) {
             shown.put("databaseConnections", database.connections());
+            shown.put("databaseMinFreeBytes", database.minFreeBytes());
             shown.put("maxMessageCharacters", database.maxMessageCharacters());
             shown.put("receiptSeconds", database.receiptSeconds());
         }

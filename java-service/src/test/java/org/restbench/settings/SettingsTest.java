@@ -39,7 +39,7 @@ class SettingsTest {
                         1,
                         4,
                         0,
-                        new DatabaseSettings(null, null, 20, 65_536, 600)));
+                        new DatabaseSettings(null, null, 20, 65_536, 600, null, 1L << 30)));
     }
 
     @Test
@@ -69,9 +69,11 @@ class SettingsTest {
                 "RESTBENCH_DATABASE_PASSWORD_FILE", "/dev/null",
                 "RESTBENCH_DATABASE_CONNECTIONS", "16",
                 "RESTBENCH_MAX_MESSAGE_CHARACTERS", "17",
-                "RESTBENCH_RECEIPT_SECONDS", "18"));
+                "RESTBENCH_RECEIPT_SECONDS", "18",
+                "RESTBENCH_DATABASE_FREE_PATH", "/proc",
+                "RESTBENCH_DATABASE_MIN_FREE_BYTES", "19"));
         URI url = URI.create("postgresql://me@127.0.0.1:5432/restbench");
-        DatabaseSettings database = new DatabaseSettings(url, Path.of("/dev/null"), 16, 17, 18);
+        DatabaseSettings database = new DatabaseSettings(url, Path.of("/dev/null"), 16, 17, 18, Path.of("/proc"), 19);
         assertThat(Settings.from(environment))
                 .isEqualTo(new Settings(
                         "0.0.0.0", 18_081, "vertx", 1000, 5, 6, 2_000_000, 101, 7, 12, 13, 14, 8, 10, 11, 2, 3, 15,
@@ -105,6 +107,8 @@ class SettingsTest {
         "RESTBENCH_DATABASE_PASSWORD_FILE,/no/such/file,a file that can be read",
         "RESTBENCH_MAX_MESSAGE_CHARACTERS,0,1 to 1048576",
         "RESTBENCH_RECEIPT_SECONDS,0,1 to 86400",
+        "RESTBENCH_DATABASE_FREE_PATH,/no/such/file,a path that exists",
+        "RESTBENCH_DATABASE_MIN_FREE_BYTES,-1,0 to 999999999999",
         "RESTBENCH_HOST,no such host,address"
     })
     void a_bad_value_is_one_line_with_the_variable_and_what_is_allowed(String variable, String value, String allowed) {

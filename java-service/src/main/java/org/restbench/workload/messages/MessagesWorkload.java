@@ -3,6 +3,7 @@ package org.restbench.workload.messages;
 import java.util.concurrent.atomic.LongAdder;
 import org.restbench.database.Database;
 import org.restbench.database.DatabaseFailure;
+import org.restbench.database.FreeSpace;
 import org.restbench.database.Session;
 import org.restbench.memory.MemoryBudget;
 import org.restbench.workload.InvalidRequest;
@@ -11,12 +12,15 @@ import org.restbench.workload.Workload;
 
 /** Queues of messages in a database. What a request mostly does is wait for it. */
 public final class MessagesWorkload implements Workload<MessagesRequest, MessagesAnswer> {
+    static final String NOT_DONE = "the database cannot do it now; it is not done";
+
     private static final int PURGE_SECONDS = 60;
 
     /** Of an answer for a character of a message: an escape takes six. */
     private static final long BYTES_PER_CHARACTER = 8;
 
     private final Database database;
+    private final FreeSpace space;
     private final int mostCharacters;
     private final int receiptSeconds;
     private final QueueCache queues = new QueueCache();
@@ -24,12 +28,15 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     private final LongAdder retries = new LongAdder();
 
     /**
-     * @param budget of all requests; the messages of the technique {@code memory} are in it, too
+     * @param space for the messages of all other techniques than {@code memory}
+     * @param budget of all requests; the messages of {@code memory} are in it, too
      * @param mostCharacters code points of a message
      * @param receiptSeconds that what was answered to a request with a key is remembered
      */
-    public MessagesWorkload(Database database, MemoryBudget budget, int mostCharacters, int receiptSeconds) {
+    public MessagesWorkload(
+            Database database, FreeSpace space, MemoryBudget budget, int mostCharacters, int receiptSeconds) {
         this.database = database;
+        this.space = space;
         this.memory = new MemoryQueues(budget);
         this.mostCharacters = mostCharacters;
         this.receiptSeconds = receiptSeconds;
@@ -73,7 +80,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
     public MessagesAnswer compute(MessagesRequest input, ParallelLoop loop) {
         Session session = database.session();
         try (session) {
-            MessagesAnswer answer = input.of(new Operations(session, queues, memory, retries));
+            MessagesAnswer answer = input.of(new Operations(session, space, queues, memory, retries));
             return answer.took(session.connectionNanos(), session.databaseNanos());
         } catch (DatabaseFailure failed) {
             database.report(failed);
@@ -82,7 +89,7 @@ public final class MessagesWorkload implements Workload<MessagesRequest, Message
                             "015",
                             "the connection broke; whether it is done is unknown, ask again with the same key",
                             input.id())
-                    : new InvalidRequest("014", "the database cannot do it now; it is not done", input.id());
+                    : new InvalidRequest("014", NOT_DONE, input.id());
         }
     }
 

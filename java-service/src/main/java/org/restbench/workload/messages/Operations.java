@@ -8,6 +8,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.restbench.database.DatabaseFailure;
+import org.restbench.database.FreeSpace;
 import org.restbench.database.Session;
 import org.restbench.workload.InvalidRequest;
 import org.restbench.workload.RequestId;
@@ -22,19 +23,21 @@ import org.restbench.workload.messages.MessagesAnswer.QueueDeleted;
 import org.restbench.workload.messages.MessagesAnswer.Sent;
 import org.restbench.workload.messages.MessagesAnswer.Shown;
 
-/** The operations, for one request. Each throws {@link InvalidRequest} 012 or 013, or {@link DatabaseFailure}. */
+/** The operations, for one request. Each throws {@link InvalidRequest} or {@link DatabaseFailure}. */
 final class Operations {
     /** A queue that is gone: its row, or its table in pgmq. */
     private static final Set<String> GONE = Set.of("23503", "42P01");
 
     private final Session session;
+    private final FreeSpace space;
     private final QueueCache queues;
     private final MemoryQueues memory;
     private final Receipts receipts;
     private final Ways ways;
 
-    Operations(Session session, QueueCache queues, MemoryQueues memory, LongAdder retries) {
+    Operations(Session session, FreeSpace space, QueueCache queues, MemoryQueues memory, LongAdder retries) {
         this.session = session;
+        this.space = space;
         this.queues = queues;
         this.memory = memory;
         this.receipts = new Receipts(session);
@@ -101,6 +104,7 @@ final class Operations {
                 () -> onQueue(request.queue(), id, sent -> false, queue -> {
                             requireKeys(queue.technique(), request);
                             requireReceivers(queue, request.receiver(), id);
+                            requireRoom(queue.technique(), id);
                             return new Sent(id.text(), ways.send(queue, request));
                         })
                         .members(),
@@ -135,6 +139,7 @@ final class Operations {
             throw new InvalidRequest("013", "queues: must be of one technique", request.id());
         }
         requireKeys(asked.get(0).technique(), request);
+        requireRoom(asked.get(0).technique(), request.id());
         return ways.broadcast(asked, request);
     }
 
@@ -191,6 +196,12 @@ final class Operations {
         if (receiver != 0 && !queue.technique().hasReceivers()) {
             String technique = queue.technique().label();
             throw new InvalidRequest("013", "receiver: the technique " + technique + " has no receivers", id);
+        }
+    }
+
+    private void requireRoom(QueueTechnique technique, RequestId id) {
+        if (technique != QueueTechnique.MEMORY && !space.isEnough()) {
+            throw new InvalidRequest("014", MessagesWorkload.NOT_DONE, id);
         }
     }
 

@@ -21,17 +21,13 @@ import org.restbench.workload.messages.MessagesRequest.Repeatable;
 
 /** What was answered to requests with a key, so that one that is repeated has one effect and one answer. */
 record Receipts(Session session) {
-    private static final Set<String> EXISTS = Set.of("23505");
+    /** The key was used before; or there is no room, and what was done before needs none. */
+    private static final Set<String> MAY_BE_DONE = Set.of("23505", "53100");
 
     /** The bitmaps that its index needs are switched off for everything else. */
     private static final String FOR_PURGE = "SET LOCAL enable_bitmapscan = on";
 
-    /** @param answer as {@link Answer} reads it: the columns that a first request's statement gives, too */
     private record Receipt(byte[] fingerprint, Object answer) {}
-
-    /** The answer's members from a row. */
-    @FunctionalInterface
-    interface Answer extends Session.Row<Object> {}
 
     /**
      * SHA-256 of operation, queues, receiver and body, a line each: the same in every service, as a retry may go to
@@ -65,9 +61,10 @@ record Receipts(Session session) {
      * Does what is asked for, or finds that it is done.
      *
      * @param attempt keeps a receipt in one transaction with what it does; gives the answer's members
+     * @param answer gives them from a receipt, which has the columns of a first request's row
      * @throws InvalidRequest what the attempt was refused with; 013 where the key belongs to another request
      */
-    MessagesAnswer once(Repeatable request, Supplier<Object> attempt, Answer answer) {
+    MessagesAnswer once(Repeatable request, Supplier<Object> attempt, Session.Row<Object> answer) {
         if (request.key() == null) {
             return new MessagesAnswer(attempt.get());
         }
@@ -79,7 +76,7 @@ record Receipts(Session session) {
             }
             return new MessagesAnswer(members);
         } catch (DatabaseFailure failed) {
-            if (!failed.isOneOf(EXISTS)) {
+            if (!failed.isOneOf(MAY_BE_DONE)) {
                 throw failed;
             }
             instead = failed; // purged meanwhile

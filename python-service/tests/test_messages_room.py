@@ -1,0 +1,112 @@
+"""What is answered when the database's file system has hardly any room left."""
+
+from collections.abc import Iterator
+
+import pytest
+from live_database import LiveDatabase, fresh_name
+from message_calls import Caller, calling_at
+
+from restbench_service.workloads.messages import free_space
+from restbench_service.workloads.messages.free_space import FreeSpace, free_bytes
+from restbench_service.workloads.messages.requests import TECHNIQUES
+
+MINIMUM = 1000
+NOT_DONE = "the database cannot do it now; it is not done"
+
+
+class Disk:
+    """What is measured, and when."""
+
+    def __init__(self) -> None:
+        self.free, self.now, self.looks = MINIMUM, 0.0, 0
+
+    def measure(self, _path: str) -> int:
+        self.looks += 1
+        return self.free
+
+
+@pytest.fixture
+def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
+    disk = Disk()
+    monkeypatch.setattr(free_space, "free_bytes", disk.measure)
+    monkeypatch.setattr(free_space, "monotonic", lambda: disk.now)
+    return disk
+
+
+@pytest.fixture
+def guarded(database: LiveDatabase, disk: Disk) -> Iterator[Caller]:
+    room = {"database_free_path": "/", "database_min_free_bytes": MINIMUM}
+    with calling_at(database, **room) as caller:
+        yield caller
+
+
+def test_it_is_looked_at_once_a_second_at_most(disk: Disk) -> None:
+    space = FreeSpace("/", MINIMUM)
+    assert all(space.is_enough() for _ in range(5))
+    disk.free, disk.now = MINIMUM - 1, 0.99
+    assert space.is_enough() and disk.looks == 1
+    disk.now = 1.0
+    assert not space.is_enough() and not space.is_enough() and disk.looks == 2
+    disk.free, disk.now = MINIMUM, 2.0
+    assert space.is_enough()
+
+
+def test_a_change_is_one_line_of_the_log(disk: Disk, caplog: pytest.LogCaptureFixture) -> None:
+    space = FreeSpace("/", MINIMUM)
+    for disk.now, disk.free in enumerate((MINIMUM, 999, 998, MINIMUM, MINIMUM + 1)):
+        space.is_enough()
+    told = [record.getMessage() for record in caplog.records]
+    said = ["no message is taken", "messages are taken again"]
+    assert [text.rpartition(": ")[2] for text in told] == said
+    assert "has 999 bytes free, the minimum is 1000" in told[0]
+
+
+def test_a_database_elsewhere_is_not_looked_at(disk: Disk) -> None:
+    assert FreeSpace(None, 10**12).is_enough()
+    assert disk.looks == 0
+
+
+def test_where_nothing_can_be_told_there_is_no_room() -> None:
+    assert free_bytes("/") > 0
+    assert free_bytes("/no/such/place") == 0
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_without_room_nothing_is_sent_and_the_rest_goes_on(
+    guarded: Caller, disk: Disk, technique: str
+) -> None:
+    queue, key = guarded.queue(technique), {"key": fresh_name()}
+    asked = {"requestId": 7, "sender": 3, "queues": [queue], "body": "x"}
+    key = {} if technique == "memory" else key
+    sent = guarded.send(queue, **key)
+    kept = guarded.send(queue).members["id"]
+    disk.free, disk.now = MINIMUM - 1, disk.now + 1
+    if technique == "memory":  # it takes no room there
+        assert guarded.send(queue).status == 200
+    else:
+        for told in (
+            guarded.send(queue),
+            guarded.send(queue, key=fresh_name()),
+            guarded.ask("POST", "/broadcast", **asked),
+        ):
+            assert (told.status, told.code, told.headers["Retry-After"]) == (503, "014", "1")
+            assert told.members["errorMessage"] == NOT_DONE
+        again = guarded.send(queue, **key)
+        assert again.members == sent.members  # it takes none, either
+        assert guarded.send(queue, "other", **key).code == "013"
+        assert guarded.count(queue) == 2
+    assert guarded.send(fresh_name()).code == "012"
+    (peeked,) = guarded.ask("GET", f"/queues/{queue}/messages").members["messages"]
+    assert peeked["id"] == sent.members["id"]
+    assert guarded.pop(queue).members["id"] == sent.members["id"]
+    assert guarded.ask("DELETE", f"/queues/{queue}/messages/{kept}").members["deleted"] is True
+    assert guarded.queue(technique) != queue
+    assert guarded.ask("DELETE", f"/queues/{queue}").members["deleted"] is True
+
+
+def test_with_room_again_messages_are_taken(guarded: Caller, disk: Disk) -> None:
+    queue = guarded.queue()
+    disk.free, disk.now = MINIMUM - 1, disk.now + 1
+    assert guarded.send(queue).code == "014"
+    disk.free, disk.now = MINIMUM, disk.now + 1
+    assert guarded.send(queue).status == 200
