@@ -1,11 +1,6 @@
 package org.restbench.client;
 
-/**
- * What goes over the wire for an input, and what comes back: the stages S and D. Pure: many threads at once use one.
- *
- * @param <I> what is asked
- * @param <O> what is answered
- */
+/** What goes over the wire for an input, and what comes back: S and D. Pure: many threads at once use one. */
 public interface Codec<I, O> {
     /** The message of an input; any exception is this call's failure in S. */
     byte[] encode(I input, Loop loop);

@@ -3,6 +3,7 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
+import org.restbench.client.Calls.Totals;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -42,7 +43,7 @@ class BackPressureTest {
                     return super.decode(answer, loop);
                 }
             };
-            Processor<Integer, Integer, Integer> process = (index, input, output) -> {
+            Job.Processor<Integer, Integer, Integer> process = (index, input, output) -> {
                 pass(stopped == Stage.P, gate);
                 return output;
             };

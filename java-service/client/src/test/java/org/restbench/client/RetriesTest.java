@@ -3,6 +3,10 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
+import java.net.ConnectException;
+import java.util.concurrent.TimeoutException;
+import org.restbench.client.Outcome.Kind;
+import org.restbench.client.Calls.Totals;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,13 +101,13 @@ class RetriesTest {
             moments.add(clock.nanos());
             int number = Integer.parseInt(message);
             if (number % 5 == 0) {
-                exchange.fail(0, new ExchangeFailure(Kind.CONNECT, "of a test", null));
+                exchange.fail(0, new ConnectException("of a test"));
             } else if (number % 5 == 1 && moments.size() < 5) {
                 exchange.refuse(0, "008");
             } else if (number % 5 == 2) {
                 exchange.refuse(0, "005");
             } else if (number % 5 == 3) {
-                exchange.fail(0, new ExchangeFailure(Kind.TIMEOUT, "of a test", null));
+                exchange.fail(0, new TimeoutException("of a test"));
             } else {
                 exchange.release(0);
             }
