@@ -181,16 +181,13 @@ final class Batch<I, O, R> implements Calls<R> {
 
     /** Whether a stage has a place for one more call, and S an input. */
     boolean mayEnter(Stage stage) {
-        return hasPlace(stage) && (stage != Stage.S || mayPull());
+        int most = stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()];
+        return holds(stage) < most && (stage != Stage.S || mayPull());
     }
 
     private boolean mayPull() {
         boolean hasRoom = !plan.isMixed() || within[0] + buffers.size(Stage.C) < limits.queue();
         return hasRoom && !noMoreInputs && !cancelled && !pulling && pulled - taken < mostAhead;
-    }
-
-    private boolean hasPlace(Stage stage) {
-        return holds(stage) < (stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()]);
     }
 
     /** Calls in a stage, and those behind it that find no room; with those in P where the same threads run D. */

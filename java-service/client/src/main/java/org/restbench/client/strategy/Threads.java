@@ -79,9 +79,9 @@ final class Threads {
 
     /** Waits for all but the thread that waits; IllegalStateException names those that do not end within 1 s. */
     void awaitEnd() {
-        boolean isInterrupted = false;
         lock.lock();
         try {
+            boolean isInterrupted = false;
             long left = END_NANOS;
             while (left > 0 && !others().isEmpty()) {
                 try {
@@ -90,6 +90,9 @@ final class Threads {
                     isInterrupted = true;
                 }
             }
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
             List<String> stubborn =
                     others().stream().map(Thread::getName).sorted().toList();
             if (!stubborn.isEmpty()) {
@@ -97,9 +100,6 @@ final class Threads {
             }
         } finally {
             lock.unlock();
-            if (isInterrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }
