@@ -35,8 +35,7 @@ final class Json {
         Fields fields = new Fields();
         try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), answer.body())) {
             Fields.require(json.nextToken() == JsonToken.START_OBJECT, "no JSON object");
-            while (json.nextToken() == JsonToken.PROPERTY_NAME) {
-                String name = json.currentName();
+            for (String name = json.nextName(); name != null; name = json.nextName()) {
                 boolean isText = json.nextToken() == JsonToken.VALUE_STRING || json.hasToken(JsonToken.VALUE_NULL);
                 Fields.require(isText || !name.equals("requestId"), "an id that is no string");
                 add(fields, name, json);
