@@ -3,7 +3,6 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
-import org.restbench.client.Calls.Totals;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -11,6 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.Calls.Totals;
 import org.restbench.client.Ways.Way;
 
 /** How far a batch runs ahead of the one that takes, whichever stage stands still. */

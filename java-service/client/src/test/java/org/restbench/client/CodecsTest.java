@@ -74,8 +74,8 @@ class CodecsTest {
                 + "</product></multiplyResponse>"));
     }
 
-    private static void isTheOraclesProduct(Codec<MatrixProduct.Input, MatrixProduct> codec, Function<byte[], Answer> service)
-            throws ServiceRefused {
+    private static void isTheOraclesProduct(
+            Codec<MatrixProduct.Input, MatrixProduct> codec, Function<byte[], Answer> service) throws ServiceRefused {
         Random random = new Random(3);
         List<Loop> loops = List.of(Loop.team(2), Loop.team(5));
         for (int i = 0; i < 10_000; i++) {

@@ -32,7 +32,8 @@ final class FakeExchange implements Exchange {
     @Override
     public CompletableFuture<Answer> start(byte[] request, Limits limits) {
         Held own = arrive(request);
-        own.answer.whenComplete((answer, failure) -> forget(own)); // where it was cancelled; else it is forgotten already
+        own.answer.whenComplete(
+                (answer, failure) -> forget(own)); // where it was cancelled; else it is forgotten already
         return own.answer;
     }
 

@@ -3,7 +3,6 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
-import org.restbench.client.Outcome.Kind;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -24,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.client.Outcome.Kind;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
 

@@ -3,11 +3,8 @@ package org.restbench.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
-import java.net.ConnectException;
-import java.util.concurrent.TimeoutException;
-import org.restbench.client.Outcome.Kind;
-import org.restbench.client.Calls.Totals;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -23,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.Calls.Totals;
+import org.restbench.client.Outcome.Kind;
 import org.restbench.client.Ways.Way;
 
 /** What is sent again, when, and how often: on a clock of the test's. */

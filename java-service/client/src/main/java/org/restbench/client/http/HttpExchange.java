@@ -67,7 +67,8 @@ public final class HttpExchange implements Exchange {
         response.whenCompleteAsync(
                 (got, failure) -> {
                     if (failure == null) {
-                        answer.complete(new Answer(got.statusCode(), got.headers().map(), got.body()));
+                        answer.complete(
+                                new Answer(got.statusCode(), got.headers().map(), got.body()));
                     } else {
                         answer.completeExceptionally(failure);
                     }

@@ -111,8 +111,8 @@ final class Call<I, O, R> {
         } else if (failedIn != Stage.C) {
             return Kind.USER;
         }
-        List<Throwable> causes = Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
-                .toList();
+        List<Throwable> causes =
+                Stream.iterate(failure, Objects::nonNull, Throwable::getCause).toList();
         return SIGNS.stream()
                 .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
                 .findFirst()

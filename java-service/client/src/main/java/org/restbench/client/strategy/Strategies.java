@@ -49,25 +49,23 @@ public final class Strategies {
         if (!names().contains(name)) {
             throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
         }
-        Plan plan =
-                switch (name) {
-                    case "sequential" -> new Plan(name, Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, Stage.S));
-                    case "task-pool" ->
-                        new Plan(name, Way.THROUGH, loop, new Team("call-pool", checked(threads), Stage.S));
-                    case "pipeline" ->
-                        new Plan(name, Way.STAGES, loop, teams(teams == null ? usual(threads) : teams, Stage.values()));
-                    case "pipeline-async" -> {
-                        List<Integer> sizes = teams == null ? usualAsync(threads, cpu) : teams;
-                        yield new Plan(name, Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
-                    }
-                    case "async" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads));
-                    case "adaptive" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads)).adapting();
-                    case "virtual-threads" -> {
-                        int cores = Runtime.getRuntime().availableProcessors();
-                        yield new Plan(name, Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, Stage.S));
-                    }
-                    default -> throw new IllegalStateException("no plan of " + name);
-                };
+        Plan plan = switch (name) {
+            case "sequential" -> new Plan(name, Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, Stage.S));
+            case "task-pool" -> new Plan(name, Way.THROUGH, loop, new Team("call-pool", checked(threads), Stage.S));
+            case "pipeline" ->
+                new Plan(name, Way.STAGES, loop, teams(teams == null ? usual(threads) : teams, Stage.values()));
+            case "pipeline-async" -> {
+                List<Integer> sizes = teams == null ? usualAsync(threads, cpu) : teams;
+                yield new Plan(name, Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
+            }
+            case "async" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads));
+            case "adaptive" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads)).adapting();
+            case "virtual-threads" -> {
+                int cores = Runtime.getRuntime().availableProcessors();
+                yield new Plan(name, Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, Stage.S));
+            }
+            default -> throw new IllegalStateException("no plan of " + name);
+        };
         return started(plan);
     }
 
