@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from restbench.deploy.service import Service
+from restbench.experiment.cell import Front
 from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
@@ -208,13 +209,14 @@ def test_a_promise_is_broken_when_it_took_longer_never_came_or_was_more() -> Non
 
 def test_what_a_front_does_otherwise_is_listed_and_no_more_than_that() -> None:
     listed = "1 in flight"
-    for front, held, seen, is_broken in (
+    cases: list[tuple[Front, bool, str, bool]] = [
         ("haproxy", False, listed, False),
         ("haproxy", False, "24 in flight", True),
         ("haproxy", True, "0 in flight", True),
         ("nginx", False, listed, True),
         ("nginx", True, "0 in flight", False),
-    ):
+    ]
+    for front, held, seen, is_broken in cases:
         findings = Findings("it")
         findings.judge(UNFINISHED, "0 in flight", seen, held)
         assert bool(broken(findings.promises, front)) == is_broken

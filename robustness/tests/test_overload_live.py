@@ -90,13 +90,13 @@ BAD_CLIENTS: list[Scenario] = [
 #: HAProxy keeps less of a request than nginx: that shows where clients are slow or send much.
 SCENARIOS: dict[Front, dict[ServiceName, list[Scenario]]] = {
     "nginx": {
-    "java": [flood("thread-pool"), *BAD_CLIENTS, stop("pinned")],
-    "python": [
-        flood("process-per-request"),
-        *BAD_CLIENTS,
-        *map(pool, POOLS["python"]),
-        stop("process-per-element"),
-    ],
+        "java": [flood("thread-pool"), *BAD_CLIENTS, stop("pinned")],
+        "python": [
+            flood("process-per-request"),
+            *BAD_CLIENTS,
+            *map(pool, POOLS["python"]),
+            stop("process-per-element"),
+        ],
     },
     "haproxy": {
         "java": [*BAD_CLIENTS, stop("pinned")],

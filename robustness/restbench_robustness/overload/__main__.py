@@ -105,7 +105,9 @@ def carried_out(  # noqa: PLR0913, PLR0917 - as the command has them
 @app.command()
 def overload(  # noqa: PLR0913, PLR0917 - an option each
     service: Annotated[Literal["java", "python", "both"], typer.Option()] = "both",
-    front: Annotated[Literal["nginx", "haproxy"], typer.Option(help="what stands before it")] = "nginx",
+    front: Annotated[
+        Literal["nginx", "haproxy"], typer.Option(help="what stands before it")
+    ] = "nginx",
     strategy: Annotated[str, typer.Option(help="a strategy's name, or all")] = "all",
     scenario: Annotated[
         Literal["flood", "slow", "kill", "large", "stop", "all"], typer.Option()
@@ -125,13 +127,17 @@ def overload(  # noqa: PLR0913, PLR0917 - an option each
     promises: list[Promise] = []
     with tempfile.TemporaryDirectory(prefix="restbench-overload-") as folder:
         for name in names:
-            for findings in carried_out(name, front, strategy, scenario, force, Path(folder) / name):
+            for findings in carried_out(
+                name, front, strategy, scenario, force, Path(folder) / name
+            ):
                 promises += findings.promises
                 console.print(table(findings.promises))
     missed = broken(promises, front)
     if missed:
         console.print(table(missed))
-        console.print(f"{len(missed)} of {len(promises)} promises were NOT as expected", style="bold red")
+        console.print(
+            f"{len(missed)} of {len(promises)} promises were NOT as expected", style="bold red"
+        )
         raise typer.Exit(1)
     console.print(f"all {len(promises)} promises held", style="green")
 

@@ -50,7 +50,9 @@ def broken(promises: Iterable[Promise], front: Front) -> list[Promise]:
     """Those that did not hold, but for what contract/deviations.toml says of the front: there those
     that held, or of which something else was seen."""
     rows = tomllib.loads((ROOT / "contract" / "deviations.toml").read_text())["deviation"]
-    listed = {it["promise"]: it["answer"] for it in rows if "promise" in it and it["front"] == front}
+    listed = {
+        it["promise"]: it["answer"] for it in rows if "promise" in it and it["front"] == front
+    }
 
     def is_as_said(promise: Promise) -> bool:
         if promise.what in listed:

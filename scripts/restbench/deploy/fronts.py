@@ -96,7 +96,9 @@ def _configured(front: Front, place: Place, servers: str) -> Path:
     filled = {
         "FRONT_SERVERS": servers,
         "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
-        "FRONT_MAX_BODY_BYTES": _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
+        "FRONT_MAX_BODY_BYTES": _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
+        if buffers
+        else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
         "FRONT_RECEIVE_SECONDS": _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
