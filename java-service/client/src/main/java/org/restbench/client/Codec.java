@@ -5,11 +5,6 @@ public interface Codec<I, O> {
     /** The message of an input; any exception is this call's failure in S. */
     byte[] encode(I input, Loop loop);
 
-    /**
-     * What an answer says.
-     *
-     * @throws ServiceRefused where it is an error of the service
-     * @throws MalformedAnswer where it is neither a result nor an error
-     */
+    /** What an answer says; {@link MalformedAnswer} where it is neither a result nor an error of the service. */
     O decode(Answer answer, Loop loop) throws ServiceRefused;
 }

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.ServiceRefused;
 
@@ -36,15 +35,11 @@ final class Fields {
         return numbers(name).get(0);
     }
 
-    /** Those of its rows too; MalformedAnswer where there is none, or one is no number. */
+    /** MalformedAnswer where there is none, or one is no number. */
     List<Double> numbers(String name) {
-        Stream<String> ofRows = all(name + "[]").stream().flatMap(row -> Stream.of(row.split(",")));
+        require(!all(name).isEmpty(), "an answer without " + name);
         try {
-            List<Double> numbers = Stream.concat(all(name).stream(), ofRows)
-                    .map(Double::valueOf)
-                    .toList();
-            require(!numbers.isEmpty(), "an answer without " + name);
-            return numbers;
+            return all(name).stream().map(Double::valueOf).toList();
         } catch (NumberFormatException malformed) {
             throw new MalformedAnswer(name + " is no number", malformed);
         }

@@ -1,6 +1,7 @@
 package org.restbench.client.codec;
 
 import java.io.ByteArrayOutputStream;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.restbench.client.Answer;
 import org.restbench.client.MalformedAnswer;
@@ -30,19 +31,20 @@ final class Json {
         return bytes.toByteArray();
     }
 
-    /** The members of an answer with status 200; ServiceRefused for an error, MalformedAnswer where it is neither. */
-    static Fields read(Answer answer) throws ServiceRefused {
+    /** The members of an answer with status 200 that no reader takes; MalformedAnswer where it is no error either. */
+    static Fields read(Answer answer, Map<String, Consumer<JsonParser>> readers) throws ServiceRefused {
         Fields fields = new Fields();
         try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), answer.body())) {
             Fields.require(json.nextToken() == JsonToken.START_OBJECT, "no JSON object");
-            for (String name = json.nextName(); name != null; name = json.nextName()) {
+            while (json.nextToken() == JsonToken.PROPERTY_NAME) {
+                String name = json.currentName();
                 boolean isText = json.nextToken() == JsonToken.VALUE_STRING || json.hasToken(JsonToken.VALUE_NULL);
                 Fields.require(isText || !name.equals("requestId"), "an id that is no string");
-                add(fields, name, json);
+                readers.getOrDefault(name, any -> add(fields, name, json)).accept(json);
             }
             Fields.require(
                     json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
-        } catch (JacksonException malformed) {
+        } catch (JacksonException | IllegalArgumentException malformed) {
             throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
         }
         if (answer.status() != 200) {
@@ -51,30 +53,16 @@ final class Json {
         return fields;
     }
 
-    /** A scalar as its text, of an array each; an array in an array under NAME[], such as {@code 58,64}. */
+    /** A scalar as its text, of an array each, but of objects within. */
     private static void add(Fields fields, String name, JsonParser json) {
         if (json.hasToken(JsonToken.START_ARRAY)) {
             while (json.nextToken() != JsonToken.END_ARRAY) {
-                if (json.hasToken(JsonToken.START_ARRAY)) {
-                    fields.add(name + "[]", row(json));
-                } else {
-                    add(fields, name, json);
-                }
+                add(fields, name, json);
             }
         } else if (json.currentToken().isScalarValue() && !json.hasToken(JsonToken.VALUE_NULL)) {
             fields.add(name, json.getValueAsString());
         } else {
             json.skipChildren();
         }
-    }
-
-    private static String row(JsonParser json) {
-        StringBuilder row = new StringBuilder();
-        while (json.nextToken() != JsonToken.END_ARRAY) {
-            Fields.require(json.currentToken().isNumeric(), "an element of a row that is no number");
-            row.append(row.isEmpty() ? "" : ",")
-                    .append(json.getStringCharacters(), json.getStringOffset(), json.getStringLength());
-        }
-        return row.toString();
     }
 }

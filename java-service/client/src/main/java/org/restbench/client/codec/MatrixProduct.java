@@ -1,5 +1,7 @@
 package org.restbench.client.codec;
 
+import java.util.Arrays;
+import java.util.Map;
 import javax.xml.stream.XMLStreamException;
 import javax.xml.stream.XMLStreamWriter;
 import org.restbench.client.Answer;
@@ -8,12 +10,14 @@ import org.restbench.client.Loop;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.ServiceRefused;
 import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
 
 /** A product, with the id of the request that asked for it. */
 public record MatrixProduct(String requestId, Matrix rows) {
     private static final String NAMESPACE = "urn:restbench:matrix";
 
-    /** The loop makes and reads the texts of the rows; one thread writes and reads the JSON round them. */
+    /** The loop makes the texts of the rows; an answer is one stream, which one thread reads. */
     public static final Codec<Input, MatrixProduct> JSON = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {
@@ -26,11 +30,14 @@ public record MatrixProduct(String requestId, Matrix rows) {
 
         @Override
         public MatrixProduct decode(Answer answer, Loop loop) throws ServiceRefused {
-            return of(Json.read(answer), "rows[]", loop);
+            Matrix[] rows = new Matrix[1];
+            Fields product = Json.read(answer, Map.of("rows", json -> rows[0] = readRows(json)));
+            Fields.require(rows[0] != null, "a product without rows");
+            return new MatrixProduct(product.one("requestId"), rows[0]);
         }
     };
 
-    /** As in JSON. */
+    /** The loop makes and reads the texts of the rows; one thread writes and reads the XML round them. */
     public static final Codec<Input, MatrixProduct> SOAP = new Codec<>() {
         @Override
         public byte[] encode(Input input, Loop loop) {
@@ -43,7 +50,12 @@ public record MatrixProduct(String requestId, Matrix rows) {
 
         @Override
         public MatrixProduct decode(Answer answer, Loop loop) throws ServiceRefused {
-            return of(Soap.read(answer, NAMESPACE, "product"), "row", loop);
+            Fields product = Soap.read(answer, NAMESPACE, "product");
+            try {
+                return new MatrixProduct(product.one("requestId"), Matrix.parse(product.all("row"), loop));
+            } catch (IllegalArgumentException malformed) {
+                throw new MalformedAnswer("a row that is no integers", malformed);
+            }
         }
     };
 
@@ -72,11 +84,21 @@ public record MatrixProduct(String requestId, Matrix rows) {
         xml.writeEndElement();
     }
 
-    private static MatrixProduct of(Fields fields, String row, Loop loop) {
-        try {
-            return new MatrixProduct(fields.one("requestId"), Matrix.parse(fields.all(row), loop));
-        } catch (IllegalArgumentException malformed) {
-            throw new MalformedAnswer("a row that is no integers", malformed);
+    private static Matrix readRows(JsonParser json) {
+        Fields.require(json.hasToken(JsonToken.START_ARRAY), "rows are no array");
+        long[] values = new long[256];
+        int count = 0;
+        int columns = 0;
+        while (json.nextToken() == JsonToken.START_ARRAY) {
+            int from = count;
+            while (json.nextToken() == JsonToken.VALUE_NUMBER_INT) {
+                values = count == values.length ? Arrays.copyOf(values, 2 * count) : values;
+                values[count++] = json.getLongValue();
+            }
+            columns = from == 0 ? count : columns;
+            Fields.require(json.hasToken(JsonToken.END_ARRAY) && count - from == columns, "a row of another form");
         }
+        Fields.require(json.hasToken(JsonToken.END_ARRAY), "rows are no array of arrays");
+        return new Matrix(columns, Arrays.copyOf(values, count));
     }
 }

@@ -1,6 +1,7 @@
 package org.restbench.client.codec;
 
 import java.util.List;
+import java.util.Map;
 import org.restbench.client.Answer;
 import org.restbench.client.Codec;
 import org.restbench.client.Loop;
@@ -43,7 +44,7 @@ public record NpbResult(
 
         @Override
         public NpbResult decode(Answer answer, Loop loop) throws ServiceRefused {
-            return of(Json.read(answer));
+            return of(Json.read(answer, Map.of()));
         }
     };
 
