@@ -77,6 +77,10 @@ def pool(strategy: str) -> Scenario:
     return lambda under: scenarios.pool_killed(under, strategy, POOLS["python"][strategy], FORCE)
 
 
+def few_besiege(under: Subject) -> Coroutine[Any, Any, Findings]:
+    return scenarios.besieged(under, "serial", 300, 6.0)
+
+
 def stop(strategy: str) -> Scenario:
     return lambda under: scenarios.stopped(under, strategy)
 
@@ -84,15 +88,15 @@ def stop(strategy: str) -> Scenario:
 BAD_CLIENTS: list[Scenario] = [
     lambda under: large.weighed(under, "serial", large.BODIES[0]),
     lambda under: scenarios.endured(under, "serial"),
-    lambda under: scenarios.besieged(under, "serial", 300, 6.0),
     lambda under: scenarios.besieged(under, "serial", 600, 6.0),
 ]
 #: HAProxy keeps less of a request than nginx: that shows where clients are slow or send much.
 SCENARIOS: dict[Front, dict[ServiceName, list[Scenario]]] = {
     "nginx": {
-        "java": [flood("thread-pool"), *BAD_CLIENTS, stop("pinned")],
+        "java": [flood("thread-pool"), few_besiege, *BAD_CLIENTS, stop("pinned")],
         "python": [
             flood("process-per-request"),
+            few_besiege,
             *BAD_CLIENTS,
             *map(pool, POOLS["python"]),
             stop("process-per-element"),
