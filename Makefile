@@ -144,9 +144,9 @@ bench-growth: $(VENV) $(JAR) wrk ## double sizes, users and threads: does anythi
 queue-controls: $(VENV) ## does the checker of queues find lost commits and planted defects, and nothing in a sound database? (N=10, about 5 minutes)
 	@cd scripts && ../$(BIN)/python -m tools.queue_controls --times $(or $(N),10)
 
-overload: $(DEV) $(JAR) wrk nginx ## far more than the services can do, bad clients, kill -9, stops: what held? (SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
+overload: $(DEV) $(JAR) wrk $(or $(FRONT),nginx) ## far more than the services can do, bad clients, kill -9, stops: what held? (FRONT=haproxy, SECONDS=60, CONNECTIONS=1000, SERVICE, STRATEGY, SCENARIO, KILLS, SEED)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.overload --seconds $(or $(SECONDS),60) --connections $(or $(CONNECTIONS),1000) \
-	  --service $(or $(SERVICE),both) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
+	  --service $(or $(SERVICE),both) --front $(or $(FRONT),nginx) --strategy $(or $(STRATEGY),all) --scenario $(or $(SCENARIO),all) --kills $(or $(KILLS),20) --seed $(or $(SEED),1)
 
 fuzz: $(DEV) $(JAR) ## send the same bodies to both services and compare with an oracle (N=100000, SEED=1)
 	@cd robustness && ../$(BIN)/python -m restbench_robustness.fuzz --bodies $(or $(N),100000) --seed $(or $(SEED),1)

@@ -11,7 +11,6 @@ import json
 import random
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -45,18 +44,8 @@ PLAIN = re.compile(
 )  # fmt: skip
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BAD_PIECES = (
-    "",
-    " ",
-    "x",
-    "1.0",
-    "1e3",
-    "+1",
-    "--1",
-    "1 1",
-    "9223372036854775808",
-    "0x1",
-    "\u0661",
-)
+    "", " ", "x", "1.0", "1e3", "+1", "--1", "1 1", "9223372036854775808", "0x1", "\u0661",
+)  # fmt: skip
 PIECES = (
     b"<", b">", b"&", b"<!DOCTYPE a>", b"<![CDATA[1]]>", b"]]>", b"<!--a-->", b"<?a?>", b"&lt;",
     b"&#0;", b"&a;", b"<a/>", b"<row>1</row>", b"<s:Body>", b"</s:Body>", b"<s:Header/>", b"\0",
@@ -128,10 +117,17 @@ def unlike_rest(verdict: Verdict, answer: Answer) -> list[str]:
     return [] if text in right_messages else [f"message {text!r}, not {min(right_messages)!r}"]
 
 
-@dataclass(frozen=True)
-class _Sent:
-    verdict: Verdict | None
-    differences: tuple[str, ...]
+def unlike(verdict: Verdict | None, reply: Answer | NoAnswer) -> list[str]:
+    """In what a reply is not what SOAP has, or REST of the same matrices where it has them."""
+    if isinstance(reply, NoAnswer):
+        return [f"no answer: {reply.reason}"]
+    try:
+        code, _ = said(reply)
+        found = [f"status {reply.status}"] if reply.status != (500 if code else 200) else []
+        found += ["099"] if code == "099" else []
+        return found + (unlike_rest(verdict, reply) if verdict else [])
+    except ValueError as wrong:
+        return [str(wrong)]
 
 
 class SoapBench:
@@ -146,27 +142,19 @@ class SoapBench:
     def judge(self, message: Message, routes: Mapping[str, Route]) -> Outcome:
         """Send one envelope."""
         name = self.targets[0].name
-        route = routes[name]
-        reply = self._connection.exchange(message, route)
-        if isinstance(reply, NoAnswer):
-            return Outcome(None, {name: reply}, (f"{name}: no answer: {reply.reason}",))
-        sent = self._compare(message, route, reply)
-        return Outcome(sent.verdict, {name: reply}, sent.differences)
+        reply = self._connection.exchange(message, routes[name])
+        verdict = self._verdict(message.body, routes[name])
+        found = tuple(f"{name}: {it}" for it in unlike(verdict, reply))
+        return Outcome(verdict, {name: reply}, found)
 
-    def _compare(self, message: Message, route: Route, answer: Answer) -> _Sent:
-        rest = document(message.body)
+    def _verdict(self, body: bytes, route: Route) -> Verdict | None:
+        """REST's of the same matrices; None where an envelope has another form."""
+        rest = document(body)
+        if rest is None:
+            return None
         target = f"/matrix/{route.strategy}?kernel={route.kernel}"
-        verdict = rest and self._oracle.judge(
-            Request("POST", target, "application/json", rest, len(rest), is_whole=True)
-        )
-        try:
-            code, _ = said(answer)
-            found = [f"status {answer.status}"] if answer.status != (500 if code else 200) else []
-            found += ["099"] if code == "099" else []
-            found += unlike_rest(verdict, answer) if isinstance(verdict, Verdict) else []
-        except ValueError as wrong:
-            return _Sent(None, (str(wrong),))
-        return _Sent(verdict if isinstance(verdict, Verdict) else None, tuple(found))
+        asked = Request("POST", target, "application/json", rest, len(rest), is_whole=True)
+        return self._oracle.judge(asked)
 
     def close(self) -> None:
         """End the connection."""

@@ -19,10 +19,11 @@ import psutil
 import pytest
 
 from restbench.deploy.service import Service
+from restbench.experiment.cell import Front
 from restbench_robustness.overload.large import BODIES, Large
 from restbench_robustness.overload.load import LOW, Load, Outcome, Verdict, overload_mix, valid
 from restbench_robustness.overload.promises import Findings, broken
-from restbench_robustness.overload.scenarios import Client, clients, crowd
+from restbench_robustness.overload.scenarios import UNFINISHED, Client, clients, crowd
 from restbench_robustness.overload.subject import End, Subject, back_after, lives, seconds_until
 from restbench_robustness.soap import document
 
@@ -203,7 +204,22 @@ def test_a_promise_is_broken_when_it_took_longer_never_came_or_was_more() -> Non
     findings.within("never", None, 2.0)
     findings.at_most("below", 5, 5)
     findings.at_most("above", 6, 5)
-    assert [promise.what for promise in broken(findings.promises)] == ["slow", "never", "above"]
+    assert [it.what for it in broken(findings.promises, "nginx")] == ["slow", "never", "above"]
+
+
+def test_what_a_front_does_otherwise_is_listed_and_no_more_than_that() -> None:
+    listed = "1 in flight"
+    cases: list[tuple[Front, bool, str, bool]] = [
+        ("haproxy", False, listed, False),
+        ("haproxy", False, "24 in flight", True),
+        ("haproxy", True, "0 in flight", True),
+        ("nginx", False, listed, True),
+        ("nginx", True, "0 in flight", False),
+    ]
+    for front, held, seen, is_broken in cases:
+        findings = Findings("it")
+        findings.judge(UNFINISHED, "0 in flight", seen, held)
+        assert bool(broken(findings.promises, front)) == is_broken
 
 
 def test_waiting_in_vain_says_so() -> None:

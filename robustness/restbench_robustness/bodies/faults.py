@@ -194,18 +194,8 @@ CODE_UNITS = (
     "\udfff", "\x01", "\t",
 )  # fmt: skip
 TEXT_CHANGES = (
-    "cut",
-    "cut",
-    "behead",
-    "flip",
-    "flip",
-    "gone",
-    "twice",
-    "put",
-    "put",
-    "for",
-    "turned",
-)
+    "cut", "cut", "behead", "flip", "flip", "gone", "twice", "put", "put", "for", "turned",
+)  # fmt: skip
 ENCODINGS = ("utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-8-sig", "latin-1", "utf-7")
 
 fragments = st.one_of(st.sampled_from(FRAGMENTS), st.binary(min_size=1, max_size=3))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .patterns import BODY, ID, NAME, NOBODY, TECHNIQUES, listed
+from .message_rules import NAME, TECHNIQUES
 from .strict_json import quoted
 from .verdict import STATUSES, Verdict
 
@@ -15,6 +15,11 @@ EMPTY, FULL, MISSING = "fuzz-empty", "fuzz-full", "fuzz-none"
 """Queues of skip-locked, the first always without a message; and one that nobody ever makes."""
 OF_THE_CAMPAIGN = "skip-locked"
 IN_OTHER_PROCESSES = ("process-per-request", "executor-per-request")
+# Of what a service chooses itself, or others have sent.
+ID = "[1-9][0-9]{0,18}"
+NOBODY = "null"
+BODY = r'"(?:[^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])+"'
+"""A text of at least one character, escaped as JSON.stringify does."""
 
 _NO_QUEUE = ("012", "queue: does not exist")
 _USED = ("013", "key: was used before for another request")
@@ -23,6 +28,11 @@ _NO_RECEIVERS = ("013", "receiver: the technique pgmq has no receivers")
 
 Asked = dict[str, object]
 """The members, and what stands in path and query."""
+
+
+def _listed(member: str, row: str, most: int) -> str:
+    """An object with one member, an array of at most so many rows."""
+    return rf'{{"{member}":\[(?:{row}(?:,{row}){{0,{most - 1}}})?\]}}'
 
 
 class Answers:
@@ -55,7 +65,7 @@ class Answers:
 
     def _list(self, asked: Asked) -> Verdict:
         row = f'{{"queue":"{NAME}","technique":"({"|".join(TECHNIQUES)})"}}'
-        return self._one_of(listed("queues", row, int(str(asked["limit"]))))
+        return self._one_of(_listed("queues", row, int(str(asked["limit"]))))
 
     def _count(self, asked: Asked) -> Verdict:
         name = str(asked["queue"])
@@ -98,7 +108,7 @@ class Answers:
             return self._exactly('{"messages":[]}')
         told = NOBODY if receiver is None else receiver
         row = f'{{"id":{ID},"sender":{ID},"receiver":{told},"body":{BODY},"sentAt":{ID}}}'
-        return self._of_queue(name, listed("messages", row, int(str(asked["limit"]))), asked)
+        return self._of_queue(name, _listed("messages", row, int(str(asked["limit"]))), asked)
 
     def _pop(self, asked: Asked) -> Verdict:
         name = str(asked["queue"])

@@ -7,12 +7,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from .http import parameters
-from .patterns import NAME, TECHNIQUES
 from .strict_json import INT64_MAX, Json, int64
 from .verdict import Violation
 
+TECHNIQUES = (
+    "skip-locked", "statements", "function", "blocking", "advisory", "repeatable-read", "pgmq",
+    "memory",
+)  # fmt: skip
 MOST_QUEUES = 100
 MOST_KEY_CHARACTERS = 64
+NAME = "[a-z][a-z0-9_-]{0,62}"
 _NAME = re.compile(NAME)
 _KEY = re.compile(f"[!-~]{{1,{MOST_KEY_CHARACTERS}}}")
 _DECIMAL = re.compile("[1-9][0-9]{0,18}")

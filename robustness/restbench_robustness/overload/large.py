@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import http.client
 import re
 import time
 from collections import Counter
@@ -124,18 +122,15 @@ async def _users(subject: Subject, path: str, goes_on: Callable[[], bool]) -> Us
 
 def _post(subject: Subject, path: str, large: Large, body: bytes) -> tuple[float, str]:
     """Seconds to the last byte of the answer, and its code, 200 for a product."""
-    connection = http.client.HTTPConnection(*subject.service.address, timeout=TIMEOUT_S)
-    with contextlib.closing(connection):
-        began = time.monotonic()
-        try:
-            connection.request("POST", path, body, dict(HEADERS if large.soap else JSON))
-            answer = connection.getresponse()
-            text = answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            return time.monotonic() - began, repr(error)
-        took_s = time.monotonic() - began
-    found = CODE.search(text)
-    return took_s, found[1].decode() if found else str(answer.status)
+    url, head = subject.service.base_url + path, dict(HEADERS if large.soap else JSON)
+    began = time.monotonic()
+    try:
+        answer = httpx.post(url, content=body, headers=head, timeout=TIMEOUT_S, trust_env=False)
+    except httpx.HTTPError as error:
+        return time.monotonic() - began, repr(error)
+    took_s = time.monotonic() - began
+    found = CODE.search(answer.content)
+    return took_s, found[1].decode() if found else str(answer.status_code)
 
 
 async def weighed(subject: Subject, strategy: str, large: Large) -> Findings:

@@ -40,6 +40,7 @@ WATCHED_S = 8.0
 SETTLED_S = 1.5
 """After so long all have connected, and sent their first byte."""
 PROBES_REQUESTS = 4
+UNFINISHED = "a request is kept from the service until its body is whole"
 RECEIVE_BUFFER_BYTES = 4096
 #: A column times a row: little to compute, several MB of answer, far more than sockets buffer.
 BROAD = Shape(rows=1000, inner=1, columns=1000)
@@ -117,13 +118,15 @@ async def overloaded(subject: Subject, strategy: str, force: Force) -> Findings:
     right = row.count(Verdict.RIGHT)
     findings.judge("and so are the next", f"{IN_A_ROW} in a row", f"{right}", right == IN_A_ROW)
 
-    async def is_idle() -> bool:
-        return await subject.in_flight() == 0
-
-    findings.within("nothing in flight", await seconds_until(is_idle, LONG_S), BACK_WITHIN_S)
+    idle_s = await seconds_until(lambda: _is_idle(subject), LONG_S)
+    findings.within("nothing in flight", idle_s, BACK_WITHIN_S)
     findings.at_most("processes afterwards", len(subject.names()), processes)
     findings.at_most("zombies afterwards", subject.zombies(), 0)
     return findings
+
+
+async def _is_idle(subject: Subject) -> bool:
+    return await subject.in_flight() == 0
 
 
 @dataclass(frozen=True)
@@ -144,11 +147,13 @@ def clients(path: str) -> dict[str, Client]:
     body = _head(path, f"Content-Length: {len(low)}")
     answer = _head(f"{path}?kernel=native", f"Content-Length: {len(broad)}") + broad
     chunks = _head(path, "Transfer-Encoding: chunked")
+    begun = _head(path, "Content-Length: 1000000") + b" " * (64 << 10)
     return {
         "head": Client("1 byte/s of head", body[:30], b"a" * 4000),
         "body": Client("1 byte/s of body", body, low),
         "chunks": Client("1 byte/s in chunks", chunks, b"1\r\n \r\n" * 1000),
         "silent": Client("connected, silent"),
+        "begun": Client("silence behind 64 KiB of body", begun),
         "gone": Client("reset in the body", body + low[:20], resets=True),
         "unread": Client("answer never read", answer),
     }
@@ -188,7 +193,8 @@ async def _misbehave(client: Client, address: tuple[str, int]) -> None:
 
 
 async def endured(subject: Subject, strategy: str) -> Findings:
-    """Some clients of each kind, one kind after the other: the service holds none of them."""
+    """Some clients of each kind, one kind after the other: the service holds none of them for
+    long, and hears of none whose body is not there."""
     findings = Findings(f"{subject.name} {strategy}: slow and vanished clients")
     bound_s = subject.limit("receiveTimeoutSeconds") + MARGIN_S
 
@@ -208,6 +214,12 @@ async def endured(subject: Subject, strategy: str) -> Findings:
         probes = summed(ends)
         meanwhile = probes.only(Verdict.RIGHT)
         findings.judge("    normal requests meanwhile", "right", str(probes), meanwhile)
+    await seconds_until(lambda: _is_idle(subject), bound_s)
+    async with crowd(clients(f"/matrix/{strategy}")["begun"], 1, subject.service.address):
+        await asyncio.sleep(SETTLED_S)
+        heard_of = await subject.in_flight()
+    seen = f"{heard_of:.0f} in flight"
+    findings.judge(UNFINISHED, "0 in flight", seen, heard_of == 0)
     return findings
 
 

@@ -1,4 +1,4 @@
-"""The service under test behind nginx, what its kernel sees of it, and waiting for things."""
+"""The service under test behind its front, what its kernel sees of it, and waiting for things."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import psutil
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
-from restbench.experiment.cell import ServiceName
+from restbench.experiment.cell import Front, ServiceName
 from restbench.failures import EnvironmentProblem
 
 from .load import LOW, Kind, Outcome, Verdict, valid
@@ -153,11 +153,11 @@ def back_after(moment_s: float, ends: list[End]) -> float | None:
 
 @contextmanager
 def started(
-    name: ServiceName, folder: Path, settings: Mapping[str, str] | None = None
+    name: ServiceName, front: Front, folder: Path, settings: Mapping[str, str] | None = None
 ) -> Iterator[Subject]:
-    """A fresh service behind nginx; `settings` are variables of its environment."""
+    """A fresh service behind a front; `settings` are variables of its environment."""
     folder.mkdir(parents=True, exist_ok=True)
-    running = service.start(name, "nginx", None, folder, protected=True, settings=settings)
+    running = service.start(name, front, None, folder, protected=True, settings=settings)
     try:
         yield Subject(running, running.health())
     finally:

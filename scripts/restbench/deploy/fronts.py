@@ -7,8 +7,8 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from restbench import ROOT
@@ -37,6 +37,8 @@ class Place:
     protects: bool
     """Whether it reads requests whole before it hands them on, as where a service is exposed.
     Where it is measured it does not."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Variables that the service has beside those of the environment."""
 
 
 def apache(place: Place) -> list[str]:
@@ -54,28 +56,20 @@ def apache(place: Place) -> list[str]:
 
 def nginx(place: Place) -> list[str]:
     """Of any user: nothing outside of its folder is read or written."""
-    buffers = place.protects
-    configuration = _configured(
-        "nginx",
-        place,
-        {
-            "FRONT_SERVERS": " ".join(f"server {each} max_fails=0;" for each in place.services),
-            "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
-            "FRONT_MAX_BODY_BYTES": _set("RESTBENCH_MAX_BODY_BYTES", 64 << 20) if buffers else "0",
-        },
-    )
+    servers = " ".join(f"server {each} max_fails=0;" for each in place.services)
+    configuration = _configured("nginx", place, servers)
     folder = str(configuration.parent)
     # Without -e it would first write to a log of the system's.
     return [program("nginx"), "-p", folder, "-c", str(configuration), "-e", "stderr"]
 
 
 def haproxy(place: Place) -> list[str]:
-    """Of any user, as nginx. It never reads a request whole before it hands it on."""
+    """Of any user, as nginx. It keeps a buffer of a request, not the whole."""
     servers = [
         f"server instance-{index} {each.replace('unix:', 'unix@')}"
         for index, each in enumerate(place.services)
     ]
-    configuration = _configured("haproxy", place, {"FRONT_SERVERS": "\n    ".join(servers)})
+    configuration = _configured("haproxy", place, "\n    ".join(servers))
     # It goes to where it was started from and back, and nobody may not be there.
     return [program("haproxy"), "-db", "-C", str(configuration.parent), "-f", str(configuration)]
 
@@ -92,16 +86,22 @@ def user_of(front: Front) -> int | None:
     return NOBODY if front in ("nginx", "haproxy") and os.geteuid() == 0 else None
 
 
-def _configured(front: Front, place: Place, values: dict[str, str]) -> Path:
+def _configured(front: Front, place: Place, servers: str) -> Path:
     """Its configuration, in a folder of its own: the template with its `${NAME}`s filled in, and
     the files next to it. nginx' own variables have no braces."""
     folder = own_folder(front, place)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    filled = values | {
+    buffers = place.protects
+    filled = {
+        "FRONT_SERVERS": servers,
+        "FRONT_REQUEST_BUFFERING": "on" if buffers else "off",
+        "FRONT_MAX_BODY_BYTES": _set(place, "RESTBENCH_MAX_BODY_BYTES", 64 << 20)
+        if buffers
+        else "0",
         "FRONT_RUN": str(folder),
         "FRONT_LISTEN": f"{ports.HOST}:{place.port}",
-        "FRONT_RECEIVE_SECONDS": _set("RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
+        "FRONT_RECEIVE_SECONDS": _set(place, "RESTBENCH_RECEIVE_TIMEOUT_SECONDS", 20),
     }
     for source in sorted((TEMPLATES / front).iterdir()):
         text = source.read_text(encoding="utf-8")
@@ -114,9 +114,9 @@ def _configured(front: Front, place: Place, values: dict[str, str]) -> Path:
     return configuration
 
 
-def _set(variable: str, default: int) -> str:
-    """A limit that the service has from the same environment, with its default there."""
-    return os.environ.get(variable, str(default))
+def _set(place: Place, variable: str, default: int) -> str:
+    """A limit as the service has it, with its default there."""
+    return (os.environ | dict(place.settings)).get(variable, str(default))
 
 
 #: Each front with its program and the Debian package that has it.

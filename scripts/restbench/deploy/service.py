@@ -241,7 +241,7 @@ def start(  # noqa: PLR0913 - the last nine are given by name
         service = _balanced(started) if instances else started[0]
         whole.append(service)
         if front != "none":
-            behind = fronts.Place(port, places, folder, protected)
+            behind = fronts.Place(port, places, folder, protected, own)
             line = bound(fronts.FRONTS[front](behind), cores)
             user = fronts.user_of(front)
             log = folder / f"{front}.log"

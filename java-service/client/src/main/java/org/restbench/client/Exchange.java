@@ -1,33 +1,26 @@
 package org.restbench.client;
 
 import java.io.IOException;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 
 /** Takes a message to the service and brings its answer: the stage C. Many calls and batches may use one at once. */
 public interface Exchange extends AutoCloseable {
     /**
-     * Holds the thread until the last byte of the answer; an interrupt closes the connection.
-     *
-     * @throws ExchangeFailure what went wrong, {@code TIMEOUT} where the deadline passed; any other IOException counts
-     *     as {@code CUT_OFF}
+     * An answer to come, within the time and the bytes that the limits give a call. Its connection is closed where it
+     * is cancelled, too late or too large. It fails as {@link Outcome.Kind} says.
      */
-    Answer send(byte[] request, Deadline deadline) throws IOException, InterruptedException;
-
-    /** Holds no thread; ends as {@link #send} does. */
-    Pending start(byte[] request, Deadline deadline);
+    CompletableFuture<Answer> start(byte[] request, Limits limits);
 
     /** Closes all connections; calls in flight fail. */
     @Override
     void close();
 
-    /** An answer to come. */
-    interface Pending {
-        /**
-         * Called once with an answer or a failure, on any thread, at once where it is there already; must not block.
-         */
-        void whenDone(BiConsumer<Answer, IOException> then);
+    /** An answer of more bytes than the limits allow. */
+    final class TooLarge extends IOException {
+        private static final long serialVersionUID = 1;
 
-        /** Closes the connection. */
-        void cancel();
+        public TooLarge(int mostBytes) {
+            super("an answer of more than " + mostBytes + " bytes");
+        }
     }
 }

@@ -39,11 +39,7 @@ public record Limits(
         Objects.requireNonNull(retries, "retries");
     }
 
-    /**
-     * A number as it is where it is from 1 to {@code most}.
-     *
-     * @throws IllegalArgumentException with the name and the range
-     */
+    /** The value; IllegalArgumentException with name and range where it is not from 1 to {@code most}. */
     public static int within(String name, int value, int most) {
         if (value < 1 || value > most) {
             throw new IllegalArgumentException(name + ": must be from 1 to " + most + ", is " + value);

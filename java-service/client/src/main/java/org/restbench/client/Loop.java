@@ -1,6 +1,5 @@
 package org.restbench.client;
 
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,34 +27,15 @@ public interface Loop {
             return IN_ORDER;
         }
         AtomicInteger number = new AtomicInteger();
-        ForkJoinPool pool = new ForkJoinPool(
-                threads,
-                owner -> {
-                    var thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(owner);
-                    thread.setName("loop-" + number.incrementAndGet());
-                    return thread;
-                },
-                null,
-                false,
-                threads,
-                threads,
-                0,
-                null,
-                1,
-                TimeUnit.SECONDS);
-        return (count, body) -> {
-            try {
-                pool.submit(() -> IntStream.range(0, count).parallel().forEach(body))
-                        .get();
-            } catch (InterruptedException stopped) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException("interrupted within a document", stopped);
-            } catch (ExecutionException wrong) {
-                if (wrong.getCause() instanceof RuntimeException own) {
-                    throw own;
-                }
-                throw new IllegalStateException(wrong.getCause());
-            }
+        ForkJoinPool.ForkJoinWorkerThreadFactory named = pool -> {
+            var thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+            thread.setName("loop-" + number.incrementAndGet());
+            return thread;
         };
+        ForkJoinPool pool =
+                new ForkJoinPool(threads, named, null, false, threads, threads, 0, null, 1, TimeUnit.SECONDS);
+        return (count, body) -> pool.submit(
+                        () -> IntStream.range(0, count).parallel().forEach(body))
+                .join();
     }
 }

@@ -2,23 +2,22 @@ package org.restbench.client;
 
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.restbench.client.Outcome.Kind;
 
 /**
- * Which failures are sent again, and when. Safe for any call are a refused connection and the service's 008: nothing
- * was done. Other errors, and failures in S, D or P, are never repeated.
+ * Which failures are sent again: a refused connection and 008 always, for nothing was done; what follows with leave;
+ * other errors, and failures in S, D or P, never.
  *
  * @param attempts of a call in all, 1 to 100
  * @param busyAttempts of a call in all where the service answers 008, 1 to 100
- * @param idempotent whether doing a call twice does no harm: a connection that was closed before or within the answer
- *     is repeated as well
- * @param onTimeout whether a deadline that passed is repeated as well
+ * @param idempotent whether doing a call twice does no harm: a cut connection is repeated
+ * @param onTimeout whether a deadline that passed is repeated
  * @param seed of the waits' jitter
  */
 public record Retries(int attempts, int busyAttempts, boolean idempotent, boolean onTimeout, long seed) {
-    /** None at all. */
     public static final Retries NONE = new Retries(1, 1, false, false, 0);
 
-    /** Those that are safe for any call: at most 3 attempts, of 008 at most 10. */
+    /** Those that are safe for any call. */
     public static final Retries SAFE = new Retries(3, 10, false, false, 0);
 
     /** Those of calls that may be done twice. */
@@ -33,9 +32,7 @@ public record Retries(int attempts, int busyAttempts, boolean idempotent, boolea
         Limits.within("busyAttempts", busyAttempts, MOST);
     }
 
-    /**
-     * Whether sending again after such a failure may do work twice: these have a budget of calls / 10 + 10 in a batch.
-     */
+    /** Whether sending again after such a failure may do work twice: a batch has calls / 10 + 10 of these. */
     public static boolean mayRepeatWork(Kind kind) {
         return kind == Kind.CUT_OFF || kind == Kind.TIMEOUT;
     }

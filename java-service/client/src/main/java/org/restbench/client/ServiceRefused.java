@@ -11,7 +11,7 @@ public final class ServiceRefused extends Exception {
     private final String errorCode;
     private final String requestId;
 
-    /** What an error says; its id is null where the service could not read it. */
+    /** An HTTP status, a code of three digits, and an id, null where the service could not read it. */
     public ServiceRefused(int status, String errorCode, String message, String requestId) {
         super(message);
         this.status = status;
@@ -19,17 +19,14 @@ public final class ServiceRefused extends Exception {
         this.requestId = requestId;
     }
 
-    /** Of HTTP. */
     public int status() {
         return status;
     }
 
-    /** Three digits. */
     public String errorCode() {
         return errorCode;
     }
 
-    /** Null where the service could not read it. */
     public String requestId() {
         return requestId;
     }

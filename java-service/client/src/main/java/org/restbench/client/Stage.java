@@ -13,13 +13,13 @@ public enum Stage {
 
     private static final Stage[] ALL = values();
 
-    /** The one that follows; there is none after P. */
+    /** The one that follows; after P it is S, of another call. */
     public Stage next() {
-        return ALL[ordinal() + 1];
+        return ALL[(ordinal() + 1) % ALL.length];
     }
 
-    /** The one before; there is none before S. */
+    /** The one of which this is the next. */
     public Stage before() {
-        return ALL[ordinal() - 1];
+        return ALL[(ordinal() + ALL.length - 1) % ALL.length];
     }
 }

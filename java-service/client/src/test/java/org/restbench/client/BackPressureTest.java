@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.Calls.Totals;
 import org.restbench.client.Ways.Way;
 
 /** How far a batch runs ahead of the one that takes, whichever stage stands still. */
@@ -42,7 +43,7 @@ class BackPressureTest {
                     return super.decode(answer, loop);
                 }
             };
-            Processor<Integer, Integer, Integer> process = (index, input, output) -> {
+            Job.Processor<Integer, Integer, Integer> process = (index, input, output) -> {
                 pass(stopped == Stage.P, gate);
                 return output;
             };

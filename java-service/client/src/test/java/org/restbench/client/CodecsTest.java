@@ -12,14 +12,8 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.restbench.client.codec.Matrix;
-import org.restbench.client.codec.MatrixInput;
-import org.restbench.client.codec.MatrixJson;
 import org.restbench.client.codec.MatrixProduct;
-import org.restbench.client.codec.MatrixSoap;
-import org.restbench.client.codec.NpbInput;
-import org.restbench.client.codec.NpbJson;
 import org.restbench.client.codec.NpbResult;
-import org.restbench.client.codec.NpbSoap;
 
 /** Messages and answers, against a service of a few lines that multiplies what a message says. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -80,13 +74,13 @@ class CodecsTest {
                 + "</product></multiplyResponse>"));
     }
 
-    private static void isTheOraclesProduct(Codec<MatrixInput, MatrixProduct> codec, Function<byte[], Answer> service)
-            throws ServiceRefused {
+    private static void isTheOraclesProduct(
+            Codec<MatrixProduct.Input, MatrixProduct> codec, Function<byte[], Answer> service) throws ServiceRefused {
         Random random = new Random(3);
         List<Loop> loops = List.of(Loop.team(2), Loop.team(5));
         for (int i = 0; i < 10_000; i++) {
             int inner = 1 + random.nextInt(6);
-            MatrixInput input = new MatrixInput(
+            MatrixProduct.Input input = new MatrixProduct.Input(
                     "call-" + i,
                     random(random, 1 + random.nextInt(6), inner),
                     random(random, inner, 1 + random.nextInt(6)));
@@ -105,27 +99,27 @@ class CodecsTest {
 
     @Test
     void jsonGivesTheProductOfWhatItAsked() throws ServiceRefused {
-        isTheOraclesProduct(new MatrixJson(), CodecsTest::jsonService);
+        isTheOraclesProduct(MatrixProduct.JSON, CodecsTest::jsonService);
     }
 
     @Test
     void soapGivesTheProductOfWhatItAsked() throws ServiceRefused {
-        isTheOraclesProduct(new MatrixSoap(), CodecsTest::soapService);
+        isTheOraclesProduct(MatrixProduct.SOAP, CodecsTest::soapService);
     }
 
     @Test
     void idsAndExtremesAreWrittenAndReadAsTheyAre() throws ServiceRefused {
         Matrix extremes = new Matrix(2, new long[] {Long.MIN_VALUE, Long.MAX_VALUE});
-        MatrixInput input = new MatrixInput("a\"<&>\\é😀", extremes, new Matrix(1, new long[] {1, 0}));
-        assertThat(new String(new MatrixJson().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+        MatrixProduct.Input input = new MatrixProduct.Input("a\"<&>\\é😀", extremes, new Matrix(1, new long[] {1, 0}));
+        assertThat(new String(MatrixProduct.JSON.encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
                 .contains("a\\\"<&>\\\\é😀", "-9223372036854775808,9223372036854775807");
-        assertThat(new String(new MatrixSoap().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+        assertThat(new String(MatrixProduct.SOAP.encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
                 .contains("a\"&lt;&amp;&gt;\\é😀", "<row>-9223372036854775808,9223372036854775807</row>");
         Answer xml = ok(
                 ENVELOPE.formatted(
                         "<multiplyResponse xmlns='urn:restbench:matrix'><product><requestId>a&lt;"
                                 + "<![CDATA[<&]]>&#65;<!-- -->b</requestId><row>-9223372036854775808</row></product></multiplyResponse>"));
-        assertThat(new MatrixSoap().decode(xml, Loop.IN_ORDER))
+        assertThat(MatrixProduct.SOAP.decode(xml, Loop.IN_ORDER))
                 .isEqualTo(new MatrixProduct("a<<&Ab", new Matrix(1, new long[] {Long.MIN_VALUE})));
     }
 
@@ -138,17 +132,17 @@ class CodecsTest {
                 "{\"requestId\":\"7\",\"kernel\":\"FT\",\"class\":\"S\",\"verified\":true,\"value\":[[554.6087004964,"
                         + "484.5363331978]],\"reference\":[[554.6,484.5]],\"iterations\":6,\"kernelSeconds\":0.25,"
                         + "\"totalSeconds\":0.5,\"mops\":700.5}");
-        assertThat(new NpbJson().decode(json, Loop.IN_ORDER)).isEqualTo(FT);
+        assertThat(NpbResult.JSON.decode(json, Loop.IN_ORDER)).isEqualTo(FT);
         Answer soap = ok(ENVELOPE.formatted("<runResponse xmlns='urn:restbench:npb'><result><requestId>7</requestId>"
                 + "<kernel>FT</kernel><class>S</class><verified>true</verified><value>554.6087004964</value>"
                 + "<value>484.5363331978</value><reference>554.6</reference><reference>484.5</reference>"
                 + "<iterations>6</iterations><kernelSeconds>0.25</kernelSeconds><totalSeconds>0.5</totalSeconds>"
                 + "<mops>700.5</mops></result></runResponse>"));
-        assertThat(new NpbSoap().decode(soap, Loop.IN_ORDER)).isEqualTo(FT);
-        NpbInput input = new NpbInput("7", "FT", "S", false);
-        assertThat(new String(new NpbJson().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+        assertThat(NpbResult.SOAP.decode(soap, Loop.IN_ORDER)).isEqualTo(FT);
+        NpbResult.Input input = new NpbResult.Input("7", "FT", "S", false);
+        assertThat(new String(NpbResult.JSON.encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
                 .isEqualTo("{\"requestId\":\"7\",\"class\":\"S\",\"generate\":false}");
-        assertThat(new String(new NpbSoap().encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
+        assertThat(new String(NpbResult.SOAP.encode(input, Loop.IN_ORDER), StandardCharsets.UTF_8))
                 .contains("<kernel>FT</kernel><class>S</class><generate>false</generate>");
     }
 
@@ -161,14 +155,14 @@ class CodecsTest {
 
     @Test
     void errorsAreRefusals() {
-        assertThatThrownBy(() -> new MatrixJson().decode(FakeExchange.answer(503, JSON_ERROR), Loop.IN_ORDER))
+        assertThatThrownBy(() -> MatrixProduct.JSON.decode(FakeExchange.answer(503, JSON_ERROR), Loop.IN_ORDER))
                 .isInstanceOfSatisfying(ServiceRefused.class, refused -> {
                     assertThat(refused.errorCode()).isEqualTo("008");
                     assertThat(refused.status()).isEqualTo(503);
                     assertThat(refused.requestId()).isNull();
                     assertThat(refused).hasMessage("too many requests");
                 });
-        assertThatThrownBy(() -> new MatrixSoap().decode(FakeExchange.answer(500, SOAP_FAULT), Loop.IN_ORDER))
+        assertThatThrownBy(() -> MatrixProduct.SOAP.decode(FakeExchange.answer(500, SOAP_FAULT), Loop.IN_ORDER))
                 .isInstanceOfSatisfying(ServiceRefused.class, refused -> {
                     assertThat(refused.errorCode()).isEqualTo("008");
                     assertThat(refused.requestId()).isEqualTo("7");
@@ -181,24 +175,46 @@ class CodecsTest {
                 + ENVELOPE.formatted(
                         "<multiplyResponse "
                                 + "xmlns='urn:restbench:matrix'><product><requestId>&a;</requestId><row>1</row></product></multiplyResponse>");
-        assertThatThrownBy(() -> new MatrixSoap().decode(ok(bomb), Loop.IN_ORDER))
+        assertThatThrownBy(() -> MatrixProduct.SOAP.decode(ok(bomb), Loop.IN_ORDER))
                 .isInstanceOf(MalformedAnswer.class);
+    }
+
+    @Test
+    void anAnswerOfAnotherFormIsMalformed() {
+        String one = "<product><requestId>1</requestId><row>1,2</row></product>";
+        for (String within : List.of(
+                "", one + one, one.replace(">1<", ">a&b;c<"), one.replace("1,2", "1<b/>"), one.replace("1,2", "x"))) {
+            isMalformed(
+                    MatrixProduct.SOAP,
+                    ENVELOPE.formatted(
+                            "<multiplyResponse xmlns='urn:restbench:matrix'>" + within + "</multiplyResponse>"));
+        }
+        for (String rows : List.of("[58,64]", "[[58],[64,1]]", "[[5.5]]", "[[\"5\"]]", "[[[5]]]", "[[]]", "{}", "5")) {
+            isMalformed(MatrixProduct.JSON, "{\"requestId\":\"1\",\"rows\":" + rows + "}");
+        }
+        isMalformed(MatrixProduct.JSON, "{\"requestId\":1,\"rows\":[[5]]}");
+    }
+
+    private static void isMalformed(Codec<?, ?> codec, String answer) {
+        for (Loop loop : List.of(Loop.IN_ORDER, Loop.team(2))) {
+            assertThatThrownBy(() -> codec.decode(ok(answer), loop)).as(answer).isInstanceOf(MalformedAnswer.class);
+        }
     }
 
     /** Any change of an answer gives a result, a refusal or a malformed answer, and nothing else. */
     @Test
     void mutatedAnswersAreResultsRefusalsOrMalformed() {
         Random random = new Random(4);
-        MatrixInput input = new MatrixInput("call-1", random(random, 3, 2), random(random, 2, 3));
-        Answer json = jsonService(new MatrixJson().encode(input, Loop.IN_ORDER));
-        Answer soap = soapService(new MatrixSoap().encode(input, Loop.IN_ORDER));
+        MatrixProduct.Input input = new MatrixProduct.Input("call-1", random(random, 3, 2), random(random, 2, 3));
+        Answer json = jsonService(MatrixProduct.JSON.encode(input, Loop.IN_ORDER));
+        Answer soap = soapService(MatrixProduct.SOAP.encode(input, Loop.IN_ORDER));
         List<Map.Entry<Codec<?, ?>, Answer>> seeds = List.of(
-                Map.entry(new MatrixJson(), json),
-                Map.entry(new MatrixJson(), FakeExchange.answer(503, JSON_ERROR)),
-                Map.entry(new NpbJson(), json),
-                Map.entry(new MatrixSoap(), soap),
-                Map.entry(new MatrixSoap(), FakeExchange.answer(500, SOAP_FAULT)),
-                Map.entry(new NpbSoap(), soap));
+                Map.entry(MatrixProduct.JSON, json),
+                Map.entry(MatrixProduct.JSON, FakeExchange.answer(503, JSON_ERROR)),
+                Map.entry(NpbResult.JSON, json),
+                Map.entry(MatrixProduct.SOAP, soap),
+                Map.entry(MatrixProduct.SOAP, FakeExchange.answer(500, SOAP_FAULT)),
+                Map.entry(NpbResult.SOAP, soap));
         int results = 0;
         int failures = 0;
         for (int i = 0; i < 100_000; i++) {

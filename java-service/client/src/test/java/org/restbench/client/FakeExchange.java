@@ -6,8 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 /** A service of messages that are whole numbers: it keeps each until a rule says what comes of it. */
@@ -32,41 +30,11 @@ final class FakeExchange implements Exchange {
     }
 
     @Override
-    public Answer send(byte[] request, Deadline deadline) throws IOException, InterruptedException {
+    public CompletableFuture<Answer> start(byte[] request, Limits limits) {
         Held own = arrive(request);
-        try {
-            return own.answer.get();
-        } catch (InterruptedException stopped) {
-            forget(own);
-            throw stopped;
-        } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof Error error) {
-                throw error;
-            }
-            throw (IOException) failed.getCause();
-        }
-    }
-
-    @Override
-    public Pending start(byte[] request, Deadline deadline) {
-        Held own = arrive(request);
-        return new Pending() {
-            @Override
-            public void whenDone(BiConsumer<Answer, IOException> then) {
-                own.answer.whenComplete((answer, thrown) -> {
-                    IOException failure = thrown == null || thrown instanceof IOException
-                            ? (IOException) thrown
-                            : new IOException(thrown);
-                    then.accept(answer, failure);
-                });
-            }
-
-            @Override
-            public void cancel() {
-                forget(own);
-                own.answer.completeExceptionally(new IOException("cancelled"));
-            }
-        };
+        own.answer.whenComplete(
+                (answer, failure) -> forget(own)); // where it was cancelled; else it is forgotten already
+        return own.answer;
     }
 
     private synchronized Held arrive(byte[] request) {

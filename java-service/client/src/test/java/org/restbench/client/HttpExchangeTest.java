@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.restbench.client.Outcome.Kind;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
 
@@ -98,7 +99,7 @@ class HttpExchangeTest {
         }
 
         HttpExchange exchange() {
-            return new HttpExchange(url(), Map.of("Content-Type", "application/json"), MOST_BYTES);
+            return new HttpExchange(url(), Map.of("Content-Type", "application/json"));
         }
 
         int connections() {
@@ -112,6 +113,10 @@ class HttpExchangeTest {
                 each.close();
             }
         }
+    }
+
+    private static Limits limits(int perCallMillis) {
+        return new Limits(64, 16, Duration.ofMillis(perCallMillis), null, MOST_BYTES, Retries.NONE, false);
     }
 
     private static void write(OutputStream out, String text) throws IOException {
@@ -189,7 +194,7 @@ class HttpExchangeTest {
                                 }
                                 return output;
                             }),
-                            Limits.DEFAULT.withPerCall(Duration.ofMillis(kind == Kind.TIMEOUT ? 300 : 10_000)))) {
+                            limits(kind == Kind.TIMEOUT ? 300 : 10_000))) {
                 for (Outcome<Integer> outcome : calls.all()) {
                     if (outcome.index() % 4 == 2) {
                         assertThat(outcome).isInstanceOfSatisfying(Outcome.Failed.class, failed -> {
@@ -213,7 +218,7 @@ class HttpExchangeTest {
             nobody = server.url();
         }
         for (String name : Strategies.names()) {
-            try (HttpExchange exchange = new HttpExchange(nobody, Map.of(), MOST_BYTES);
+            try (HttpExchange exchange = new HttpExchange(nobody, Map.of());
                     CallingStrategy strategy = Strategies.of(name, 8, null, Map.of(), Loop.IN_ORDER);
                     Calls<Integer> calls = strategy.start(
                             IntStream.range(100, 110).iterator(),
@@ -234,7 +239,7 @@ class HttpExchangeTest {
                     throw new IOException("closes each connection after an answer, unannounced");
                 });
                 HttpExchange exchange = server.exchange();
-                CallingStrategy strategy = Strategies.sequential();
+                CallingStrategy strategy = Strategies.of("sequential", 1, Loop.IN_ORDER);
                 Calls<Integer> calls = strategy.start(
                         IntStream.range(100, 200).iterator(),
                         new Job<>(new Ways.Numbers(), exchange, (index, input, output) -> output),

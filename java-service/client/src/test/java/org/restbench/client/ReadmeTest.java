@@ -16,18 +16,16 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.restbench.client.codec.Matrix;
-import org.restbench.client.codec.MatrixInput;
-import org.restbench.client.codec.MatrixJson;
 import org.restbench.client.codec.MatrixProduct;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
 
 /** The lines of the README are those of this test, and run. */
 class ReadmeTest {
-    private static void example(URI url, Iterator<MatrixInput> inputs) throws InterruptedException {
-        Codec<MatrixInput, MatrixProduct> codec = new MatrixJson();
-        Exchange exchange = new HttpExchange(url, Map.of("Content-Type", "application/json"), 64 << 20);
-        try (CallingStrategy strategy = Strategies.async(2, Loop.IN_ORDER);
+    private static void example(URI url, Iterator<MatrixProduct.Input> inputs) throws InterruptedException {
+        Codec<MatrixProduct.Input, MatrixProduct> codec = MatrixProduct.JSON;
+        Exchange exchange = new HttpExchange(url, Map.of("Content-Type", "application/json"));
+        try (CallingStrategy strategy = Strategies.of("async", 2, Loop.IN_ORDER);
                 Calls<Matrix> calls = strategy.start(
                         inputs, new Job<>(codec, exchange, (i, in, out) -> out.rows()), Limits.DEFAULT)) {
             for (Outcome<Matrix> next = calls.take(); next != null; next = calls.take()) System.out.println(next);
@@ -53,7 +51,7 @@ class ReadmeTest {
             URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/matrix/serial");
             example(
                     url,
-                    List.of(new MatrixInput("1", one, one), new MatrixInput("1", one, one))
+                    List.of(new MatrixProduct.Input("1", one, one), new MatrixProduct.Input("1", one, one))
                             .iterator());
         } finally {
             System.setOut(out);

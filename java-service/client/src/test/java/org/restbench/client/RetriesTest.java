@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.restbench.client.Ways.until;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -19,6 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.restbench.client.Calls.Totals;
+import org.restbench.client.Outcome.Kind;
 import org.restbench.client.Ways.Way;
 
 /** What is sent again, when, and how often: on a clock of the test's. */
@@ -97,13 +101,13 @@ class RetriesTest {
             moments.add(clock.nanos());
             int number = Integer.parseInt(message);
             if (number % 5 == 0) {
-                exchange.fail(0, new ExchangeFailure(Kind.CONNECT, "of a test", null));
+                exchange.fail(0, new ConnectException("of a test"));
             } else if (number % 5 == 1 && moments.size() < 5) {
                 exchange.refuse(0, "008");
             } else if (number % 5 == 2) {
                 exchange.refuse(0, "005");
             } else if (number % 5 == 3) {
-                exchange.fail(0, new ExchangeFailure(Kind.TIMEOUT, "of a test", null));
+                exchange.fail(0, new TimeoutException("of a test"));
             } else {
                 exchange.release(0);
             }

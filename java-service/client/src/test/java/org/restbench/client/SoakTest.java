@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,33 +34,22 @@ class SoakTest {
             return new Answer(200, Map.of(), request);
         }
 
-        /** When an answer of {@link #start} comes. */
+        /** When an answer comes. */
         void soon(Runnable answer) {
             answer.run();
         }
 
         @Override
-        public Answer send(byte[] request, Deadline deadline) throws IOException {
-            return answer(request);
-        }
-
-        @Override
-        public Pending start(byte[] request, Deadline deadline) {
-            return new Pending() {
-                @Override
-                public void whenDone(BiConsumer<Answer, IOException> then) {
-                    soon(() -> {
-                        try {
-                            then.accept(answer(request), null);
-                        } catch (IOException failure) {
-                            then.accept(null, failure);
-                        }
-                    });
+        public CompletableFuture<Answer> start(byte[] request, Limits limits) {
+            CompletableFuture<Answer> answer = new CompletableFuture<>();
+            soon(() -> {
+                try {
+                    answer.complete(answer(request));
+                } catch (IOException failure) {
+                    answer.completeExceptionally(failure);
                 }
-
-                @Override
-                public void cancel() {}
-            };
+            });
+            return answer;
         }
 
         @Override
@@ -94,7 +83,7 @@ class SoakTest {
                 return super.answer(request);
             }
             return switch (number / 10 % 3) {
-                case 0 -> throw new ExchangeFailure(Kind.CUT_OFF, "of a test", null);
+                case 0 -> throw new IOException("of a test");
                 case 1 -> FakeExchange.answer(422, "005");
                 default -> FakeExchange.answer(200, "?");
             };

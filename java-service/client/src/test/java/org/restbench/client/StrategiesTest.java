@@ -375,7 +375,7 @@ class StrategiesTest {
 
     @Test
     void wrongNumbersAreRefusedWithNameAndRange() {
-        assertThatThrownBy(() -> Strategies.taskPool(0, Loop.IN_ORDER))
+        assertThatThrownBy(() -> Strategies.of("task-pool", 0, Loop.IN_ORDER))
                 .hasMessage("threads: must be from 1 to 1024, is 0");
         assertThatThrownBy(() -> Strategies.of("pipeline", 3, null, Map.of(), Loop.IN_ORDER))
                 .hasMessageContaining("threads: must be from 4 to 1024 for pipeline, is 3");
@@ -401,7 +401,7 @@ class StrategiesTest {
     void aThreadThatIgnoresItsInterruptIsNamed() throws InterruptedException {
         FakeExchange service = FakeExchange.echo();
         CompletableFuture<Void> gate = new CompletableFuture<>();
-        CallingStrategy strategy = Strategies.taskPool(2, Loop.IN_ORDER);
+        CallingStrategy strategy = Strategies.of("task-pool", 2, Loop.IN_ORDER);
         AtomicInteger inside = new AtomicInteger();
         Calls<Integer> calls = strategy.start(
                 IntStream.range(0, 9).iterator(),

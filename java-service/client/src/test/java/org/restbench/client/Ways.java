@@ -69,7 +69,7 @@ final class Ways {
             return IntStream.range(0, calls).iterator();
         }
 
-        <R> Calls<R> start(CallingStrategy strategy, Exchange exchange, Processor<Integer, Integer, R> process) {
+        <R> Calls<R> start(CallingStrategy strategy, Exchange exchange, Job.Processor<Integer, Integer, R> process) {
             return strategy.start(inputs(), new Job<>(new Numbers(), exchange, process), limits);
         }
     }

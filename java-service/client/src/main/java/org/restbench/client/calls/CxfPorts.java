@@ -5,9 +5,7 @@ import java.util.List;
 import org.restbench.client.Loop;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.codec.Matrix;
-import org.restbench.client.codec.MatrixInput;
 import org.restbench.client.codec.MatrixProduct;
-import org.restbench.client.codec.NpbInput;
 import org.restbench.client.codec.NpbResult;
 import org.restbench.soap.matrix.MatrixPort;
 import org.restbench.soap.matrix.MatrixService;
@@ -25,7 +23,7 @@ final class CxfPorts {
 
     private CxfPorts() {}
 
-    static CxfProxy<MatrixInput, MatrixProduct> matrix(String url, long perCallMillis) {
+    static CxfProxy<MatrixProduct.Input, MatrixProduct> matrix(String url, long perCallMillis) {
         MatrixPort port = new MatrixService().getMatrixPort();
         return new CxfProxy<>(port, url, perCallMillis, input -> {
             Multiply multiply = new Multiply();
@@ -49,7 +47,7 @@ final class CxfPorts {
         return operand;
     }
 
-    static CxfProxy<NpbInput, NpbResult> npb(String url, long perCallMillis) {
+    static CxfProxy<NpbResult.Input, NpbResult> npb(String url, long perCallMillis) {
         NpbPort port = new NpbService().getNpbPort();
         return new CxfProxy<>(port, url, perCallMillis, input -> {
             Run run = new Run();

@@ -3,13 +3,12 @@ package org.restbench.client.calls;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.WebServiceException;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.SocketTimeoutException;
-import java.net.http.HttpTimeoutException;
+import java.net.ProtocolException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.cxf.frontend.ClientProxy;
@@ -18,10 +17,8 @@ import org.apache.cxf.transport.http.HTTPConduit;
 import org.apache.cxf.transports.http.configuration.HTTPClientPolicy;
 import org.restbench.client.Answer;
 import org.restbench.client.Codec;
-import org.restbench.client.Deadline;
 import org.restbench.client.Exchange;
-import org.restbench.client.ExchangeFailure;
-import org.restbench.client.Kind;
+import org.restbench.client.Limits;
 import org.restbench.client.Loop;
 import org.restbench.client.ServiceRefused;
 
@@ -75,18 +72,21 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
         return message;
     }
 
+    /** Makes the call on this thread: its answer is there when this returns. */
     @Override
     @SuppressWarnings("unchecked") // what encode kept
-    public Answer send(byte[] request, Deadline deadline) throws IOException {
+    public CompletableFuture<Answer> start(byte[] request, Limits limits) {
         I input = (I) kept.get(request).input();
         try {
             kept.put(request, new Kept(input, operation.call(input)));
-            return new Answer(OK, headers(), request);
+            return CompletableFuture.completedFuture(new Answer(OK, headers(), request));
         } catch (ServiceRefused refused) {
             kept.put(request, new Kept(input, refused));
-            return new Answer(refused.status(), headers(), request);
+            return CompletableFuture.completedFuture(new Answer(refused.status(), headers(), request));
         } catch (WebServiceException failed) {
-            throw new ExchangeFailure(kind(failed), String.valueOf(failed.getMessage()), failed);
+            boolean isCut = failed.getCause() instanceof IOException;
+            Throwable noHttp = new ProtocolException(failed.getMessage()).initCause(failed);
+            return CompletableFuture.failedFuture(isCut ? failed : noHttp);
         }
     }
 
@@ -94,17 +94,6 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
     private Map<String, List<String>> headers() {
         Object headers = port.getResponseContext().get(Message.PROTOCOL_HEADERS);
         return headers == null ? Map.of() : (Map<String, List<String>>) headers;
-    }
-
-    private static Kind kind(Throwable failed) {
-        for (Throwable each = failed; each != null; each = each.getCause()) {
-            if (each instanceof SocketTimeoutException || each instanceof HttpTimeoutException) {
-                return Kind.TIMEOUT;
-            } else if (each instanceof ConnectException) {
-                return Kind.CONNECT;
-            }
-        }
-        return failed.getCause() instanceof IOException ? Kind.CUT_OFF : Kind.NOT_HTTP;
     }
 
     @Override
@@ -115,12 +104,6 @@ final class CxfProxy<I, O> implements Codec<I, O>, Exchange {
             throw refused;
         }
         return (O) result;
-    }
-
-    /** @throws UnsupportedOperationException always: a proxy holds its thread */
-    @Override
-    public Pending start(byte[] request, Deadline deadline) {
-        throw new UnsupportedOperationException("a proxy holds its thread");
     }
 
     @Override

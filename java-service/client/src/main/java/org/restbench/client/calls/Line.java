@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import org.restbench.client.Outcome;
+import org.restbench.client.Outcome.StageTimes;
 import org.restbench.client.ServiceRefused;
-import org.restbench.client.StageTimes;
 import org.restbench.client.codec.NpbResult;
 
 /** A call in the log; times in milliseconds, moments since the batch began, null where there was none. */

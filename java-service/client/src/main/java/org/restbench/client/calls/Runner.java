@@ -18,6 +18,7 @@ import java.util.stream.StreamSupport;
 import org.restbench.client.Answer;
 import org.restbench.client.CallingStrategy;
 import org.restbench.client.Calls;
+import org.restbench.client.Calls.Totals;
 import org.restbench.client.Codec;
 import org.restbench.client.Exchange;
 import org.restbench.client.Job;
@@ -25,7 +26,6 @@ import org.restbench.client.Loop;
 import org.restbench.client.Outcome;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
-import org.restbench.client.Totals;
 import org.restbench.client.codec.NpbResult;
 import org.restbench.client.http.HttpExchange;
 import org.restbench.client.strategy.Strategies;
@@ -152,10 +152,7 @@ final class Runner implements AutoCloseable {
                 List.of(transport, options.workload(), options.target(), isCxf ? perCall : ""),
                 any -> isCxf
                         ? workload.cxf().of(options.url(), perCall.toMillis())
-                        : new HttpExchange(
-                                options.target(),
-                                HEADERS.get(transport),
-                                options.limits().maxAnswerBytes()));
+                        : new HttpExchange(options.target(), HEADERS.get(transport)));
     }
 
     /** A JSON file's elements; read again where it has changed. */

@@ -9,14 +9,8 @@ import java.util.stream.StreamSupport;
 import org.restbench.client.Codec;
 import org.restbench.client.Loop;
 import org.restbench.client.codec.Matrix;
-import org.restbench.client.codec.MatrixInput;
-import org.restbench.client.codec.MatrixJson;
 import org.restbench.client.codec.MatrixProduct;
-import org.restbench.client.codec.MatrixSoap;
-import org.restbench.client.codec.NpbInput;
-import org.restbench.client.codec.NpbJson;
 import org.restbench.client.codec.NpbResult;
-import org.restbench.client.codec.NpbSoap;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -44,23 +38,23 @@ record Workload<I, O, E>(
         CxfProxy<I, O> of(String url, long perCallMillis);
     }
 
-    static final Workload<MatrixInput, MatrixProduct, Matrix> MATRIX = new Workload<>(
-            new MatrixJson(),
-            new MatrixSoap(),
+    static final Workload<MatrixProduct.Input, MatrixProduct, Matrix> MATRIX = new Workload<>(
+            MatrixProduct.JSON,
+            MatrixProduct.SOAP,
             CxfPorts::matrix,
-            body -> new MatrixInput("", operand(body, "matrixOne"), operand(body, "matrixTwo")),
-            (input, id) -> new MatrixInput(id, input.one(), input.two()),
+            body -> new MatrixProduct.Input("", operand(body, "matrixOne"), operand(body, "matrixTwo")),
+            (input, id) -> new MatrixProduct.Input(id, input.one(), input.two()),
             Workload::product,
             (product, expected) -> expected == null || product.rows().equals(expected),
             MatrixProduct::requestId,
             product -> null);
 
-    static final Workload<NpbInput, NpbResult, Matrix> NPB = new Workload<>(
-            new NpbJson(),
-            new NpbSoap(),
+    static final Workload<NpbResult.Input, NpbResult, Matrix> NPB = new Workload<>(
+            NpbResult.JSON,
+            NpbResult.SOAP,
             CxfPorts::npb,
-            body -> new NpbInput("", text(body, "kernel"), text(body, "class"), flag(body, "generate")),
-            (input, id) -> new NpbInput(id, input.kernel(), input.npbClass(), input.generate()),
+            body -> new NpbResult.Input("", text(body, "kernel"), text(body, "class"), flag(body, "generate")),
+            (input, id) -> new NpbResult.Input(id, input.kernel(), input.npbClass(), input.generate()),
             rows -> null,
             (result, none) -> result.verified(),
             NpbResult::requestId,

@@ -35,7 +35,7 @@ final class Fields {
         return numbers(name).get(0);
     }
 
-    /** @throws MalformedAnswer where there is none, or one is no number */
+    /** MalformedAnswer where there is none, or one is no number. */
     List<Double> numbers(String name) {
         require(!all(name).isEmpty(), "an answer without " + name);
         try {

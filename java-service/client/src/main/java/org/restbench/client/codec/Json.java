@@ -1,8 +1,8 @@
 package org.restbench.client.codec;
 
 import java.io.ByteArrayOutputStream;
+import java.util.Map;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.restbench.client.Answer;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.ServiceRefused;
@@ -17,7 +17,6 @@ import tools.jackson.core.json.JsonFactory;
 /** What all messages in JSON share. */
 final class Json {
     private static final JsonFactory FACTORY = new JsonFactory();
-    private static final int OK = 200;
 
     private Json() {}
 
@@ -32,49 +31,35 @@ final class Json {
         return bytes.toByteArray();
     }
 
-    /**
-     * What a function reads from an answer with status 200; it begins behind the opening brace and ends at the closing
-     * one.
-     *
-     * @throws ServiceRefused where the answer is an error
-     * @throws MalformedAnswer where it is neither
-     */
-    static <T> T read(Answer answer, Function<JsonParser, T> result) throws ServiceRefused {
-        if (answer.status() == OK) {
-            return object(answer.body(), result);
-        }
-        throw object(answer.body(), Json::fields).refusal(answer.status());
-    }
-
-    private static <T> T object(byte[] body, Function<JsonParser, T> members) {
-        try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), body)) {
+    /** The members of an answer with status 200 that no reader takes; MalformedAnswer where it is no error either. */
+    static Fields read(Answer answer, Map<String, Consumer<JsonParser>> readers) throws ServiceRefused {
+        Fields fields = new Fields();
+        try (JsonParser json = FACTORY.createParser(ObjectReadContext.empty(), answer.body())) {
             Fields.require(json.nextToken() == JsonToken.START_OBJECT, "no JSON object");
-            T read = members.apply(json);
+            while (json.nextToken() == JsonToken.PROPERTY_NAME) {
+                String name = json.currentName();
+                boolean isText = json.nextToken() == JsonToken.VALUE_STRING || json.hasToken(JsonToken.VALUE_NULL);
+                Fields.require(isText || !name.equals("requestId"), "an id that is no string");
+                readers.getOrDefault(name, any -> add(fields, name, json)).accept(json);
+            }
             Fields.require(
                     json.currentToken() == JsonToken.END_OBJECT && json.nextToken() == null, "no single JSON object");
-            return read;
         } catch (JacksonException | IllegalArgumentException malformed) {
             throw new MalformedAnswer("the answer is not the contract's JSON", malformed);
         }
-    }
-
-    /** All scalars of the object that the parser is in, but of objects within. */
-    static Fields fields(JsonParser json) {
-        Fields fields = new Fields();
-        while (json.nextToken() == JsonToken.PROPERTY_NAME) {
-            String name = json.currentName();
-            json.nextToken();
-            add(fields, name, json);
+        if (answer.status() != 200) {
+            throw fields.refusal(answer.status());
         }
         return fields;
     }
 
+    /** A scalar as its text, of an array each, but of objects within. */
     private static void add(Fields fields, String name, JsonParser json) {
-        if (json.currentToken() == JsonToken.START_ARRAY) {
+        if (json.hasToken(JsonToken.START_ARRAY)) {
             while (json.nextToken() != JsonToken.END_ARRAY) {
                 add(fields, name, json);
             }
-        } else if (json.currentToken().isScalarValue() && json.currentToken() != JsonToken.VALUE_NULL) {
+        } else if (json.currentToken().isScalarValue() && !json.hasToken(JsonToken.VALUE_NULL)) {
             fields.add(name, json.getValueAsString());
         } else {
             json.skipChildren();

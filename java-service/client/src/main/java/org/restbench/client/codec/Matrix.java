@@ -13,11 +13,7 @@ public record Matrix(int columns, long[] values) {
         }
     }
 
-    /**
-     * Of rows such as {@code 58,64}.
-     *
-     * @throws IllegalArgumentException where they are no integers of 64 bits, or differ in length
-     */
+    /** Of rows such as {@code 58,64}; IllegalArgumentException where they are no integers, or of several lengths. */
     public static Matrix parse(List<String> rows, Loop loop) {
         if (rows.isEmpty()) {
             throw new IllegalArgumentException("no rows");

@@ -5,11 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import javax.xml.namespace.QName;
 import javax.xml.stream.XMLInputFactory;
 import javax.xml.stream.XMLOutputFactory;
@@ -25,22 +21,19 @@ import org.restbench.client.ServiceRefused;
 final class Soap {
     private static final String ENVELOPE = "http://schemas.xmlsoap.org/soap/envelope/";
     private static final int DEEPEST = 32;
-    private static final XMLInputFactory INPUT = input();
     private static final XMLOutputFactory OUTPUT = XMLOutputFactory.newDefaultFactory();
+    private static final XMLInputFactory INPUT = XMLInputFactory.newDefaultFactory();
+
+    static {
+        INPUT.setProperty(XMLInputFactory.SUPPORT_DTD, false);
+        INPUT.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
+    }
 
     private Soap() {}
 
     /** Writes the elements within the payload. */
     interface Content {
         void write(XMLStreamWriter xml) throws XMLStreamException;
-    }
-
-    private static XMLInputFactory input() {
-        XMLInputFactory factory = XMLInputFactory.newDefaultFactory();
-        factory.setProperty(XMLInputFactory.SUPPORT_DTD, false);
-        factory.setProperty(XMLInputFactory.IS_SUPPORTING_EXTERNAL_ENTITIES, false);
-        factory.setProperty(XMLInputFactory.IS_NAMESPACE_AWARE, true);
-        return factory;
     }
 
     /** An envelope round one element of a namespace, which is the default within. */
@@ -69,27 +62,21 @@ final class Soap {
         xml.writeEndElement();
     }
 
-    /**
-     * The elements within the first parent of a name.
-     *
-     * @throws ServiceRefused where the answer is a fault with the contract's detail
-     * @throws MalformedAnswer where it is neither that nor an envelope with the parent
-     */
+    /** The elements within the one parent of a name; ServiceRefused for a fault, MalformedAnswer without either. */
     static Fields read(Answer answer, String namespace, String parent) throws ServiceRefused {
-        Map<QName, Fields> parents;
+        boolean isFault = answer.status() != 200;
+        Fields found;
         try {
-            parents = walk(INPUT.createXMLStreamReader(utf8(answer.body())));
+            XMLStreamReader xml = INPUT.createXMLStreamReader(utf8(answer.body()));
+            found = within(xml, new QName(namespace, isFault ? "requestFault" : parent));
+        } catch (MalformedAnswer malformed) {
+            throw malformed;
         } catch (XMLStreamException | RuntimeException malformed) { // the JDK's parser throws of both
-            throw malformed instanceof MalformedAnswer own
-                    ? own
-                    : new MalformedAnswer("the answer is not the contract's XML", malformed);
+            throw new MalformedAnswer("the answer is not the contract's XML", malformed);
         }
-        Fields fault = parents.get(new QName(namespace, "requestFault"));
-        if (fault != null) {
-            throw fault.refusal(answer.status());
+        if (isFault) {
+            throw found.refusal(answer.status());
         }
-        Fields found = parents.get(new QName(namespace, parent));
-        Fields.require(found != null && answer.status() == 200, "an envelope without " + parent);
         return found;
     }
 
@@ -98,40 +85,42 @@ final class Soap {
         return new InputStreamReader(new ByteArrayInputStream(body), StandardCharsets.UTF_8.newDecoder());
     }
 
-    /** The texts of all elements, by their names and under the names of their parents. */
-    private static Map<QName, Fields> walk(XMLStreamReader xml) throws XMLStreamException {
-        Map<QName, Fields> parents = new HashMap<>();
-        Deque<Fields> path = new ArrayDeque<>(List.of(new Fields()));
-        StringBuilder text = new StringBuilder();
+    private static Fields within(XMLStreamReader xml, QName parent) throws XMLStreamException {
+        Fields found = null;
+        int depth = 0;
         while (xml.hasNext()) {
             switch (xml.next()) {
                 case XMLStreamConstants.START_ELEMENT -> {
-                    requirePlace(xml, path.size() - 1);
-                    path.push(parents.computeIfAbsent(xml.getName(), any -> new Fields()));
-                    text.setLength(0);
+                    requirePlace(xml, depth++);
+                    if (xml.getName().equals(parent)) {
+                        Fields.require(found == null, "an envelope with two of " + parent);
+                        found = children(xml);
+                        depth--;
+                    }
                 }
-                case XMLStreamConstants.END_ELEMENT -> {
-                    path.pop();
-                    path.element().add(xml.getLocalName(), text.toString());
-                    text.setLength(0);
-                }
-                case XMLStreamConstants.CHARACTERS, XMLStreamConstants.CDATA, XMLStreamConstants.SPACE ->
-                    text.append(xml.getTextCharacters(), xml.getTextStart(), xml.getTextLength());
+                case XMLStreamConstants.END_ELEMENT -> depth--;
                 case XMLStreamConstants.DTD, XMLStreamConstants.ENTITY_REFERENCE ->
                     throw new MalformedAnswer("a DTD or an entity", null);
                 default -> {}
             }
         }
-        return parents;
+        Fields.require(found != null, "an envelope without " + parent);
+        return found;
     }
 
     private static void requirePlace(XMLStreamReader xml, int depth) {
         Fields.require(depth < DEEPEST, "too deep");
-        if (depth <= 1) {
-            boolean isBodyOrHeader =
-                    xml.getLocalName().equals("Body") || xml.getLocalName().equals("Header");
-            boolean isRight = depth == 0 ? xml.getLocalName().equals("Envelope") : isBodyOrHeader;
-            Fields.require(isRight && ENVELOPE.equals(xml.getNamespaceURI()), "no SOAP 1.1 envelope");
+        List<String> names = depth == 0 ? List.of("Envelope") : List.of("Header", "Body");
+        boolean isOfSoap = ENVELOPE.equals(xml.getNamespaceURI()) && names.contains(xml.getLocalName());
+        Fields.require(depth > 1 || isOfSoap, "no SOAP 1.1 envelope");
+    }
+
+    /** The texts of the elements within the one that the reader has entered, up to its end. */
+    private static Fields children(XMLStreamReader xml) throws XMLStreamException {
+        Fields texts = new Fields();
+        while (xml.nextTag() == XMLStreamConstants.START_ELEMENT) {
+            texts.add(xml.getLocalName(), xml.getElementText());
         }
+        return texts;
     }
 }

@@ -1,31 +1,26 @@
 package org.restbench.client.http;
 
-import java.io.IOException;
-import java.net.ConnectException;
-import java.net.ProtocolException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.net.http.HttpResponse.BodySubscribers;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BiConsumer;
 import org.restbench.client.Answer;
-import org.restbench.client.Deadline;
 import org.restbench.client.Exchange;
-import org.restbench.client.ExchangeFailure;
-import org.restbench.client.Kind;
 import org.restbench.client.Limits;
 
 /**
@@ -33,25 +28,16 @@ import org.restbench.client.Limits;
  * run no code of the caller.
  */
 public final class HttpExchange implements Exchange {
-    private static final int THREADS = 2;
-
     private final ExecutorService threads;
     private final HttpClient client;
     private final HttpRequest.Builder request;
-    private final int maxAnswerBytes;
     private final Set<CompletableFuture<?>> open = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
 
-    /**
-     * Connects when the first call does.
-     *
-     * @param headers of each request, {@code Content-Type} among them
-     * @param maxAnswerBytes of an answer's body; a longer one is {@code TOO_LARGE} and its connection is closed
-     */
-    public HttpExchange(URI url, Map<String, String> headers, int maxAnswerBytes) {
-        this.maxAnswerBytes = Limits.within("maxAnswerBytes", maxAnswerBytes, Integer.MAX_VALUE);
+    /** Connects when the first call does; {@code headers} are of each request, {@code Content-Type} among them. */
+    public HttpExchange(URI url, Map<String, String> headers) {
         AtomicInteger number = new AtomicInteger();
-        threads = Executors.newFixedThreadPool(THREADS, task -> {
+        threads = Executors.newFixedThreadPool(2, task -> {
             Thread thread = new Thread(task, "http-" + number.incrementAndGet());
             thread.setDaemon(true);
             return thread;
@@ -65,94 +51,37 @@ public final class HttpExchange implements Exchange {
     }
 
     @Override
-    public Answer send(byte[] message, Deadline deadline) throws IOException, InterruptedException {
-        CompletableFuture<HttpResponse<byte[]>> future = begin(message);
-        try {
-            return answer(future.get(Math.max(0, deadline.leftNanos()), TimeUnit.NANOSECONDS));
-        } catch (TimeoutException passed) {
-            throw late(passed);
-        } catch (CancellationException byClose) {
-            throw new ExchangeFailure(Kind.CUT_OFF, "the exchange was closed", byClose);
-        } catch (ExecutionException failed) {
-            throw failure(failed.getCause());
-        } finally {
-            future.cancel(true); // of one that is not done: closes its connection
-        }
-    }
-
-    @Override
-    public Pending start(byte[] message, Deadline deadline) {
-        CompletableFuture<HttpResponse<byte[]>> future = begin(message);
-        AtomicBoolean isLate = new AtomicBoolean();
-        // HttpRequest.timeout ends with the headers, and cancelling any dependent future leaves the connection open.
-        Runnable timer = deadline.whenPassed(() -> {
-            isLate.set(true);
-            future.cancel(true);
-        });
-        return new Pending() {
-            @Override
-            public void whenDone(BiConsumer<Answer, IOException> then) {
-                future.whenCompleteAsync(
-                        (response, thrown) -> {
-                            timer.run();
-                            if (thrown == null) {
-                                then.accept(answer(response), null);
-                            } else {
-                                then.accept(null, isLate.get() ? late(thrown) : failure(thrown));
-                            }
-                        },
-                        threads);
-            }
-
-            @Override
-            public void cancel() {
-                timer.run();
-                future.cancel(true);
-            }
-        };
-    }
-
-    private static ExchangeFailure late(Throwable cause) {
-        return new ExchangeFailure(Kind.TIMEOUT, "the deadline passed", cause);
-    }
-
-    private CompletableFuture<HttpResponse<byte[]>> begin(byte[] message) {
+    public CompletableFuture<Answer> start(byte[] message, Limits limits) {
         if (closed) {
             throw new IllegalStateException("the exchange is closed");
         }
         HttpRequest post =
                 request.copy().POST(BodyPublishers.ofByteArray(message)).build();
-        CompletableFuture<HttpResponse<byte[]>> future = client.sendAsync(
+        CompletableFuture<HttpResponse<byte[]>> response = client.sendAsync(
                 post,
                 head -> new BoundedBody(
-                        maxAnswerBytes,
+                        limits.maxAnswerBytes(),
                         head.headers().firstValueAsLong("content-length").orElse(-1)));
-        open.add(future);
-        future.whenComplete((response, thrown) -> open.remove(future));
-        return future;
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
+        open.add(answer);
+        response.whenCompleteAsync(
+                (got, failure) -> {
+                    if (failure == null) {
+                        answer.complete(
+                                new Answer(got.statusCode(), got.headers().map(), got.body()));
+                    } else {
+                        answer.completeExceptionally(failure);
+                    }
+                },
+                threads);
+        // HttpRequest.timeout ends with the headers; only a cancel of what sendAsync gave closes the connection.
+        answer.orTimeout(limits.perCall().toNanos(), TimeUnit.NANOSECONDS).whenComplete((got, failure) -> {
+            open.remove(answer);
+            response.cancel(true);
+        });
+        return answer;
     }
 
-    private static Answer answer(HttpResponse<byte[]> response) {
-        return new Answer(response.statusCode(), response.headers().map(), response.body());
-    }
-
-    private static ExchangeFailure failure(Throwable thrown) {
-        Kind kind = Kind.CUT_OFF;
-        Throwable root = thrown;
-        for (Throwable each = thrown; each != null; each = each.getCause()) {
-            if (each instanceof ExchangeFailure own) {
-                return own;
-            } else if (each instanceof ConnectException) {
-                kind = Kind.CONNECT;
-            } else if (each instanceof ProtocolException && kind != Kind.CONNECT) {
-                kind = Kind.NOT_HTTP;
-            }
-            root = each;
-        }
-        return new ExchangeFailure(kind, String.valueOf(root.getMessage()), thrown);
-    }
-
-    /** Closes all connections, those of calls in flight too, and ends the threads. */
     @Override
     public void close() {
         closed = true;
@@ -166,5 +95,57 @@ public final class HttpExchange implements Exchange {
             }
         }
         threads.shutdown();
+    }
+
+    /** A body of bounded size; beyond it the connection is closed. The client's own subscribers have no bound. */
+    private static final class BoundedBody implements BodySubscriber<byte[]> {
+        private final BodySubscriber<byte[]> whole = BodySubscribers.ofByteArray();
+        private final int most;
+        private long left;
+        private Flow.Subscription subscription;
+
+        /** @param announced the header's length, negative where there is none */
+        BoundedBody(int most, long announced) {
+            this.most = most;
+            left = announced > most ? -1 : most;
+        }
+
+        @Override
+        public CompletionStage<byte[]> getBody() {
+            return whole.getBody();
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            subscription = given;
+            whole.onSubscribe(given);
+            refuseAboveBound();
+        }
+
+        @Override
+        public void onNext(List<ByteBuffer> pieces) {
+            left -= pieces.stream().mapToLong(ByteBuffer::remaining).sum();
+            if (!refuseAboveBound()) {
+                whole.onNext(pieces);
+            }
+        }
+
+        private boolean refuseAboveBound() {
+            if (left < 0) {
+                subscription.cancel();
+                onError(new TooLarge(most));
+            }
+            return left < 0;
+        }
+
+        @Override
+        public void onError(Throwable cut) {
+            whole.onError(cut);
+        }
+
+        @Override
+        public void onComplete() {
+            whole.onComplete();
+        }
     }
 }

@@ -8,17 +8,16 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.restbench.client.Calls;
-import org.restbench.client.Exchange;
 import org.restbench.client.Job;
 import org.restbench.client.Limits;
 import org.restbench.client.Outcome;
 import org.restbench.client.Stage;
-import org.restbench.client.Totals;
 import org.restbench.client.strategy.Plan.Way;
 
 /**
@@ -39,7 +38,6 @@ final class Batch<I, O, R> implements Calls<R> {
     final Buffers<I, O, R> buffers;
     final Threads threads = new Threads(lock);
     private final Iterator<? extends I> inputs;
-    private final Results<R> results;
     private final Workers<I, O, R> workers;
     private final Consumer<Calls<?>> atEnd;
     private final long mostAhead;
@@ -76,8 +74,7 @@ final class Batch<I, O, R> implements Calls<R> {
         window = plan.adapts()
                 ? Window.adaptive(limits.inFlight(), Runtime.getRuntime().availableProcessors())
                 : Window.fixed(limits.inFlight());
-        buffers = new Buffers<>(plan, limits.queue(), lock);
-        results = new Results<>(limits.ordered(), limits.queue());
+        buffers = new Buffers<>(plan, limits, lock);
         mostAhead = plan.threads() + limits.inFlight() + 4L * limits.queue();
         Arrays.setAll(width, stage -> plan.width(Stage.values()[stage]));
         workers = new Workers<>(this);
@@ -106,6 +103,11 @@ final class Batch<I, O, R> implements Calls<R> {
         });
     }
 
+    /** Nanoseconds since it began. */
+    long now() {
+        return plan.clock().nanos() - began;
+    }
+
     @Override
     public Outcome<R> take() throws InterruptedException {
         if (plan.way() != Way.CALLER) {
@@ -113,7 +115,7 @@ final class Batch<I, O, R> implements Calls<R> {
         }
         turn.lockInterruptibly();
         try {
-            if (locked(results::isEmpty)) {
+            if (locked(() -> buffers.isEmpty(Stage.S))) {
                 workers.callOnTakingThread();
             }
             return await();
@@ -125,29 +127,24 @@ final class Batch<I, O, R> implements Calls<R> {
     private Outcome<R> await() throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            while (results.isEmpty() && !isSettled()) {
+            while (buffers.isEmpty(Stage.S) && !isSettled()) {
                 takeable.await();
             }
-            if (results.isEmpty() && inputsFailure instanceof RuntimeException own) {
+            Call<I, O, R> ended = buffers.poll(Stage.S);
+            if (ended != null) {
+                if (pulled - taken++ >= mostAhead) {
+                    buffers.signal(Stage.S);
+                }
+                return ended.outcome;
+            } else if (inputsFailure instanceof RuntimeException own) {
                 throw own;
-            } else if (results.isEmpty() && inputsFailure instanceof Error own) {
+            } else if (inputsFailure instanceof Error own) {
                 throw own;
             }
-            return poll();
+            return null;
         } finally {
             lock.unlock();
         }
-    }
-
-    private Outcome<R> poll() {
-        if (results.overflow() > 0) {
-            buffers.signal(Stage.P);
-        }
-        Outcome<R> next = results.poll();
-        if (next != null && pulled - taken++ >= mostAhead) {
-            buffers.signal(Stage.S);
-        }
-        return next;
     }
 
     /** Whether nothing will be pulled any more and all that was has its outcome; with the lock, as what follows. */
@@ -162,9 +159,7 @@ final class Batch<I, O, R> implements Calls<R> {
         Call<I, O, R> call = null;
         Throwable failed = null;
         try {
-            call = inputs.hasNext()
-                    ? new Call<>(pulled, inputs.next(), plan.clock().nanos())
-                    : null;
+            call = inputs.hasNext() ? new Call<>(pulled, inputs.next(), now()) : null;
         } catch (Throwable wrong) {
             failed = wrong;
         } finally {
@@ -186,7 +181,8 @@ final class Batch<I, O, R> implements Calls<R> {
 
     /** Whether a stage has a place for one more call, and S an input. */
     boolean mayEnter(Stage stage) {
-        return hasPlace(stage) && (stage != Stage.S || mayPull());
+        int most = stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()];
+        return holds(stage) < most && (stage != Stage.S || mayPull());
     }
 
     private boolean mayPull() {
@@ -194,15 +190,10 @@ final class Batch<I, O, R> implements Calls<R> {
         return hasRoom && !noMoreInputs && !cancelled && !pulling && pulled - taken < mostAhead;
     }
 
-    private boolean hasPlace(Stage stage) {
-        return holds(stage) < (stage == Stage.C ? Math.min(width[1], window.calls()) : width[stage.ordinal()]);
-    }
-
     /** Calls in a stage, and those behind it that find no room; with those in P where the same threads run D. */
     int holds(Stage stage) {
         int shared = stage == Stage.D && plan.isMixed() ? within[Stage.P.ordinal()] : 0;
-        int behind = stage == Stage.P ? results.overflow() : buffers.overflow(stage.next());
-        return within[stage.ordinal()] + behind + shared;
+        return within[stage.ordinal()] + buffers.overflow(stage.next()) + shared;
     }
 
     void enter(Stage stage, Call<I, O, R> call) {
@@ -211,7 +202,7 @@ final class Batch<I, O, R> implements Calls<R> {
         if (stage == Stage.C) {
             attempts++;
             peakInFlight = Math.max(peakInFlight, holds(stage));
-            call.sentAt(plan.clock().nanos());
+            call.sentAt(now());
         }
     }
 
@@ -220,7 +211,7 @@ final class Batch<I, O, R> implements Calls<R> {
         within[call.stage.ordinal()]--;
         buffers.signal(call.stage);
         if (call.stage == Stage.C) {
-            call.answeredAt(plan.clock().nanos());
+            call.answered = now();
         }
     }
 
@@ -231,8 +222,9 @@ final class Batch<I, O, R> implements Calls<R> {
             wall[stage] += call.wall[stage];
             cpu[stage] += call.cpu[stage];
         }
-        endedAt = plan.clock().nanos();
-        results.add(call.outcome(isCut, began, endedAt));
+        endedAt = now();
+        call.end(isCut, endedAt);
+        buffers.addEnded(call);
         takeable.signal();
         wakeIfSettled();
     }
@@ -248,7 +240,7 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public void cancel() {
-        List<Exchange.Pending> open = new ArrayList<>();
+        List<Future<?>> open = new ArrayList<>();
         locking(() -> {
             if (!cancelled && !isSettled()) {
                 cancelled = true;
@@ -262,7 +254,7 @@ final class Batch<I, O, R> implements Calls<R> {
                 wakeIfSettled();
             }
         });
-        open.forEach(Exchange.Pending::cancel);
+        open.forEach(pending -> pending.cancel(true));
     }
 
     @Override
@@ -273,20 +265,16 @@ final class Batch<I, O, R> implements Calls<R> {
 
     @Override
     public Totals totals() {
-        return locked(() -> {
-            Map<Stage, Integer> queued = buffers.peaks();
-            queued.put(Stage.S, results.peak());
-            return new Totals(
-                    ((isSettled() && endedAt != 0 ? endedAt : plan.clock().nanos()) - began) / 1e9,
-                    seconds(wall),
-                    seconds(cpu),
-                    peakInFlight,
-                    queued,
-                    attempts,
-                    workers.retries(),
-                    threads.peaks(),
-                    threads.made());
-        });
+        return locked(() -> new Totals(
+                (isSettled() && endedAt != 0 ? endedAt : now()) / 1e9,
+                seconds(wall),
+                seconds(cpu),
+                peakInFlight,
+                buffers.peaks(),
+                attempts,
+                workers.retries,
+                threads.peaks(),
+                threads.made));
     }
 
     private static Map<Stage, Double> seconds(long[] nanos) {

@@ -4,16 +4,20 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.restbench.client.Limits;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Team;
 
 /**
- * What waits before C, D and P, and whom its coming wakes. A call that finds its buffer full is put there all the same,
- * and keeps its place in the stage before. All methods are called with the batch's lock.
+ * What waits before C, D and P, and whom its coming wakes; before S wait the calls that ended, until they are taken. A
+ * call that finds its buffer full is put there all the same, and keeps its place in the stage before. All methods are
+ * called with the batch's lock.
  */
 final class Buffers<I, O, R> {
     private final Map<Stage, Deque<Call<I, O, R>>> waiting = new EnumMap<>(Stage.class);
@@ -21,13 +25,14 @@ final class Buffers<I, O, R> {
     private final Map<Stage, Condition> work = new EnumMap<>(Stage.class);
 
     private final Map<Stage, Integer> peaks = new EnumMap<>(Stage.class);
-    /** Calls whose turn to be sent again has come: they go before those that were never sent. */
-    private final Deque<Call<I, O, R>> again = new ArrayDeque<>();
+    private final Limits limits;
+    /** In order: calls that ended before their turn, by index. */
+    private final Map<Long, Call<I, O, R>> early = new HashMap<>();
 
-    private final int queue;
+    private long turn;
 
-    Buffers(Plan plan, int queue, ReentrantLock lock) {
-        this.queue = queue;
+    Buffers(Plan plan, Limits limits, ReentrantLock lock) {
+        this.limits = limits;
         for (Stage stage : Stage.values()) {
             waiting.put(stage, new ArrayDeque<>());
             work.put(stage, lock.newCondition());
@@ -53,21 +58,37 @@ final class Buffers<I, O, R> {
     }
 
     void add(Stage stage, Call<I, O, R> call) {
-        Deque<Call<I, O, R>> buffer = waiting.get(stage);
-        buffer.add(call);
-        peaks.merge(stage, Math.min(buffer.size(), queue), Math::max);
+        waiting.get(stage).addLast(call);
+        added(stage);
         signal(stage);
     }
 
+    /** Its turn to be sent again has come: before those that were never sent. */
     void addAgain(Call<I, O, R> call) {
-        again.add(call);
+        waiting.get(Stage.C).addFirst(call);
+        added(Stage.C);
         signal(Stage.C);
     }
 
-    Call<I, O, R> poll(Stage stage) {
-        if (stage == Stage.C && !again.isEmpty()) {
-            return again.poll();
+    /** A call that ended: to be taken as it comes, or in its turn. */
+    void addEnded(Call<I, O, R> call) {
+        if (!limits.ordered()) {
+            waiting.get(Stage.S).add(call);
+        } else {
+            early.put(call.index, call);
+            for (Call<I, O, R> next = early.remove(turn); next != null; next = early.remove(turn)) {
+                waiting.get(Stage.S).add(next);
+                turn++;
+            }
         }
+        added(Stage.S);
+    }
+
+    private void added(Stage stage) {
+        peaks.merge(stage, size(stage) - overflow(stage), Math::max);
+    }
+
+    Call<I, O, R> poll(Stage stage) {
         if (overflow(stage) > 0) {
             signal(stage.before());
         }
@@ -79,25 +100,29 @@ final class Buffers<I, O, R> {
     }
 
     int size(Stage stage) {
-        return waiting.get(stage).size() + (stage == Stage.C ? again.size() : 0);
+        return waiting.get(stage).size();
     }
 
-    /** Calls beyond a buffer's bound: each has its place in the stage before until there is room. */
+    /**
+     * Calls beyond a buffer's bound: each has its place in the stage before until there is room. Of those that ended in
+     * order there is none: one that has to wait would hold up those that it waits for.
+     */
     int overflow(Stage stage) {
-        return Math.max(0, waiting.get(stage).size() - queue);
+        boolean isBound = stage != Stage.S || !limits.ordered();
+        return isBound ? Math.max(0, size(stage) - limits.queue()) : 0;
     }
 
-    /** All that wait, which no longer do. */
+    /** All that wait for a stage, which no longer do. */
     List<Call<I, O, R>> clear() {
-        List<Call<I, O, R>> all = new ArrayList<>(again);
-        again.clear();
-        waiting.values().forEach(buffer -> {
-            all.addAll(buffer);
-            buffer.clear();
-        });
+        List<Call<I, O, R>> all = new ArrayList<>();
+        for (Stage stage : EnumSet.range(Stage.C, Stage.P)) {
+            all.addAll(waiting.get(stage));
+            waiting.get(stage).clear();
+        }
         return all;
     }
 
+    /** Most at once before each stage. */
     Map<Stage, Integer> peaks() {
         return new EnumMap<>(peaks);
     }

@@ -3,25 +3,51 @@ package org.restbench.client.strategy;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.util.concurrent.Callable;
+import java.net.ConnectException;
+import java.net.ProtocolException;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpTimeoutException;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import org.restbench.client.Answer;
 import org.restbench.client.Exchange;
-import org.restbench.client.ExchangeFailure;
-import org.restbench.client.Kind;
 import org.restbench.client.MalformedAnswer;
 import org.restbench.client.Outcome;
+import org.restbench.client.Outcome.Kind;
+import org.restbench.client.Outcome.StageTimes;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
-import org.restbench.client.StageTimes;
 import org.restbench.client.strategy.Plan.Way;
 
 /** One call on its way: one thread at a time has it, and hands it on under the batch's lock. */
 final class Call<I, O, R> {
+    /** Of a codec, an exchange or the caller. */
+    interface Work {
+        void run() throws Throwable;
+    }
+
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int STAGES = Stage.values().length;
+    /** The first decides. */
+    private static final List<Sign> SIGNS = List.of(
+            new Sign(ConnectException.class, Kind.CONNECT),
+            new Sign(TimeoutException.class, Kind.TIMEOUT),
+            new Sign(HttpTimeoutException.class, Kind.TIMEOUT),
+            new Sign(SocketTimeoutException.class, Kind.TIMEOUT),
+            new Sign(Exchange.TooLarge.class, Kind.TOO_LARGE),
+            new Sign(ProtocolException.class, Kind.NOT_HTTP),
+            new Sign(IOException.class, Kind.CUT_OFF),
+            new Sign(CancellationException.class, Kind.CUT_OFF));
+
+    /** By which a failure in C is known. */
+    private record Sign(Class<? extends Throwable> type, Kind kind) {}
 
     final long index;
-    final I input;
+    I input;
     /** The one that it is in, or was in last. */
     Stage stage;
 
@@ -30,15 +56,18 @@ final class Call<I, O, R> {
     O output;
     R result;
     int attempts;
-    Exchange.Pending pending;
+    CompletableFuture<Answer> pending;
+    Outcome<R> outcome;
 
     Stage failedIn;
     Throwable failure;
     final long[] wall = new long[STAGES];
     final long[] cpu = new long[STAGES];
+    /** Nanoseconds since the batch began, as all moments of a call. */
     private final long begun;
+
     private long sent = -1;
-    private long answered = -1;
+    long answered = -1;
 
     Call(long index, I input, long begun) {
         this.index = index;
@@ -46,20 +75,18 @@ final class Call<I, O, R> {
         this.begun = begun;
     }
 
-    /** Runs a stage and keeps its times; whatever it throws is kept as the call's failure, and the answer is null. */
-    <T> T run(Stage which, Plan plan, Callable<T> work) {
+    /** Runs the stage that it is in and keeps its times, and whatever is thrown as the call's failure. */
+    void run(Plan plan, Work work) {
         boolean isVirtual = plan.way() == Way.VIRTUAL;
         long wallFrom = plan.clock().nanos();
         long cpuFrom = isVirtual ? 0 : THREADS.getCurrentThreadCpuTime();
         try {
-            return work.call();
+            work.run();
         } catch (Throwable wrong) {
-            fail(which, wrong);
-            return null;
-        } finally {
-            cpu[which.ordinal()] += isVirtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
-            wall[which.ordinal()] += plan.clock().nanos() - wallFrom;
+            fail(stage, wrong);
         }
+        cpu[stage.ordinal()] += isVirtual ? 0 : THREADS.getCurrentThreadCpuTime() - cpuFrom;
+        wall[stage.ordinal()] += plan.clock().nanos() - wallFrom;
     }
 
     void fail(Stage where, Throwable wrong) {
@@ -68,49 +95,45 @@ final class Call<I, O, R> {
     }
 
     /** An attempt begins. */
-    void sentAt(long nanos) {
-        sent = nanos;
+    void sentAt(long moment) {
+        sent = moment;
         attempts++;
         failure = null;
         answer = null;
         pending = null;
     }
 
-    void answeredAt(long nanos) {
-        answered = nanos;
-    }
-
     Kind kind() {
-        if (failure instanceof ExchangeFailure exchange) {
-            return exchange.kind();
-        } else if (failure instanceof ServiceRefused) {
+        if (failure instanceof ServiceRefused) {
             return Kind.REFUSED;
         } else if (failure instanceof MalformedAnswer) {
             return Kind.MALFORMED;
+        } else if (failedIn != Stage.C) {
+            return Kind.USER;
         }
-        return failedIn == Stage.C && failure instanceof IOException ? Kind.CUT_OFF : Kind.USER;
+        List<Throwable> causes =
+                Stream.iterate(failure, Objects::nonNull, Throwable::getCause).toList();
+        return SIGNS.stream()
+                .filter(sign -> causes.stream().anyMatch(sign.type::isInstance))
+                .findFirst()
+                .map(Sign::kind)
+                .orElse(Kind.USER);
     }
 
-    private static long since(long began, long moment) {
-        return moment == -1 ? -1 : moment - began;
-    }
-
-    /** @param isCut whether the batch's end kept it from going on */
-    Outcome<R> outcome(boolean isCut, long began, long now) {
-        StageTimes times = new StageTimes(
-                begun - began,
-                since(began, sent),
-                since(began, answered),
-                now - began,
-                wall[0],
-                wall[1],
-                wall[2],
-                wall[3]);
+    /** Makes its outcome, of which alone it keeps hold. {@code isCut}: the batch's end kept it from going on. */
+    void end(boolean isCut, long moment) {
+        var times = new StageTimes(begun, sent, answered, moment, wall[0], wall[1], wall[2], wall[3]);
         if (isCut) {
-            return new Outcome.Cancelled<>(index, attempts, times);
+            outcome = new Outcome.Cancelled<>(index, attempts, times);
+        } else if (failure == null) {
+            outcome = new Outcome.Done<>(index, attempts, times, result);
+        } else {
+            outcome = new Outcome.Failed<>(index, attempts, times, failedIn, kind(), failure);
         }
-        return failure == null
-                ? new Outcome.Done<>(index, attempts, times, result)
-                : new Outcome.Failed<>(index, attempts, times, failedIn, kind(), failure);
+        input = null;
+        message = null;
+        answer = null;
+        output = null;
+        pending = null;
     }
 }

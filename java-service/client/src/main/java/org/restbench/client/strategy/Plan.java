@@ -1,6 +1,5 @@
 package org.restbench.client.strategy;
 
-import java.util.Arrays;
 import java.util.List;
 import org.restbench.client.Clock;
 import org.restbench.client.Loop;
@@ -9,11 +8,10 @@ import org.restbench.client.Stage;
 /**
  * All that tells one strategy from another.
  *
- * @param inProcess calls in P at once: with 1 the caller's code needs no lock
- * @param loop for the elements within one document
  * @param adapts whether the window is found, and not the limit that was given
+ * @param loop for the elements within one document
  */
-record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapts, Loop loop, Clock clock) {
+record Plan(String name, Way way, List<Team> teams, boolean adapts, Loop loop, Clock clock) {
     /** Which threads a call sees. */
     enum Way {
         /** The one that takes the outcomes. */
@@ -33,22 +31,18 @@ record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapt
         Team(String thread, int threads, Stage... stages) {
             this(thread, threads, List.of(stages));
         }
-
-        Team(Stage stage, int threads) {
-            this("call-" + stage, threads, stage);
-        }
     }
 
-    Plan(String name, Way way, int inProcess, Loop loop, Team... teams) {
-        this(name, way, Arrays.asList(teams), inProcess, false, loop, Clock.SYSTEM);
+    Plan(String name, Way way, Loop loop, Team... teams) {
+        this(name, way, List.of(teams), false, loop, Clock.SYSTEM);
     }
 
     Plan adapting() {
-        return new Plan(name, way, teams, inProcess, true, loop, clock);
+        return new Plan(name, way, teams, true, loop, clock);
     }
 
     Plan with(Clock other) {
-        return new Plan(name, way, teams, inProcess, adapts, loop, other);
+        return new Plan(name, way, teams, adapts, loop, other);
     }
 
     int threads() {
@@ -57,7 +51,7 @@ record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapt
 
     /** Whether the thread that pulled an input keeps its call to the end. */
     boolean keepsCalls() {
-        return way == Way.CALLER || way == Way.THROUGH || way == Way.VIRTUAL;
+        return way != Way.STAGES && way != Way.STARTED;
     }
 
     /** Whether the threads that pull inputs have other stages to run as well: they pull where there is room already. */
@@ -65,12 +59,18 @@ record Plan(String name, Way way, List<Team> teams, int inProcess, boolean adapt
         return teams.get(0).stages().size() > 1;
     }
 
-    /** Calls that may be in a stage at once: as many as it has threads, where these are a team. */
+    /**
+     * Calls that may be in a stage at once: as many as it has threads, where these are a team. In P it is one where no
+     * team is for P alone: the caller's code needs no lock.
+     */
     int width(Stage stage) {
+        if (stage == Stage.P && (keepsCalls() || isMixed())) {
+            return 1;
+        }
         int threads = teams.stream()
                 .filter(team -> !keepsCalls() && team.stages().contains(stage))
                 .mapToInt(Team::threads)
                 .sum();
-        return stage == Stage.P ? inProcess : threads > 0 ? threads : Integer.MAX_VALUE;
+        return threads > 0 ? threads : Integer.MAX_VALUE;
     }
 }

@@ -1,11 +1,9 @@
 package org.restbench.client.strategy;
 
-import java.io.IOException;
+import static java.util.Objects.requireNonNull;
+
+import java.util.concurrent.CompletableFuture;
 import org.restbench.client.Answer;
-import org.restbench.client.Deadline;
-import org.restbench.client.Exchange;
-import org.restbench.client.ExchangeFailure;
-import org.restbench.client.Kind;
 import org.restbench.client.Stage;
 import org.restbench.client.strategy.Plan.Way;
 
@@ -20,25 +18,6 @@ final class Sender<I, O, R> {
         this.batch = batch;
         plan = batch.plan;
         buffers = batch.buffers;
-    }
-
-    /** That of a call whose C begins now. */
-    Deadline deadline() {
-        return Deadline.in(batch.limits.perCall(), plan.clock());
-    }
-
-    /** Keeps the answer of a call, or why there is none that may be read. */
-    void accept(Call<I, O, R> call, Answer answer, Throwable failure) {
-        int most = batch.limits.maxAnswerBytes();
-        if (failure != null) {
-            call.fail(Stage.C, failure);
-        } else if (answer == null) {
-            call.fail(Stage.C, new IOException("the exchange gave no answer"));
-        } else if (answer.body().length > most) {
-            call.fail(Stage.C, new ExchangeFailure(Kind.TOO_LARGE, "more than " + most + " bytes", null));
-        } else {
-            call.answer = answer;
-        }
     }
 
     /** Begins what may be sent. One thread does, whatever becomes free meanwhile: an answer may be there at once. */
@@ -57,9 +36,10 @@ final class Sender<I, O, R> {
                 buffers.signal(Stage.S);
                 batch.enter(Stage.C, call);
                 batch.parked.add(call);
+                byte[] message = call.message; // which a cancel takes away
                 batch.lock.unlock();
                 try {
-                    start(call);
+                    start(call, message);
                 } finally {
                     batch.lock.lock();
                 }
@@ -70,11 +50,11 @@ final class Sender<I, O, R> {
         }
     }
 
-    private void start(Call<I, O, R> call) {
+    private void start(Call<I, O, R> call, byte[] message) {
         long from = plan.clock().nanos();
-        Exchange.Pending pending;
+        CompletableFuture<Answer> pending;
         try {
-            pending = batch.job.exchange().start(call.message, deadline());
+            pending = requireNonNull(batch.job.exchange().start(message, batch.limits), "an answer to come");
         } catch (Throwable wrong) {
             answered(call, from, null, wrong);
             return;
@@ -84,9 +64,9 @@ final class Sender<I, O, R> {
             return batch.cancelled;
         });
         if (isLate) {
-            pending.cancel();
+            pending.cancel(true);
         }
-        pending.whenDone((answer, failure) -> answered(call, from, answer, failure));
+        pending.whenComplete((answer, failure) -> answered(call, from, answer, failure));
     }
 
     /** On a thread of the exchange: nothing here waits, and a failure's outcome is made by a thread of the batch. */
@@ -95,7 +75,10 @@ final class Sender<I, O, R> {
             if (batch.parked.remove(call)) { // else it was cancelled
                 call.wall[Stage.C.ordinal()] += plan.clock().nanos() - from;
                 batch.leave(call);
-                accept(call, answer, failure);
+                call.answer = answer;
+                if (answer == null) {
+                    call.fail(Stage.C, failure == null ? new NullPointerException("an answer") : failure);
+                }
                 buffers.add(Stage.D, call);
             }
         });
@@ -119,11 +102,7 @@ final class Sender<I, O, R> {
     void widen() {
         batch.locking(() -> {
             int forCpu = buffers.size(Stage.D) + buffers.size(Stage.P);
-            batch.window.widen(
-                    batch.holds(Stage.C),
-                    buffers.size(Stage.C),
-                    forCpu,
-                    plan.clock().nanos());
+            batch.window.widen(batch.holds(Stage.C), buffers.size(Stage.C), forCpu, batch.now());
             if (!batch.isSettled()) {
                 plan.clock().after(Window.TICK_NANOS, this::widen);
             }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.restbench.client.CallingStrategy;
 import org.restbench.client.Calls;
@@ -19,8 +20,6 @@ import org.restbench.client.strategy.Plan.Way;
 /** The ways of making many calls. Threads are counted from 1 to 1024. */
 public final class Strategies {
     private static final int MOST_THREADS = 1024;
-    private static final int FEWEST_OF_PIPELINE = 4;
-    private static final int FEWEST_OF_ASYNC_PIPELINE = 3;
 
     private Strategies() {}
 
@@ -30,6 +29,11 @@ public final class Strategies {
                         "sequential", "task-pool", "pipeline", "pipeline-async", "async", "virtual-threads", "adaptive")
                 .filter(name -> !name.equals("virtual-threads") || Threads.haveVirtual())
                 .toList();
+    }
+
+    /** The strategy of a name, with the usual teams. */
+    public static CallingStrategy of(String name, int threads, Loop loop) {
+        return of(name, threads, null, Map.of(), loop);
     }
 
     /**
@@ -42,56 +46,27 @@ public final class Strategies {
      * @throws IllegalArgumentException with the name and the range
      */
     public static CallingStrategy of(String name, int threads, List<Integer> teams, Map<Stage, Double> cpu, Loop loop) {
-        return switch (name) {
-            case "sequential" -> sequential();
-            case "task-pool" -> taskPool(threads, loop);
-            case "pipeline" -> pipeline(teams == null ? pipelineTeams(threads) : teams, loop);
-            case "pipeline-async" -> pipelineAsync(teams == null ? asyncTeams(threads, cpu) : teams, loop);
-            case "async" -> async(threads, loop);
-            case "virtual-threads" -> virtualThreads();
-            case "adaptive" -> adaptive(threads, loop);
-            default -> throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
-        };
-    }
-
-    /** The thread that takes the outcomes makes one call after the other. */
-    public static CallingStrategy sequential() {
-        return started(new Plan("sequential", Way.CALLER, 1, Loop.IN_ORDER, new Team("caller", 1, Stage.S)));
-    }
-
-    /** Each thread takes the next input and makes its call from start to end. */
-    public static CallingStrategy taskPool(int threads, Loop loop) {
-        return started(new Plan("task-pool", Way.THROUGH, 1, loop, new Team("call-pool", checked(threads), Stage.S)));
-    }
-
-    /** A team for each of S, C, D and P. */
-    public static CallingStrategy pipeline(List<Integer> teams, Loop loop) {
-        return started(new Plan("pipeline", Way.STAGES, ofSize(teams, 4).get(3), loop, teams(teams, Stage.values())));
-    }
-
-    /** A team for each of S, D and P; C holds no thread. */
-    public static CallingStrategy pipelineAsync(List<Integer> teams, Loop loop) {
-        Team[] stages = teams(ofSize(teams, 3), Stage.S, Stage.D, Stage.P);
-        return started(new Plan("pipeline-async", Way.STARTED, teams.get(2), loop, stages));
-    }
-
-    /** One team for S, D and P of any call; C holds no thread. */
-    public static CallingStrategy async(int threads, Loop loop) {
-        return started(mixed("async", threads, loop));
-    }
-
-    /** As {@code async}; the number of calls in flight follows what the service and the cores can do. */
-    public static CallingStrategy adaptive(int threads, Loop loop) {
-        return started(mixed("adaptive", threads, loop).adapting());
-    }
-
-    /** A virtual thread a call. */
-    public static CallingStrategy virtualThreads() {
-        if (!Threads.haveVirtual()) {
-            throw new IllegalArgumentException("virtual-threads: not offered before Java 21");
+        if (!names().contains(name)) {
+            throw new IllegalArgumentException("strategy: must be one of " + names() + ", is " + name);
         }
-        int cores = Runtime.getRuntime().availableProcessors();
-        return started(new Plan("virtual-threads", Way.VIRTUAL, 1, Loop.IN_ORDER, new Team("virtual", cores, Stage.S)));
+        Plan plan = switch (name) {
+            case "sequential" -> new Plan(name, Way.CALLER, Loop.IN_ORDER, new Team("caller", 1, Stage.S));
+            case "task-pool" -> new Plan(name, Way.THROUGH, loop, new Team("call-pool", checked(threads), Stage.S));
+            case "pipeline" ->
+                new Plan(name, Way.STAGES, loop, teams(teams == null ? usual(threads) : teams, Stage.values()));
+            case "pipeline-async" -> {
+                List<Integer> sizes = teams == null ? usualAsync(threads, cpu) : teams;
+                yield new Plan(name, Way.STARTED, loop, teams(sizes, Stage.S, Stage.D, Stage.P));
+            }
+            case "async" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads));
+            case "adaptive" -> new Plan(name, Way.STARTED, loop, ofAnyCall(threads)).adapting();
+            case "virtual-threads" -> {
+                int cores = Runtime.getRuntime().availableProcessors();
+                yield new Plan(name, Way.VIRTUAL, Loop.IN_ORDER, new Team("virtual", cores, Stage.S));
+            }
+            default -> throw new IllegalStateException("no plan of " + name);
+        };
+        return started(plan);
     }
 
     /** The same strategy under another clock, for tests. */
@@ -99,46 +74,39 @@ public final class Strategies {
         return started(((Started) strategy).plan.with(clock));
     }
 
-    private static Plan mixed(String name, int threads, Loop loop) {
-        Team team = new Team("call-cpu", checked(threads), Stage.P, Stage.D, Stage.S);
-        return new Plan(name, Way.STARTED, 1, loop, team);
+    private static Team ofAnyCall(int threads) {
+        return new Team("call-cpu", checked(threads), Stage.P, Stage.D, Stage.S);
     }
 
-    private static List<Integer> pipelineTeams(int threads) {
-        atLeast(FEWEST_OF_PIPELINE, threads, "pipeline");
-        return List.of(1, threads - 3, 1, 1);
+    private static Team[] teams(List<Integer> sizes, Stage... stages) {
+        if (sizes.size() != stages.length) {
+            throw new IllegalArgumentException("teams: must be " + stages.length + " numbers, are " + sizes);
+        }
+        sizes.forEach(size -> Limits.within("teams", size, MOST_THREADS));
+        return IntStream.range(0, stages.length)
+                .mapToObj(i -> new Team("call-" + stages[i], sizes.get(i), stages[i]))
+                .toArray(Team[]::new);
     }
 
-    private static List<Integer> asyncTeams(int threads, Map<Stage, Double> cpu) {
-        atLeast(FEWEST_OF_ASYNC_PIPELINE, threads, "pipeline-async");
+    private static List<Integer> usual(int threads) {
+        return List.of(1, 1 + further(threads, 4, "pipeline"), 1, 1);
+    }
+
+    private static List<Integer> usualAsync(int threads, Map<Stage, Double> cpu) {
         double s = cpu.getOrDefault(Stage.S, 0.0);
         double d = cpu.getOrDefault(Stage.D, 0.0);
-        int further = threads - FEWEST_OF_ASYNC_PIPELINE;
+        int further = further(threads, 3, "pipeline-async");
         int toS = (int) Math.round(further * (s + d > 0 ? s / (s + d) : 0.5));
         return List.of(1 + toS, 1 + further - toS, 1);
     }
 
-    private static Team[] teams(List<Integer> threads, Stage... stages) {
-        Team[] teams = new Team[stages.length];
-        for (int i = 0; i < stages.length; i++) {
-            teams[i] = new Team(stages[i], threads.get(i));
-        }
-        return teams;
-    }
-
-    private static List<Integer> ofSize(List<Integer> teams, int size) {
-        if (teams.size() != size) {
-            throw new IllegalArgumentException("teams: must be " + size + " numbers, are " + teams);
-        }
-        teams.forEach(each -> Limits.within("teams", each, MOST_THREADS));
-        return teams;
-    }
-
-    private static void atLeast(int fewest, int threads, String name) {
-        if (checked(threads) < fewest) {
+    /** Threads beyond one a team. */
+    private static int further(int threads, int teams, String name) {
+        if (checked(threads) < teams) {
             throw new IllegalArgumentException(
-                    "threads: must be from " + fewest + " to " + MOST_THREADS + " for " + name + ", is " + threads);
+                    "threads: must be from " + teams + " to " + MOST_THREADS + " for " + name + ", is " + threads);
         }
+        return threads - teams;
     }
 
     private static int checked(int threads) {

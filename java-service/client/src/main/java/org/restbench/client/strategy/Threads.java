@@ -2,8 +2,10 @@ package org.restbench.client.strategy;
 
 import java.lang.reflect.Method;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
@@ -20,14 +22,14 @@ final class Threads {
             .findFirst()
             .orElse(null);
 
-    private final Map<Thread, String> alive = new HashMap<>();
-    private final Map<String, Integer> aliveByName = new HashMap<>();
+    private final Map<String, Set<Thread>> alive = new HashMap<>();
     private final Map<String, Integer> peaks = new HashMap<>();
     private final ReentrantLock lock;
     /** Wakes who waits for the end of the threads. */
     private final Condition ended;
 
-    private long made;
+    /** How many there were in all. */
+    long made;
 
     Threads(ReentrantLock lock) {
         this.lock = lock;
@@ -48,18 +50,15 @@ final class Threads {
 
     /** From now until {@link #leave}. */
     void enter(Thread thread, String name) {
-        alive.put(thread, name);
+        Set<Thread> same = alive.computeIfAbsent(name, any -> new HashSet<>());
+        same.add(thread);
         made++;
-        peaks.merge(name, aliveByName.merge(name, 1, Integer::sum), Math::max);
+        peaks.merge(name, same.size(), Math::max);
     }
 
     void leave(Thread thread) {
-        aliveByName.merge(alive.remove(thread), -1, Integer::sum);
+        alive.values().forEach(same -> same.remove(thread));
         ended.signalAll();
-    }
-
-    long made() {
-        return made;
     }
 
     /** Most at once, by name. */
@@ -72,20 +71,17 @@ final class Threads {
     }
 
     private List<Thread> others() {
-        return alive.keySet().stream()
+        return alive.values().stream()
+                .flatMap(Set::stream)
                 .filter(thread -> thread != Thread.currentThread())
                 .toList();
     }
 
-    /**
-     * Waits for all but the thread that waits.
-     *
-     * @throws IllegalStateException with the names of those that did not end within 1 s
-     */
+    /** Waits for all but the thread that waits; IllegalStateException names those that do not end within 1 s. */
     void awaitEnd() {
-        boolean isInterrupted = false;
         lock.lock();
         try {
+            boolean isInterrupted = false;
             long left = END_NANOS;
             while (left > 0 && !others().isEmpty()) {
                 try {
@@ -94,6 +90,9 @@ final class Threads {
                     isInterrupted = true;
                 }
             }
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
             List<String> stubborn =
                     others().stream().map(Thread::getName).sorted().toList();
             if (!stubborn.isEmpty()) {
@@ -101,9 +100,6 @@ final class Threads {
             }
         } finally {
             lock.unlock();
-            if (isInterrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
     }
 }

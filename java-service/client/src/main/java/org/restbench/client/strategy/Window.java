@@ -9,8 +9,8 @@ final class Window {
     private static final long CALM_NANOS = 1_000_000_000;
     private static final long BETWEEN_CUTS_NANOS = 100_000_000;
 
-    private final int most;
     private final int fewest;
+    private final int most;
     private final int cores;
     private int calls;
     private int answers;
@@ -19,7 +19,7 @@ final class Window {
     private long lastRefusal;
 
     private Window(int begin, int fewest, int most, int cores) {
-        this.calls = begin;
+        calls = begin;
         this.fewest = fewest;
         this.most = most;
         this.cores = cores;

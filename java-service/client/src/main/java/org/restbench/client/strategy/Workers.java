@@ -1,12 +1,15 @@
 package org.restbench.client.strategy;
 
-import java.util.Objects;
+import static java.util.Objects.requireNonNull;
+
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.restbench.client.Answer;
-import org.restbench.client.Codec;
-import org.restbench.client.Kind;
+import org.restbench.client.Job;
+import org.restbench.client.Outcome.Kind;
 import org.restbench.client.Retries;
 import org.restbench.client.ServiceRefused;
 import org.restbench.client.Stage;
@@ -20,7 +23,7 @@ final class Workers<I, O, R> {
     private final Buffers<I, O, R> buffers;
     private final Sender<I, O, R> sender;
     private final Random jitter;
-    private long retries;
+    long retries;
     /** Those of the retries that may have done work twice. */
     private long repeats;
 
@@ -70,44 +73,40 @@ final class Workers<I, O, R> {
     }
 
     private void leave() {
-        batch.locking(() -> batch.threads.leave(Thread.currentThread()));
+        batch.locking(() -> {
+            batch.threads.leave(Thread.currentThread());
+            if (batch.cancelled) {
+                Thread.interrupted(); // the cancel's, and not for who takes
+            }
+        });
     }
 
-    /** Makes a call, and begins the thread that will make the next one once it has its input. */
+    /** Begins the thread that will make the next call once it has its own input. */
     private void callOnVirtualThread() {
+        call(() -> Threads.startVirtual(this::callOnVirtualThread));
+    }
+
+    /** @throws InterruptedException where the thread's own interrupt ended the call, and not the batch's */
+    void callOnTakingThread() throws InterruptedException {
+        Call<I, O, R> call = call(() -> {});
+        if (call != null && call.failure instanceof InterruptedException stopped && !batch.cancelled) {
+            throw stopped;
+        }
+    }
+
+    /** Makes a call on this thread; null where there is none left. */
+    private Call<I, O, R> call(Runnable atInput) {
         Team team = plan.teams().get(0);
         batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
         try {
             Call<I, O, R> call = next(team);
             if (call != null) {
-                Threads.startVirtual(this::callOnVirtualThread);
+                atInput.run();
                 run(call, team);
             }
+            return call;
         } finally {
             leave();
-        }
-    }
-
-    /** @throws InterruptedException where the thread's own interrupt ended the call, and not the batch's */
-    void callOnTakingThread() throws InterruptedException {
-        Team team = plan.teams().get(0);
-        batch.locking(() -> batch.threads.enter(Thread.currentThread(), team.thread()));
-        Call<I, O, R> call = null;
-        try {
-            call = next(team);
-            if (call != null) {
-                run(call, team);
-            }
-        } finally {
-            batch.locking(() -> {
-                leave();
-                if (batch.cancelled) {
-                    Thread.interrupted(); // the cancel's
-                }
-            });
-        }
-        if (call != null && call.failure instanceof InterruptedException stopped && !batch.cancelled) {
-            throw stopped;
         }
     }
 
@@ -153,29 +152,31 @@ final class Workers<I, O, R> {
     }
 
     private void runStage(Call<I, O, R> call) {
-        Codec<I, O> codec = batch.job.codec();
-        switch (call.stage) {
-            case S ->
-                call.message = call.run(
-                        Stage.S,
-                        plan,
-                        () -> Objects.requireNonNull(codec.encode(call.input, plan.loop()), "the codec's message"));
-            case C -> {
-                Answer answer =
-                        call.run(Stage.C, plan, () -> batch.job.exchange().send(call.message, sender.deadline()));
-                sender.accept(call, answer, call.failure);
-            }
-            case D -> {
-                call.output = call.run(Stage.D, plan, () -> codec.decode(call.answer, plan.loop()));
-                if (call.failure == null) {
+        Job<I, O, R> job = batch.job;
+        call.run(plan, () -> {
+            switch (call.stage) {
+                case S -> call.message = requireNonNull(job.codec().encode(call.input, plan.loop()), "a message");
+                case C -> call.answer = exchanged(call.message);
+                case D -> {
+                    call.output = job.codec().decode(call.answer, plan.loop());
                     call.message = null;
                     call.answer = null;
                     call.pending = null; // has the answer too
                 }
+                case P -> call.result = job.process().process(call.index, call.input, call.output);
             }
-            case P ->
-                call.result =
-                        call.run(Stage.P, plan, () -> batch.job.process().process(call.index, call.input, call.output));
+        });
+    }
+
+    /** Holds the thread until the answer; an interrupt closes the connection. */
+    private Answer exchanged(byte[] message) throws Throwable {
+        CompletableFuture<Answer> answer = batch.job.exchange().start(message, batch.limits);
+        try {
+            return requireNonNull(answer.get(), "an answer");
+        } catch (ExecutionException failed) {
+            throw failed.getCause();
+        } finally {
+            answer.cancel(true); // of one that is not there
         }
     }
 
@@ -253,7 +254,7 @@ final class Workers<I, O, R> {
         Kind kind = call.kind();
         String code = call.failure instanceof ServiceRefused refused ? refused.errorCode() : null;
         if (kind == Kind.CONNECT || kind == Kind.TIMEOUT || ServiceRefused.BUSY.equals(code)) {
-            batch.window.refused(plan.clock().nanos());
+            batch.window.refused(batch.now());
         }
         boolean mayRepeat = Retries.mayRepeatWork(kind);
         if (call.failedIn == Stage.S || call.failedIn == Stage.P || mayRepeat && repeats >= batch.pulled / 10 + 10) {
@@ -266,10 +267,5 @@ final class Workers<I, O, R> {
             repeats += mayRepeat ? 1 : 0;
         }
         return wait;
-    }
-
-    /** With the lock. */
-    long retries() {
-        return retries;
     }
 }
