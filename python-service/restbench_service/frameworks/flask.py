@@ -1,11 +1,13 @@
 """Flask on gunicorn's threaded worker, both as shipped: what most users of Flask run.
 
-Flask's router takes the requests that compute and gives all others to the core as well, which
+Flask's router knows the paths that compute and gives all others to the core as well, which
 compares the path as it was sent. The body is read from the server's stream, piece by piece.
 """
 
 import os
 import select
+import socket
+import struct
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,10 +57,9 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
         response.call_on_close(reply.sent)
         return response
 
-    app.post("/<workload>/<strategy>")(handle)
-    app.endpoint("rest")(handle)
-    for rest in ("/", "/<path:_>"):
-        app.url_map.add(Rule(rest, endpoint="rest"))  # whatever the method
+    app.endpoint("core")(handle)
+    for path in (*core.paths, "/", "/<path:_>"):
+        app.url_map.add(Rule(path, endpoint="core"))  # whatever the method
     for status in (404, 405):  # a line feed is in no pattern of a router
         app.register_error_handler(status, lambda _: handle())
     return app
@@ -68,7 +69,7 @@ def _reply(core: Core) -> Reply:
     environ = request.environ
     connection = environ.get("gunicorn.socket")
     if connection is not None:  # gunicorn waits without end, here and when it sends the answer
-        connection.settimeout(core.settings.receive_timeout_seconds)
+        _bound_silence(connection, core.settings.receive_timeout_seconds)
     opened = core.open(_head(environ, connection))
     if not isinstance(opened, Exchange):
         _drop_body(environ)
@@ -83,7 +84,15 @@ def _reply(core: Core) -> Reply:
     delay = opened.delayed()
     if delay is not None:
         delay.wait()  # in its thread: WSGI knows no other way
-    return opened.run().result()
+    return opened.answer()
+
+
+def _bound_silence(connection: socket.socket, seconds: int) -> None:
+    """As the kernel does it: with a timeout of Python's own each receive and each send is two calls,
+    and with each of them the interpreter lock may go to another thread.
+    """
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
 
 
 def _head(environ: dict[str, Any], connection: Any) -> Head:
@@ -130,11 +139,14 @@ def _waits(connection: Any) -> bool:
 def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
     """A reply if the body is refused, or does not come whole."""
     stream, declared = environ["wsgi.input"], _declared_bytes(environ)
-    step = PIECE_BYTES_OF_UNKNOWN_LENGTH if declared == UNKNOWN else PIECE_BYTES
     received = 0
     while declared == UNKNOWN or received < declared:
         try:
-            piece = stream.read(step)
+            piece = stream.read(
+                PIECE_BYTES_OF_UNKNOWN_LENGTH
+                if declared == UNKNOWN
+                else min(PIECE_BYTES, declared - received)
+            )
         except (
             Exception
         ):  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
