@@ -25,6 +25,8 @@ PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
 """Of a body that is refused, as much as by default may be sent; of a longer one nothing is read."""
+SENT_AT_ONCE_BYTES = 64 * 1024
+"""The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 _SERVING = "restbench"
 
@@ -51,8 +53,16 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.strict_slashes = False  # or a target without a path is redirected to one
 
+    seconds = core.settings.receive_timeout_seconds
+
     def handle(**_: str) -> Response:
-        reply = _reply(core)
+        environ = request.environ
+        connection = environ.get("gunicorn.socket")
+        if connection is not None:  # gunicorn waits without end
+            _bound_silence(connection, seconds)
+        reply = _reply(core, environ, connection)
+        if connection is not None and len(reply.body) > SENT_AT_ONCE_BYTES:
+            connection.settimeout(seconds)  # for all of it, not for each part
         response = Response(reply.body, reply.status, {**reply.headers, **headers})
         response.call_on_close(reply.sent)
         return response
@@ -65,11 +75,9 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     return app
 
 
-def _reply(core: Core) -> Reply:
+def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
+| None) -> Reply:
     environ = request.environ
-    connection = environ.get("gunicorn.socket")
-    if connection is not None:  # gunicorn waits without end, here and when it sends the answer
-        _bound_silence(connection, core.settings.receive_timeout_seconds)
     opened = core.open(_head(environ, connection))
     if not isinstance(opened, Exchange):
         _drop_body(environ)
@@ -95,7 +103,7 @@ def _bound_silence(connection: socket.socket, seconds: int) -> None:
         connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
 
 
-def _head(environ: dict[str, Any], connection: Any) -> Head:
+def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
     return Head(
         environ["REQUEST_METHOD"],
         *_target(environ),
@@ -126,7 +134,7 @@ def _declared_bytes(environ: dict[str, Any]) -> int:
     return int(environ.get("CONTENT_LENGTH") or 0)
 
 
-def _waits(connection: Any) -> bool:
+def _waits(connection: socket.socket) -> bool:
     """False once the client has closed its end, be it only for sending: see README.
 
     Asked of the kernel rather than of the socket, whose own timeout would make it wait.
