@@ -76,8 +76,6 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
 
 
 def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
-| None) -> Reply:
-    environ = request.environ
     opened = core.open(_head(environ, connection))
     if not isinstance(opened, Exchange):
         _drop_body(environ)
