@@ -232,6 +232,7 @@ def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -
     exchange.take(GOOD)
     answered = exchange.run()
     assert isinstance(answered, Reply) and answered.body == PRODUCT
+    answered.sent()
 
 
 def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:

@@ -12,7 +12,6 @@ import org.restbench.execution.Technique;
 /** Every workload under every strategy that takes it, and the list of them that clients read. */
 public final class Catalogue {
     private final Place root = new Place();
-    private final Map<String, Found> whole = new HashMap<>();
     private final List<Protocol> protocols;
     private final Offers offers;
 
@@ -115,11 +114,7 @@ public final class Catalogue {
             for (Technique technique : techniques) {
                 if (protocol.isTakenBy(technique)) {
                     String path = "/" + protocol.name() + "/" + technique.name() + protocol.template();
-                    Map<String, Route> routes = root.add(path).routes;
-                    routes.put(protocol.method(), new Route(protocol, technique, metrics));
-                    if (!path.contains("{")) {
-                        whole.put(path, new Found(routes, List.of()));
-                    }
+                    root.add(path).routes.put(protocol.method(), new Route(protocol, technique, metrics));
                 }
             }
         }
@@ -135,11 +130,6 @@ public final class Catalogue {
 
     /** Null where there is none. A path is exact: an escaped or a parametrised one is another. */
     Found find(String rawPath) {
-        Found known = whole.get(rawPath);
-        return known != null ? known : match(rawPath);
-    }
-
-    private Found match(String rawPath) {
         List<String> open = new ArrayList<>(2);
         Place place = root.find(rawPath, open);
         return place == null || place.routes.isEmpty() ? null : new Found(place.routes, open);

@@ -57,9 +57,8 @@ public final class JsonProtocol<I, O> implements Protocol {
         if (!method().equals("POST")) {
             return null;
         }
-        boolean isJson = Reply.JSON.equals(contentType) // as it is nearly always written
-                || contentType != null
-                        && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
+        boolean isJson =
+                contentType != null && contentType.split(";", 2)[0].strip().equalsIgnoreCase(Reply.JSON);
         return isJson ? null : "Content-Type must be application/json";
     }
 
