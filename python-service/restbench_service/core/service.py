@@ -239,7 +239,7 @@ class Exchange:
         return self._delay
 
     def run(self) -> "Reply | Future[Reply]":
-        """Start the strategy on the calling thread; the reply itself where that did all the work."""
+        """Start the strategy on the calling thread; the reply itself where that did all of it."""
         timing = f"delay;dur={self._delay.end():.3f}, " if self._delay else ""
         try:
             if self._refusal:
