@@ -94,8 +94,8 @@ def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None
 
 
 def _bound_silence(connection: socket.socket, seconds: int) -> None:
-    """As the kernel does it: under a timeout of Python's own each receive and each send is two system
-    calls, and with each of them the interpreter lock may go to another thread.
+    """As the kernel does it: under a timeout of Python's own each receive and each send is two
+    system calls, and with each of them the interpreter lock may go to another thread.
     """
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
         connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
