@@ -1,7 +1,8 @@
 """A limit on how many run at once, first come first served."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Lock
 
 from .faults import AbandonedError
@@ -48,27 +49,14 @@ class Gate:
             if turn():
                 return
 
-    def entered(self, job: Job) -> "Entered":
+    @contextmanager
+    def entered(self, job: Job) -> Iterator[None]:
         """Hold a permit in the with-block; the calling thread waits for it.
 
         Raises AbandonedError when the client does not wait any more once it is our turn: what
         clients that are gone have left in the queue costs those who are here no time. Who did not
         have to wait is not asked: to look at a socket gives the interpreter lock away.
         """
-        return Entered(self, job)
-
-
-class Entered:
-    """A with-block that holds a permit: a class, because each request enters it."""
-
-    __slots__ = ("_gate", "_job")
-
-    def __init__(self, gate: Gate, job: Job) -> None:
-        """Made by Gate.entered."""
-        self._gate, self._job = gate, job
-
-    def __enter__(self) -> None:
-        """From here."""
         lock = Lock()
         lock.acquire()
 
@@ -76,16 +64,12 @@ class Entered:
             lock.release()
             return True
 
-        if self._gate.enter(self._job, turn):
-            return
-        lock.acquire()
+        had_to_wait = not self.enter(job, turn)
+        if had_to_wait:
+            lock.acquire()
         try:
-            if not self._job.is_wanted():
+            if had_to_wait and not job.is_wanted():
                 raise AbandonedError
-        except BaseException:
-            self._gate.leave(self._job)
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        """To here."""
-        self._gate.leave(self._job)
+            yield
+        finally:
+            self.leave(job)
