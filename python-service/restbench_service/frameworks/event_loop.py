@@ -108,7 +108,9 @@ class Requests:
         """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,
         and its memory is given back.
         """
-        begun = self._threads.submit(exchange.run) if self._threads else exchange.run()
+        begun: Reply | Future[Any] = (
+            self._threads.submit(exchange.run) if self._threads else exchange.run()
+        )
         if isinstance(begun, Reply):
             return begun
         loop = asyncio.get_running_loop()
