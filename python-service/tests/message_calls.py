@@ -40,7 +40,7 @@ class Caller:
         opened = self.core.open(Head(method, raw_path, query, content_type, len(body)))
         if isinstance(opened, Exchange):
             reply = opened.take(body) if body else None
-            reply = reply or opened.run().result()
+            reply = reply or opened.answer()
         else:
             reply = opened
         reply.sent()

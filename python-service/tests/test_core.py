@@ -71,7 +71,7 @@ def send(exchange: Exchange, body: bytes, pieces: int = 1) -> Reply:
     delay = exchange.delayed()
     if delay is not None:
         delay.wait()
-    return exchange.run().result()
+    return exchange.answer()
 
 
 def error_of(reply: Reply) -> tuple[int, str, str]:
@@ -164,6 +164,7 @@ def test_a_request_whose_memory_is_held_by_another_is_told_to_come_later(name: s
     assert isinstance(held, Exchange)
     held.take(body)
     answered = held.run()
+    assert isinstance(answered, Future)
     job, future = strategy.given[0]
     job.decode()
     reply = post(core, path, body)
@@ -225,6 +226,15 @@ def test_a_place_is_free_when_the_answer_is_there_and_its_memory_when_it_is_sent
     reply.sent()
 
 
+def test_a_strategy_that_works_on_the_caller_has_the_reply_at_once(core: Core) -> None:
+    exchange = core.open(Head("POST", "/matrix/serial", "", JSON, len(GOOD)))
+    assert isinstance(exchange, Exchange)
+    exchange.take(GOOD)
+    answered = exchange.run()
+    assert isinstance(answered, Reply) and answered.body == PRODUCT
+    answered.sent()
+
+
 def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
     strategy = Scripted()
     core = core_of(serial=strategy)
@@ -232,6 +242,7 @@ def test_a_strategy_that_hands_over_holds_no_thread(core: Core) -> None:
     assert isinstance(exchange, Exchange)
     exchange.take(GOOD)
     answered = exchange.run()
+    assert isinstance(answered, Future)
     assert not answered.done() and core.admission.in_flight == 1
     Thread(target=strategy.given[0][1].set_result, args=(PRODUCT,)).start()
     assert answered.result(60).body == PRODUCT
@@ -257,6 +268,7 @@ def test_whatever_ends_a_request_it_is_answered_counted_and_lets_go(
     assert isinstance(exchange, Exchange)
     exchange.take(GOOD + b" " * padding)
     answered = exchange.run()
+    assert isinstance(answered, Future)
     strategy.given[0][1].set_exception(error)
     reply = answered.result(60)
     assert (reply.status, error_of(reply)[2]) == (status, message)

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,6 +118,7 @@ def test_who_waits_counts_as_in_flight_holds_its_body_and_is_given_to_no_strateg
     assert scripted.given == []
     core.delays.stop()
     answered = exchange.run()
+    assert isinstance(answered, Future)
     assert b"\nrestbench_requests_delayed 0.0\n" in core.metrics.text()
     assert len(scripted.given) == 1
     scripted.given[0][1].set_result(b"")

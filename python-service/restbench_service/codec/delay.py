@@ -17,6 +17,7 @@ def asked_ms(query: str, max_ms: int) -> int | None:
     return delay_ms if delay_ms <= max_ms else None
 
 
+@lru_cache(maxsize=64)
 def fault(query: str, max_ms: int) -> str | None:
     """The message of 003, right after the kernel's; None where nothing is wrong."""
     if not query or asked_ms(query, max_ms) is not None or not _values(query):

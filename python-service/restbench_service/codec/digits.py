@@ -54,7 +54,10 @@ def _one_by_one(fenced: bytes, fences: bytes) -> tuple[Elements, int] | None:
         return None
     if values.size != len(fences) - 1:
         return None
-    largest = max(int(values.max()), -int(values.min()) if has_signs else 0)
+    # max() and min() take three times as long on few elements
+    largest = int(values[values.argmax()])
+    if has_signs:
+        largest = max(largest, -int(values[values.argmin()]))
     return (values, largest) if largest < SURELY_FIT_BELOW else None
 
 

@@ -1,6 +1,6 @@
 """Which operation of which workload under which strategy a path asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ..codec.codec import Codec
@@ -33,6 +33,11 @@ class Routes:
                 if coded.is_offered_under(name):
                     for operation in coded.operations:
                         self._add(f"{path}/{name}", coded, operation, name, strategy)
+
+    @property
+    def whole(self) -> Collection[str]:
+        """Paths of which no part can be another."""
+        return self._whole.keys()
 
     def at(self, raw_path: str) -> Mapping[str, Route]:
         """By method; nothing where there is no such path."""

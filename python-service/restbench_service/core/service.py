@@ -4,18 +4,19 @@
     reply = opened.take(piece)              # for each piece of the body; a Reply: refused
     reply = opened.cut_off()                # the body did not come whole, or
     delay = opened.delayed()                # it did: wait until this is over, unless it is None,
-    reply = opened.run().result()           # and then; exactly one of cut_off() and run()
+    answered = opened.run()                 # and then; a Reply, or a future of it
     reply.sent()                            # its memory is given back
 
-Nothing is raised for what a client did. The order of the codes is the contract's: 404, 405, 415,
-007, 008, 002, then what the strategy says. A body of declared length is admitted before it is read,
-one of unknown length when it is there, since 007 goes first.
+Exactly one of cut_off() and run() is called. Nothing is raised for what a client did. The order of
+the codes is the contract's: 404, 405, 415, 007, 008, 002, then what the strategy says. A body of
+declared length is admitted before it is read, one of unknown length when it is there, since 007
+goes first.
 """
 
 import json
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -129,6 +130,11 @@ class Core:
             "/openapi.json": openapi,
         }
 
+    @property
+    def paths(self) -> Collection[str]:
+        """What is computed under, but for paths of which a part is the client's to choose."""
+        return self._routes.whole
+
     def open(self, head: Head) -> "Reply | Exchange":
         """What a head is answered at once, or the exchange that its body goes to."""
         routes = self._routes.at(head.raw_path)
@@ -232,9 +238,8 @@ class Exchange:
                 self._refusal = error
         return self._delay
 
-    def run(self) -> "Future[Reply]":
-        """Start the strategy on the calling thread; done already where that did all the work."""
-        answered: Future[Reply] = Future()
+    def run(self) -> "Reply | Future[Reply]":
+        """Start the strategy on the calling thread; the reply itself where that did all of it."""
         timing = f"delay;dur={self._delay.end():.3f}, " if self._delay else ""
         try:
             if self._refusal:
@@ -242,12 +247,10 @@ class Exchange:
             self._admit()
             body, self._pieces = b"".join(self._pieces), []  # of one piece, as usual, no copy
         except Refused as error:
-            answered.set_result(self._end(reply.refusal(error)))
-            return answered
+            return self._end(reply.refusal(error))
         except MemoryError as error:
             log_fault(None, error)
-            answered.set_result(self._end(reply.error("099", FAULT)))
-            return answered
+            return self._end(reply.error("099", FAULT))
         job = Job(
             self._route.workload,
             self._route.codec,
@@ -262,8 +265,16 @@ class Exchange:
         except Exception as error:  # no thread or process could be started, say
             working = Future()
             working.set_exception(error)
+        if working.done():
+            return self._answered(job, working, timing)
+        answered: Future[Reply] = Future()
         working.add_done_callback(lambda done: self._finish(job, done, answered, timing))
         return answered
+
+    def answer(self) -> Reply:
+        """run(), for a thread that waits until the reply is there."""
+        answered = self.run()
+        return answered if isinstance(answered, Reply) else answered.result()
 
     def _finish(
         self, job: Job, done: "Future[bytes]", answered: "Future[Reply]", timing: str

@@ -11,7 +11,7 @@ import sys
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..core.reply import Reply
 from ..core.service import Core, Exchange, Head, Server
@@ -108,10 +108,11 @@ class Requests:
         """Once begun it ends: where this coroutine is cancelled meanwhile, nobody sends the reply,
         and its memory is given back.
         """
-        if self._threads is None:
-            answered = exchange.run()
-            if answered.done():
-                return answered.result()
+        begun: Reply | Future[Any] = (
+            self._threads.submit(exchange.run) if self._threads else exchange.run()
+        )
+        if isinstance(begun, Reply):
+            return begun
         loop = asyncio.get_running_loop()
         replied: asyncio.Future[Reply] = loop.create_future()
 
@@ -121,14 +122,14 @@ class Requests:
             else:
                 replied.set_result(reply)
 
-        def hand_back(done: Future[Reply]) -> None:
+        def hand_back(answered: Reply | Future[Any]) -> None:
+            if isinstance(answered, Future):  # of a reply, or of such a future
+                answered.add_done_callback(lambda done: hand_back(done.result()))
+                return
             with suppress(RuntimeError):  # the loop is closed: the stop has cut this request off
-                loop.call_soon_threadsafe(deliver, done.result())
+                loop.call_soon_threadsafe(deliver, answered)
 
-        if self._threads is None:
-            answered.add_done_callback(hand_back)
-        else:
-            self._threads.submit(lambda: exchange.run().add_done_callback(hand_back))
+        hand_back(begun)
         return await replied
 
 

@@ -1,11 +1,13 @@
 """Flask on gunicorn's threaded worker, both as shipped: what most users of Flask run.
 
-Flask's router takes the requests that compute and gives all others to the core as well, which
+Flask's router knows the paths that compute and gives all others to the core as well, which
 compares the path as it was sent. The body is read from the server's stream, piece by piece.
 """
 
 import os
 import select
+import socket
+import struct
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +25,8 @@ PIECE_BYTES = 1024 * 1024
 PIECE_BYTES_OF_UNKNOWN_LENGTH = 64 * 1024
 MOST_DROPPED_BYTES = 64 * 1024 * 1024
 """Of a body that is refused, as much as by default may be sent; of a longer one nothing is read."""
+SENT_AT_ONCE_BYTES = 64 * 1024
+"""The kernel takes an answer of so many bytes at once, unless its client has stopped reading."""
 _GONE = select.POLLRDHUP | select.POLLHUP | select.POLLERR
 _SERVING = "restbench"
 
@@ -49,26 +53,29 @@ def create_app(core: Core, headers: Mapping[str, str]) -> Flask:
     app.url_map.merge_slashes = False
     app.url_map.strict_slashes = False  # or a target without a path is redirected to one
 
+    seconds = core.settings.receive_timeout_seconds
+
     def handle(**_: str) -> Response:
-        reply = _reply(core)
+        environ = request.environ
+        connection = environ.get("gunicorn.socket")
+        if connection is not None:  # gunicorn waits without end
+            _bound_silence(connection, seconds)
+        reply = _reply(core, environ, connection)
+        if connection is not None and len(reply.body) > SENT_AT_ONCE_BYTES:
+            connection.settimeout(seconds)  # for all of it, not for each part
         response = Response(reply.body, reply.status, {**reply.headers, **headers})
         response.call_on_close(reply.sent)
         return response
 
-    app.post("/<workload>/<strategy>")(handle)
-    app.endpoint("rest")(handle)
-    for rest in ("/", "/<path:_>"):
-        app.url_map.add(Rule(rest, endpoint="rest"))  # whatever the method
+    app.endpoint("core")(handle)
+    for path in (*core.paths, "/", "/<path:_>"):
+        app.url_map.add(Rule(path, endpoint="core"))  # whatever the method
     for status in (404, 405):  # a line feed is in no pattern of a router
         app.register_error_handler(status, lambda _: handle())
     return app
 
 
-def _reply(core: Core) -> Reply:
-    environ = request.environ
-    connection = environ.get("gunicorn.socket")
-    if connection is not None:  # gunicorn waits without end, here and when it sends the answer
-        connection.settimeout(core.settings.receive_timeout_seconds)
+def _reply(core: Core, environ: dict[str, Any], connection: socket.socket | None) -> Reply:
     opened = core.open(_head(environ, connection))
     if not isinstance(opened, Exchange):
         _drop_body(environ)
@@ -83,10 +90,18 @@ def _reply(core: Core) -> Reply:
     delay = opened.delayed()
     if delay is not None:
         delay.wait()  # in its thread: WSGI knows no other way
-    return opened.run().result()
+    return opened.answer()
 
 
-def _head(environ: dict[str, Any], connection: Any) -> Head:
+def _bound_silence(connection: socket.socket, seconds: int) -> None:
+    """As the kernel does it: under a timeout of Python's own each receive and each send is two
+    system calls, and with each of them the interpreter lock may go to another thread.
+    """
+    for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+        connection.setsockopt(socket.SOL_SOCKET, option, struct.pack("ll", seconds, 0))
+
+
+def _head(environ: dict[str, Any], connection: socket.socket | None) -> Head:
     return Head(
         environ["REQUEST_METHOD"],
         *_target(environ),
@@ -117,7 +132,7 @@ def _declared_bytes(environ: dict[str, Any]) -> int:
     return int(environ.get("CONTENT_LENGTH") or 0)
 
 
-def _waits(connection: Any) -> bool:
+def _waits(connection: socket.socket) -> bool:
     """False once the client has closed its end, be it only for sending: see README.
 
     Asked of the kernel rather than of the socket, whose own timeout would make it wait.
@@ -130,11 +145,14 @@ def _waits(connection: Any) -> bool:
 def _read_body(environ: dict[str, Any], exchange: Exchange) -> Reply | None:
     """A reply if the body is refused, or does not come whole."""
     stream, declared = environ["wsgi.input"], _declared_bytes(environ)
-    step = PIECE_BYTES_OF_UNKNOWN_LENGTH if declared == UNKNOWN else PIECE_BYTES
     received = 0
     while declared == UNKNOWN or received < declared:
         try:
-            piece = stream.read(step)
+            piece = stream.read(
+                PIECE_BYTES_OF_UNKNOWN_LENGTH
+                if declared == UNKNOWN
+                else min(PIECE_BYTES, declared - received)
+            )
         except (
             Exception
         ):  # gunicorn's many: a chunk that is none, the end of the connection, a timeout
