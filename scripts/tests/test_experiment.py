@@ -193,7 +193,7 @@ def test_every_cell_that_decides_a_claim_is_in_a_group_of_its_own_claims() -> No
     def group_of(cell: Cell) -> str:
         return next((each.name for each in found.groups if each.where.matches(cell)), "rest")
 
-    for claim in claim_file.load(path).entries:
+    for claim in claim_file.load(path).claims:
         for cell in claim.cells:
             assert cell in found.all_cells(), f"{claim.id}: {cell.id}"
             assert group_of(cell)

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from restbench.experiment.objective import Objective, Outcome, shortfalls
+from restbench.experiment.open_load import Objective, Outcome, shortfalls
 
 OBJECTIVE = Objective(percentile=95, limit_ms=100)
 

@@ -43,7 +43,6 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "measured": {"java service": "0123"},
     }
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
     return described
 
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.objective import Objective, Outcome, shortfalls
-from restbench.experiment.open_load import OpenLoad
+from restbench.experiment.open_load import Objective, OpenLoad, Outcome, shortfalls
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
     Ratio,

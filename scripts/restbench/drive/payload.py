@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restbench.drive import logs, messages
-from restbench.experiment import mix, npb
+from restbench.experiment import npb
 from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs, Workload
+from restbench.experiment.level import Logs, Workload, mixed_order
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -99,7 +99,7 @@ def files_of(
         found |= payload.files(folders(name))
     if requests.mix:
         shares = {kind.name: kind.share for kind in requests.mix}
-        order = mix.order(shares, f"{experiment.seed} {complexity}")
+        order = mixed_order(shares, f"{experiment.seed} {complexity}")
         found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
     return found
 

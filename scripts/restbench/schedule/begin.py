@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,6 @@ from restbench.drive import load
 from restbench.drive.payload import files_of
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
-from restbench.failures import StorageProblem
 from restbench.machine import clock, machine
 from restbench.schedule import sources
 from restbench.store.store import Run
@@ -34,7 +31,7 @@ def begin(order: Order, run: Run) -> Manifest:
         git_dirty=dirty,
         command=order.command,
         plan=tuple(order.plan),
-        claims_sha256=sha256(order.claims_text),
+        claims_sha256=order.claims_sha256,
         attached=dict(order.attached),
         builds={name: each.commit for name, each in order.builds.items()},
     )
@@ -66,12 +63,6 @@ def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
     return finished
 
 
-def interrupted(run: Run, manifest: Manifest) -> None:
-    """Write that the run ended too early. Where the disk is why, it still says `running`."""
-    with suppress(StorageProblem):
-        finish(run, manifest, status="interrupted")
-
-
 def surroundings() -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe() | {
@@ -79,8 +70,3 @@ def surroundings() -> dict[str, Any]:
         "measured": sources.fingerprints(),
         "settings": sources.settings(),
     }
-
-
-def sha256(text: str | None) -> str | None:
-    """Of a file's text; None where there is none."""
-    return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()

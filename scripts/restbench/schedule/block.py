@@ -16,9 +16,8 @@ from restbench.machine.placement import allowed_cores, place
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.driver import Driver
+from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.open_load import OpenDriver
-from restbench.schedule.taking import take_round
 from restbench.store.store import Run
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from restbench import ROOT
@@ -32,6 +32,8 @@ _FLAGS = (
     "LD_PRELOAD",
 )
 _PREFIXES = ("RESTBENCH_", "MALLOC_")
+_PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
+_PYTHON = ("restbench_service/**/*.py", "*.py", "requirements.txt", "apache/*.conf")
 #: Of the harness itself: another in every process.
 _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 
@@ -39,39 +41,19 @@ _NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
     """Each part that measurements depend on, with what it is made of; `absent` where it is not.
     `builds` are the checkouts whose services are compared, where this one's are not measured."""
-    plans = [
-        *PLANS.glob("*.jmx"),
-        *PLANS.glob("*.properties"),
-        *PLANS.glob("*.sh"),
-        *PLANS.glob("log4j2.xml"),
-    ]
-    services = of_services()
-    if builds:
-        services = {
-            f"{part} of {name}": found
-            for name, root in builds.items()
-            for part, found in of_services(root).items()
-        }
+    plans = [path for each in _PLANS for path in PLANS.glob(each)]
+    roots = {f" of {name}": root for name, root in (builds or {}).items()} or {"": ROOT}
+    services = {}
+    for of, root in roots.items():
+        services[f"java service{of}"] = of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/")
+        folder = root / PYTHON_SERVICE.relative_to(ROOT)
+        python = [path for each in _PYTHON for path in folder.glob(each)]
+        services[f"python service{of}"] = of_files(python, root)
     return {
         **services,
         "load plans": of_files(plans),
         "load programs": of_jar(PROGRAMS, "restbench/"),
         "database": of_files([*CONTRACT.glob("**/*.sql"), *CONTRACT.glob("*.conf")]),
-    }
-
-
-def of_services(root: Path = ROOT) -> dict[str, str]:
-    """Both services of a checkout."""
-    folder = root / PYTHON_SERVICE.relative_to(ROOT)
-    python = [
-        *folder.glob("restbench_service/**/*.py"),
-        *folder.glob("*.py"),
-        *folder.glob("requirements.txt"),
-        *folder.glob("apache/*.conf"),
-    ]
-    return {
-        "java service": of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/"),
-        "python service": of_files(python, root),
     }
 
 
@@ -95,7 +77,7 @@ def of_jar(jar: Path, inside: str) -> str:
             for each in archive.infolist()
             if each.filename.startswith(inside)
         ]
-    return _digest("\n".join(sorted(parts)).encode())
+    return _digest(sorted(parts))
 
 
 def of_files(paths: Iterable[Path], root: Path = ROOT) -> str:
@@ -104,8 +86,8 @@ def of_files(paths: Iterable[Path], root: Path = ROOT) -> str:
         f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
         for path in sorted(paths)
     ]
-    return _digest("\n".join(parts).encode()) if parts else ABSENT
+    return _digest(parts) if parts else ABSENT
 
 
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:DIGITS]
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]

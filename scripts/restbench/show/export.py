@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from restbench.analyse import course, limits, trace
+from restbench.analyse import limits, long_windows, trace
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
@@ -66,7 +66,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
         steps=tuple(_steps(run, blocks)),
-        series=tuple(course.of_run(run, note)),
+        series=tuple(long_windows.courses(run, note)),
         traces=tuple(_traces(run, blocks)),
         proofs=tuple(run.proofs()),
         calibration=quoting.calibration(run),

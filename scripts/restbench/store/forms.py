@@ -2,15 +2,6 @@
 
 A record's form is its `schema_version`. It grows when a member is added, so that an older restbench
 refuses what it would misread; what an older one wrote is read as long as nothing was taken away.
-
-1: the first. 2: a cell's record tells its first attempt's failure, a manifest what was attached to.
-3: a cell's requests can be a mix. 4: a cell's record tells the CPU time of a JVM's compilers.
-5: strategies can take turns at one load. 6: a window tells when such a load began.
-7: a calibration tells what follows from a failed check, and the load generator's cores, a run that
-it was extended; those of forms 2 to 6 tell of what is gone, and are not read. 8: a manifest has the
-builds that were compared, and no `git_dirty` of an unknown commit; a proof has its build. 9: a
-cell and a proof have their web framework, a cell has its workers, its
-instances and how connections are kept.
 """
 
 from __future__ import annotations
@@ -37,8 +28,10 @@ def read_record(path: Path, kind: type[M], mend: str) -> M:
     try:
         return kind.model_validate_json(json.dumps(document))
     except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "the whole"
         raise Unreadable(
-            f"{path}: not a {kind.__name__}: {_first_problem(error)}: {mend}"
+            f"{path}: not a {kind.__name__}: {place}: {problem['msg']}: {mend}"
         ) from error
 
 
@@ -79,9 +72,3 @@ def _require_known(path: Path, document: dict[str, Any]) -> None:
             f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
             f"read it with {newer}, which wrote it"
         )
-
-
-def _first_problem(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    place = ".".join(str(part) for part in problem["loc"]) or "the whole"
-    return f"{place}: {problem['msg']}"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell, Shape, users_text
-from restbench.experiment.experiment import Experiment, Figure
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.statistics import geometric_mean
+from restbench.experiment.study import Figure
 from restbench.judge import study
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
