@@ -1,5 +1,5 @@
-"""A level of complexity as a table of an experiment's file: of one size, which is a matrix, lines of
-a log, or messages; or a mix, whose requests are of several kinds, each with its share."""
+"""A level of complexity as a table of an experiment's file: of one size, which is a matrix, lines
+of a log, or messages; or a mix, whose requests are of several kinds, each with its share."""
 
 from __future__ import annotations
 
