@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -35,37 +34,24 @@ class Objective(BaseModel):
         """For reading: `p95 <= 100 ms`."""
         return f"p{self.percentile} <= {self.limit_ms:g} ms"
 
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of the arrivals of a step's window."""
-
-    arrivals: int
-    unsent: int
-    errors: int
-    """Answers that were not correct, of the window."""
-    latency_ms: float | None
-    """The objective's percentile over ALL arrivals; infinite where it falls on one without a
-    correct answer, None where the count does not support it."""
-
-
-def shortfalls(outcome: Outcome, objective: Objective) -> tuple[str, ...]:
-    """Why the objective is not met, in words; empty when it is."""
-    found = []
-    if outcome.unsent > objective.unsent_max_share * outcome.arrivals:
-        found.append(f"{outcome.unsent} of {outcome.arrivals} arrivals were not sent")
-    if outcome.errors:
-        found.append(f"{outcome.errors} answers were errors")
-    name = f"p{objective.percentile}"
-    if outcome.latency_ms is None:
-        found.append(f"{outcome.arrivals} arrivals do not support {name}")
-    elif outcome.latency_ms > objective.limit_ms:
-        found.append(f"{name} {_shown(outcome.latency_ms)} > {objective.limit_ms:g} ms")
-    return tuple(found)
-
-
-def _shown(latency_ms: float) -> str:
-    return f"{latency_ms:.0f}" if latency_ms < float("inf") else "of requests without an answer"
+    def shortfalls(
+        self, arrivals: int, unsent: int, errors: int, latency_ms: float | None
+    ) -> tuple[str, ...]:
+        """Why a step does not meet it, in words; empty where it does. `errors` are answers of its
+        window that were not correct; `latency_ms` is the percentile over ALL arrivals: infinite
+        where it falls on one without a correct answer, None where they are too few for it."""
+        found = []
+        if unsent > self.unsent_max_share * arrivals:
+            found.append(f"{unsent} of {arrivals} arrivals were not sent")
+        if errors:
+            found.append(f"{errors} answers were errors")
+        name = f"p{self.percentile}"
+        if latency_ms is None:
+            found.append(f"{arrivals} arrivals do not support {name}")
+        elif latency_ms > self.limit_ms:
+            reached = f"{latency_ms:.0f}" if latency_ms < math.inf else "of requests without an answer"
+            found.append(f"{name} {reached} > {self.limit_ms:g} ms")
+        return tuple(found)
 
 
 class Pilot(Strict):
