@@ -32,15 +32,16 @@ def parse(text: bytes, kind: type[M], source: object) -> M:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadConfiguration(f"{source}: not TOML: {error}") from error
     except ValidationError as error:
-        raise BadConfiguration(f"{source}: {_first_problem(error, kind, given)}") from error
+        raise BadConfiguration(f"{source}: {first_problem(error, kind, given)}") from error
     except BadConfiguration as error:
         raise BadConfiguration(f"{source}: {error}") from error
 
 
-def _first_problem(error: ValidationError, kind: type[BaseModel], given: Any) -> str:
+def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at: str) -> str:
+    """In one line, with its key; `at` are the keys to the table that was `given`."""
     # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
     problem = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-    key = ".".join(_names(problem["loc"], given)) or "file"
+    key = ".".join([*at, *_names(problem["loc"], given)]) or "file"
     if problem["type"] == "extra_forbidden":
         return f"{key}: unknown key; allowed here are {', '.join(_allowed(kind, problem['loc']))}"
     message = problem["msg"].removeprefix("Value error, ")
