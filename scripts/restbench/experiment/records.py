@@ -74,11 +74,6 @@ class PlannedCell(Record):
     order: int
     test_ids: tuple[str, ...]
 
-    @property
-    def key(self) -> tuple[int, str]:
-        """What makes it unique in a run."""
-        return self.block, self.cell.id
-
 
 class BuiltCommit(Record):
     """A commit whose services are compared with another's."""
