@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from trial_run import CLAIMS, PINNED, SERIAL, build
 
-from restbench.analyse import long_windows, measures
 from restbench.analyse import exported as entries
+from restbench.analyse import long_windows, measures
 from restbench.analyse.measures import Row
 from restbench.failures import Unreadable
 from restbench.judge import study

@@ -44,7 +44,11 @@ def test_huge_requests_come_in_clumps_as_those_of_independent_users_do() -> None
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
     shares = {"a": 0.5, "b": 0.3, "c": 0.2}
-    assert level.mixed_order(shares, "1") == level.mixed_order(shares, "1") != level.mixed_order(shares, "2")
+    assert (
+        level.mixed_order(shares, "1")
+        == level.mixed_order(shares, "1")
+        != level.mixed_order(shares, "2")
+    )
 
 
 @pytest.mark.parametrize(

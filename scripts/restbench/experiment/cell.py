@@ -89,6 +89,7 @@ DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWOR
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads"), ("java", "virtual-thread-per-request")})
 
+
 class ServiceGroup(NamedTuple):
     """What needs a service process of its own: the levels of these factors."""
 

@@ -49,7 +49,9 @@ class Objective(BaseModel):
         if latency_ms is None:
             found.append(f"{arrivals} arrivals do not support {name}")
         elif latency_ms > self.limit_ms:
-            reached = f"{latency_ms:.0f}" if latency_ms < math.inf else "of requests without an answer"
+            reached = (
+                f"{latency_ms:.0f}" if latency_ms < math.inf else "of requests without an answer"
+            )
             found.append(f"{name} {reached} > {self.limit_ms:g} ms")
         return tuple(found)
 
