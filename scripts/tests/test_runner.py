@@ -16,7 +16,7 @@ from restbench.commands import ordering
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import begin, block, resuming, runner
+from restbench.schedule import begin, block, runner
 from restbench.schedule.block_run import Progress, Wanted
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -58,7 +58,7 @@ class View:
 def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
+    monkeypatch.setattr(begin, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from restbench.drive import logs, messages
 from restbench.experiment import npb
 from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs, Workload, mixed_order
+from restbench.experiment.level import Logs, Messages, ShapeEntry, Workload, mixed_order
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -92,7 +92,8 @@ def files_of(
     found: dict[Path, str] = {}
     if not experiment.sends_load:
         return found  # its driver makes them
-    if (level := experiment.messages(complexity)) is not None:
+    level = experiment.complexities.get(complexity)
+    if isinstance(level, Messages):
         return messages.files_of(level, experiment.seed, folders(complexity))
     requests = requests_of(experiment, complexity)
     for name, payload in requests.payloads.items():
@@ -106,18 +107,14 @@ def files_of(
 
 def payload_of(experiment: Experiment, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of one size."""
-    of_logs = experiment.logs(complexity)
-    if of_logs:
-        return logs_payload(of_logs, experiment.seed)
-    if (level := experiment.messages(complexity)) is not None:
+    level = experiment.complexities[complexity]
+    if isinstance(level, ShapeEntry):
+        shape = Shape(**level.model_dump())
+        return make_payload(shape, experiment.seed, experiment.element_min, experiment.element_max)
+    if isinstance(level, Messages):
         # Each request and its answer is another: the load generator makes and checks them.
         return Payload("messages", "", "", level.work)
-    return make_payload(
-        experiment.shape(complexity),
-        experiment.seed,
-        experiment.element_min,
-        experiment.element_max,
-    )
+    return logs_payload(level, experiment.seed)
 
 
 @lru_cache(maxsize=32)

@@ -32,7 +32,7 @@ class Claims(Strict):
 
 def load(path: Path) -> Claims:
     """Read a claims file. BadConfiguration names the file, the claim and the key."""
-    return parse(toml_file.content(path), str(path))
+    return toml_file.read(path, Claims)
 
 
 def parse(content: bytes, source: str) -> Claims:
@@ -43,7 +43,8 @@ def parse(content: bytes, source: str) -> Claims:
 def checked_text(path: Path, defined: Collection[str]) -> str:
     """The text of a file whose claims are on these levels of complexity; else BadConfiguration."""
     content = toml_file.content(path)
-    check_complexities(parse(content, str(path)), defined, str(path))
+    claims = toml_file.parse(content, Claims, path)
+    check_complexities(claims, defined, str(path))
     return content.decode("utf-8")
 
 

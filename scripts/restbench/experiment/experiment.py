@@ -311,7 +311,7 @@ class Experiment(Strict):
 
 def load(path: Path) -> Experiment:
     """Read an experiment file. BadConfiguration names the file, the key and the allowed values."""
-    return toml_file.parse(toml_file.content(path), Experiment, path)
+    return toml_file.read(path, Experiment)
 
 
 def parse(text: str, path: Path) -> Experiment:

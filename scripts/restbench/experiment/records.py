@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell
 
-#: The form of every record (`forms` says what each was, and which are read).
+#: The form of every record (`store.OLDEST` is the oldest that is read).
 SCHEMA_VERSION = 9
 
 

@@ -23,6 +23,11 @@ def content(path: Path) -> bytes:
         raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
 
 
+def read(path: Path, kind: type[M]) -> M:
+    """The model of a file."""
+    return parse(content(path), kind, path)
+
+
 def parse(text: bytes, kind: type[M], source: object) -> M:
     """The model of a file's text; BadConfiguration names `source`, the key and what is allowed."""
     given: Any = None

@@ -248,15 +248,11 @@ def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDeci
         PartDecision(
             **vars(each),
             verdict="not-measurable" if each.unmeasurable else verdict,
-            more_minutes=_more_minutes(each, minutes),
+            more_minutes=None if times is None or minutes is None else minutes * (times - 1),
         )
         for each, verdict in zip(asked, found, strict=True)
+        for times in [verdicts.more_times(each.comparison, each.expect)]
     ]
-
-
-def _more_minutes(asked: Asked, minutes: float | None) -> float | None:
-    times = verdicts.more_times(asked.comparison, asked.expect)
-    return None if times is None or minutes is None else minutes * (times - 1)
 
 
 def sum_up(

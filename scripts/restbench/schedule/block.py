@@ -41,11 +41,10 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     interrupts, are the caller's.
     """
     ends = time.monotonic() + wanted.seconds
-    file = run.trials
+    file, parts = run.trials, _parts(order, wanted)
     cores = place("unbound", allowed_cores(), run.load_cores())
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
-    parts = _parts(order, wanted)
     for number, part in enumerate(parts):
         part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:

@@ -7,18 +7,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Literal, cast
 
 from restbench.experiment import experiment, plan
-from restbench.experiment.cell import Build, ServiceName
+from restbench.experiment.cell import ServiceName
 from restbench.experiment.order import Order
 from restbench.experiment.profile import LONG_MINUTES
 from restbench.experiment.records import Interruption, Manifest
 from restbench.experiment.selection import Where
-from restbench.failures import BadConfiguration, EnvironmentProblem, NotAsBegun, Unreadable
+from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable
 from restbench.machine import clock, machine
-from restbench.schedule import begin, sources
+from restbench.schedule import begin
 from restbench.store.store import Run
 from restbench.store.writing import write_model, write_text
 
@@ -71,18 +70,6 @@ def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
     return tuple(name for name, is_other in differs.items() if is_other)
 
 
-def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
-    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
-    built or edited them meanwhile. Costs milliseconds."""
-    then = run.machine().get("measured")
-    changed = machine.changed(then, sources.fingerprints(builds)) if then else []
-    if changed:
-        raise NotAsBegun(
-            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
-            "run goes on, or begin a new one"
-        )
-
-
 def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     """Keep what is measured, and note the interruption. A block in flight is measured anew.
 
@@ -93,7 +80,9 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     """
     # What was written and read again has lists where there were tuples.
     now = json.loads(json.dumps(begin.surroundings()))
-    if changed := machine.changed(run.machine(), now):
+    then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
+    run.proofs()
+    if changed := machine.changed(then, now):
         raise EnvironmentProblem(
             f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
             "run (without --resume, RESUME=)"
@@ -104,15 +93,13 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
                 f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
                 "run (without --resume, RESUME=)"
             )
-    manifest = run.manifest()
-    run.proofs()
     noted = _interruption(run, manifest)
     anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
     note(
         f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
         f"{len(order.plan)} are measured{anew}"
     )
-    lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
+    lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
     run.report.unlink(missing_ok=True)
     again = {"status": "running", "finished": None, "plan": order.plan}

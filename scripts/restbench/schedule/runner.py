@@ -19,8 +19,7 @@ from restbench.failures import (
 )
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import block, resuming, windows
-from restbench.schedule.begin import begin, finish
+from restbench.schedule import begin, block, resuming, windows
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import TrialGroup
 from restbench.store import machine_findings, store
@@ -38,13 +37,13 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
     if run.manifest_file.exists():
         manifest = resuming.go_on(order, run, view.note)
     else:
-        manifest = begin(order, run)
+        manifest = begin.begin(order, run)
         known = store.CALIBRATIONS
         machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
     store.point_latest_to(run)
     try:
         finished = {each.block for each in run.trials.blocks() if each.finished}
-        decisions = study.decisions(run, measures.rows(run)) if finished else []
+        decisions = _verdicts(run, view) if finished else []
         groups = groups_of(order)
         for number in range(1, order.profile.most_blocks + 1):
             if number in finished:
@@ -53,22 +52,21 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
             claims = undecided(decisions)
             if number > order.profile.blocks and not (claims and has_time(order, run)):
                 break
-            resuming.require_as_begun(run, order.build_folders)
+            begin.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
             view.note(f"block {number}: {seconds / 60:.1f} minutes")
             has_intervals = len(finished) >= measures.FEWEST_BLOCKS
             needed = needed_cells(claims) if has_intervals else frozenset()
             _measure_twice(order, run, Wanted(number, groups, seconds, needed), view)
             finished.add(number)
-            decisions = study.decisions(run, measures.rows(run))
-            _note_verdicts(decisions, view)
-        windows.measure(order, run, view.note)
+            decisions = _verdicts(run, view)
+        windows.take(order, run, view.note)
     except BaseException:
         with suppress(StorageProblem):  # where the disk is why, it still says `running`
-            finish(run, manifest, status="interrupted")
+            begin.finish(run, manifest, status="interrupted")
         raise
     measured = tuple(each for each in order.plan if each.block <= max(finished, default=0))
-    return finish(run, manifest, status="complete", plan=measured)
+    return begin.finish(run, manifest, status="complete", plan=measured)
 
 
 def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
@@ -134,13 +132,16 @@ def needed_cells(claims: Sequence[Decision]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _note_verdicts(decisions: Sequence[Decision], view: View) -> None:
-    """Each claim's verdict so far; those that no cell of the run decides are one line."""
+def _verdicts(run: Run, view: View) -> list[Decision]:
+    """Each claim's verdict so far, with a note on it; those that no cell of the run decides are one
+    line."""
+    decisions = study.decisions(run, measures.rows(run))
     for each in decisions:
         if each.verdict != "not-measured":
             view.note(f"  {each.id:14} {each.headline}")
     if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
         view.note(f"  not measured   {', '.join(absent)}")
+    return decisions
 
 
 def judge(rows: Sequence[Row]) -> None:

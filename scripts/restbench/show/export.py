@@ -11,7 +11,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.judge import study
 from restbench.show import answering, quoting
-from restbench.store import exported, forms
+from restbench.store import exported, store
 from restbench.store.exported import (
     ExperimentEntry,
     Exported,
@@ -90,7 +90,7 @@ def _traces(run: Run, blocks: Sequence[Block]) -> list[TraceEntry]:
     """Of finished blocks."""
     finished = {each.block for each in blocks if each.finished}
     known = [
-        forms.read_record(path, Traced, "measure again")
+        store.read_record(path, Traced, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
     ]
     return [trace.entry(each) for each in known if each.block in finished]
