@@ -110,9 +110,8 @@ def surroundings() -> dict[str, Any]:
 def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
     """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
     built or edited them meanwhile. Costs milliseconds."""
-    then = run.machine().get("measured")
-    changed = machine.changed(then, fingerprints(builds)) if then else []
-    if changed:
+    then, now = run.machine().get("measured"), fingerprints(builds)
+    if then and (changed := machine.changed(then, now)):
         raise NotAsBegun(
             f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
             "run goes on, or begin a new one"

@@ -72,13 +72,16 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
 def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """A block has a second attempt, from its begin: where the load generator died, or no service
     came up. EnvironmentProblem where that ends no better."""
-    try:
-        block.measure(order, run, wanted, view)
-    except StorageProblem:
-        raise
-    except EnvironmentProblem as error:
-        view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
-        block.measure(order, run, wanted, view)
+    for is_last in (False, True):
+        try:
+            block.measure(order, run, wanted, view)
+            return
+        except StorageProblem:
+            raise
+        except EnvironmentProblem as error:
+            if is_last:
+                raise
+            view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
 
 
 def groups_of(order: Order) -> tuple[TrialGroup, ...]:

@@ -47,7 +47,7 @@ def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart 
     """A figure of the study; None where none of its cells was measured."""
     wanted = tuple(cell for cell in definition.all_cells() if figure.where.matches(cell))
     known = {row.cell: row for row in rows}
-    blank = {cell: measures.row(definition, cell, (), ()) for cell in wanted}
+    blank = {cell: measures.row(definition, cell, ()) for cell in wanted}
     plot = Plot(figure, wanted, {cell: known.get(cell, blank[cell]) for cell in wanted})
     if not any(row.measured for row in plot.rows.values()):
         return None
