@@ -146,9 +146,7 @@ def rows(run: Run) -> list[Row]:
     opened = definition.open
     extras = partial(limits.extras, opened.objective) if opened else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
-    return [
-        replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured
-    ]
+    return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]
 
 
 def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:

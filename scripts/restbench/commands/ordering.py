@@ -36,8 +36,8 @@ def order_for(
     _require_frameworks(planned, selection)
     claims_text = None
     if loaded.claims is not None:
-        # As the file is now: a run is held against what was fixed before it. Better to know now than
-        # after the run that it is wrong.
+        # As the file is now: a run is held against what was fixed before it. That it is wrong is
+        # better known now than after the run.
         claims = store.sibling(path, loaded.claims)
         claims_text = claim_file.checked_text(claims, loaded.levels)
     return Order(
