@@ -39,11 +39,11 @@ def claims_on(*levels: str) -> Claims:
         each = part.each.model_copy(update={"complexity": known})
         return part.model_copy(update={"each": each})
 
-    entries = tuple(
+    claims = tuple(
         claim.model_copy(update={"parts": tuple(map(narrowed, claim.parts))})
-        for claim in found.entries
+        for claim in found.claims
     )
-    return Claims(found.margin, entries, found.sha256)
+    return found.model_copy(update={"claims": claims})
 
 
 def kernel_run(level: str, seconds: float) -> KernelRun:

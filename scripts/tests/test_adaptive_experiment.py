@@ -61,13 +61,13 @@ def test_its_claims_name_its_cells(adaptive: Experiment) -> None:
     claim_file.check_complexities(claims, adaptive.levels, "claims/adaptive.toml")
     known = set(adaptive.all_cells())
     assert {
-        each.id for claim in claims.entries for each in claim.cells if each not in known
+        each.id for claim in claims.claims for each in claim.cells if each not in known
     } == set()
 
 
 def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Experiment) -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
-    (f1,) = (each for each in claims.entries if each.id == "F1")
+    (f1,) = (each for each in claims.claims if each.id == "F1")
     questions = [q for part in f1.parts if part.decides for q in part.questions()]
     chosen = [question.numerator.candidates[0] for question in questions]
     cells = adaptive.all_cells()
@@ -86,7 +86,7 @@ def test_f1_is_decided_against_every_fixed_strategy_in_every_cell(adaptive: Expe
 def test_the_tables_tolerances_are_the_claims_own() -> None:
     claims = claim_file.load(EXPERIMENTS / "claims" / "adaptive.toml")
     assert claims.margin == pytest.approx(MARGIN, abs=5e-5)
-    (stuck,) = (each for each in claims.entries if each.id == "F1-stuck")
+    (stuck,) = (each for each in claims.claims if each.id == "F1-stuck")
     assert [part.margin for part in stuck.parts] == [STUCK_MARGIN]
 
 

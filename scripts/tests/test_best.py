@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from restbench.analyse.best import best_of, best_of_others, indistinguishable
+from restbench.analyse.comparison import best_of, best_of_others, indistinguishable
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
 
 #: A line a block, of 1, 2, 3 and 5 workers.

@@ -19,7 +19,7 @@ from restbench.drive.wrk import Load
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.machine import machine
 from restbench.machine.placement import Cores
-from restbench.store import calibration
+from restbench.store import machine_findings
 from restbench.store.store import Run
 from restbench.store.trials import AGAIN, Trial
 from restbench.store.writing import write_json
@@ -292,27 +292,31 @@ def test_the_newest_calibration_of_this_machine_holds(tmp_path: Path) -> None:
         update={"made": "2999-01-01T00:00:00+00:00", "machine": {"processor": "another"}}
     )
     for each in (older, made, other):
-        calibration.keep(each, tmp_path)
-    assert calibration.newest_for(made.machine, unheard, tmp_path) == made
+        machine_findings.keep(each, tmp_path)
+    assert machine_findings.newest_for(Calibration, made.machine, tmp_path, unheard) == made
 
 
 def test_a_calibration_of_another_machine_is_refused_in_words(tmp_path: Path) -> None:
     made = record([a_check("one", passed=True)])
-    calibration.keep(made, tmp_path)
+    machine_findings.keep(made, tmp_path)
     told: list[str] = []
     twice_as_fast = {**made.machine, "integer_loops_per_s": 2 * machine_speed(made)}
-    assert calibration.newest_for(twice_as_fast, told.append, tmp_path) is None
+    assert machine_findings.newest_for(Calibration, twice_as_fast, tmp_path, told.append) is None
     (note,) = told
     assert "refused: the calibration of" in note
     assert "is of another machine (integer loops per s " in note
     slower = {**made.machine, "integer_loops_per_s": machine_speed(made) / 1.4}
-    assert calibration.newest_for(slower, unheard, tmp_path) == made
+    assert machine_findings.newest_for(Calibration, slower, tmp_path, unheard) == made
 
 
 def machine_speed(made: Calibration) -> float:
     speed = made.machine["integer_loops_per_s"]
     assert isinstance(speed, float)
     return speed
+
+
+def adopt(run: Run, folder: Path) -> None:
+    machine_findings.adopt(Calibration, run, run.calibration_file, folder, unheard)
 
 
 def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(
@@ -322,17 +326,17 @@ def test_a_run_keeps_the_calibration_that_was_the_newest_when_it_began(
     described = machine.describe()
     monkeypatch.setattr(machine, "describe", lambda: described)
     write_json(run.machine_file, described)
-    calibration.adopt(run, unheard, tmp_path)
+    adopt(run, tmp_path)
     assert run.calibration() is None
     assert run.load_cores() is None
     made = record([a_check("one", passed=True, load_cores=2.0)])
-    calibration.keep(made, tmp_path)
-    calibration.adopt(run, unheard, tmp_path)
+    machine_findings.keep(made, tmp_path)
+    adopt(run, tmp_path)
     assert run.calibration() == made
     assert run.load_cores() == 2
     newer = replace_made(made, "2999-01-01T00:00:00+00:00")
-    calibration.keep(newer, tmp_path)
-    calibration.adopt(run, unheard, tmp_path)
+    machine_findings.keep(newer, tmp_path)
+    adopt(run, tmp_path)
     assert run.calibration() == made
 
 
@@ -348,7 +352,7 @@ def test_a_failing_check_is_printed_as_failing_with_what_follows_and_kept(
 
     def keep(each: Calibration) -> Path:
         kept.append(each)
-        return calibration.keep(each, tmp_path)
+        return machine_findings.keep(each, tmp_path)
 
     monkeypatch.setattr(command, "calibrate", lambda _tell: made)
     monkeypatch.setattr(command, "keep", keep)

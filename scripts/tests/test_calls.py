@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from test_cli import restbench
 
 from restbench.analyse import calls, estimates
-from restbench.analyse.call_limits import OneCall
+from restbench.analyse.calls import OneCall
 from restbench.analyse.measures import Row
 from restbench.commands import calls as command
 from restbench.drive import batches
@@ -100,14 +100,14 @@ def test_a_pipeline_of_too_few_threads_is_refused() -> None:
 
 def test_every_side_of_a_claim_is_a_cell_of_the_experiment() -> None:
     known = set(experiment.load(FILE).all_cells())
-    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").entries
+    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
     assert {f"W{n}" for n in range(1, 10)} <= {each.id for each in entries}
     assert [each.id for each in entries for of in each.cells if of not in known] == []
 
 
 def test_the_claims_that_the_shorter_profiles_can_decide_have_their_cells_there() -> None:
     definition = experiment.load(FILE)
-    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").entries
+    entries = claim_file.load(FILE.parent / "claims" / "calls.toml").claims
     decided = {"W1-W3-scaled", "W5-scaled", "W6", "W7", "W8", "W9"}
     for profile in ("quick", "reference"):
         measures = definition.profiles[profile].measures

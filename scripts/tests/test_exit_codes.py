@@ -23,7 +23,7 @@ from restbench.failures import (
     Failure,
     WrongAnswers,
 )
-from restbench.schedule import outcome
+from restbench.schedule import runner
 
 
 @pytest.fixture
@@ -141,10 +141,10 @@ def test_the_graver_of_two_decides_and_the_line_names_the_other_too(
     rows: list[Row], raised: type[Failure], told: str
 ) -> None:
     with pytest.raises(raised) as found:
-        outcome.judge(rows)
+        runner.judge(rows)
     assert str(found.value).startswith(told)
     assert "cells failed: java-pinned-unbound-low-10u" in str(found.value)
 
 
 def test_a_run_with_errors_and_no_failed_cell_ends_well() -> None:
-    outcome.judge([RIGHT])
+    runner.judge([RIGHT])

@@ -136,7 +136,7 @@ def blocks(number: int) -> Profile:
 def test_a_plan_runs_every_cell_once_a_block_and_keeps_a_service_s_cells_together() -> None:
     planned = plan(thesis(), blocks(2), Where())
     assert len(planned) == 2 * 127
-    assert len({each.key for each in planned}) == 2 * 127
+    assert len({(each.block, each.cell) for each in planned}) == 2 * 127
     runs = [(each.block, each.cell.service, each.cell.placement) for each in planned]
     changes = sum(a != b for a, b in pairwise(runs))
     assert changes == 2 * 3 - 1
@@ -193,7 +193,7 @@ def test_every_cell_that_decides_a_claim_is_in_a_group_of_its_own_claims() -> No
     def group_of(cell: Cell) -> str:
         return next((each.name for each in found.groups if each.where.matches(cell)), "rest")
 
-    for claim in claim_file.load(path).entries:
+    for claim in claim_file.load(path).claims:
         for cell in claim.cells:
             assert cell in found.all_cells(), f"{claim.id}: {cell.id}"
             assert group_of(cell)

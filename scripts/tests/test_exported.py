@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 from trial_run import CLAIMS, PINNED, SERIAL, build
 
-from restbench.analyse import course, measures
 from restbench.analyse import exported as entries
+from restbench.analyse import long_windows, measures
 from restbench.analyse.measures import Row
 from restbench.failures import Unreadable
 from restbench.judge import study
@@ -157,5 +157,5 @@ def test_a_long_window_is_told_over_time_from_its_samples(run: Run) -> None:
     assert len(throughput["values"]) <= exported.MOST_POINTS
     folder.samples.write_text("no samples\n1\n")
     told: list[str] = []
-    assert course.of_run(run, told.append) == []
+    assert long_windows.courses(run, told.append) == []
     assert "samples.jtl" in told[0]

@@ -10,7 +10,7 @@ import pytest
 from test_runner import View, _surroundings, measured, order_of, run  # noqa: F401 - two fixtures
 
 from restbench.failures import BadConfiguration
-from restbench.schedule import block, extending, runner
+from restbench.schedule import block, resuming, runner
 from restbench.store.store import Run
 
 
@@ -26,7 +26,7 @@ def test_an_extended_run_has_its_own_cells_and_claims_and_blocks_as_long_as_it_h
     finished: Run,
 ) -> None:
     begun = finished.manifest()
-    order = extending.order_of(finished, 17)
+    order = resuming.order_to_extend(finished, 17)
     assert {each.cell for each in order.plan} == {each.cell for each in begun.plan}
     assert order.claims_text == finished.claims_file.read_text()
     assert order.experiment_text == finished.experiment_file.read_text()
@@ -40,7 +40,7 @@ def test_it_measures_one_block_more_and_keeps_those_there_were(
 ) -> None:
     first = finished.trials.trials()
     monkeypatch.setattr(runner, "undecided", lambda _run: [])
-    manifest = runner.execute(extending.order_of(finished, 17), finished, View())
+    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert manifest.status == "complete"
     assert len(finished.trials.trials()) == len(first) * 3 // 2
@@ -52,7 +52,7 @@ def test_while_a_claim_is_undecided_it_goes_on_for_its_minutes(
     finished: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "undecided", lambda _run: [SimpleNamespace(parts=())])
-    manifest = runner.execute(extending.order_of(finished, 17), finished, View())
+    manifest = runner.execute(resuming.order_to_extend(finished, 17), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4, 5}
 
 
@@ -65,10 +65,10 @@ def test_killed_while_it_was_extended_it_can_be_extended_again(
 
     monkeypatch.setattr(block, "measure", dies)
     with pytest.raises(KeyboardInterrupt):
-        runner.execute(extending.order_of(finished, 5), finished, View())
+        runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert finished.manifest().status == "interrupted"
     monkeypatch.setattr(block, "measure", measured())
-    manifest = runner.execute(extending.order_of(finished, 5), finished, View())
+    manifest = runner.execute(resuming.order_to_extend(finished, 5), finished, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3}
     assert [each.how for each in finished.interruptions()] == ["extended", "interrupted"]
 
@@ -83,12 +83,12 @@ def test_a_run_without_a_finished_block_is_resumed_not_extended(
     with pytest.raises(KeyboardInterrupt):
         runner.execute(order_of(tmp_path, 2, 2), run, View())
     with pytest.raises(BadConfiguration, match="has no finished block: 'restbench run"):
-        extending.order_of(run, 5)
+        resuming.order_to_extend(run, 5)
 
 
 def test_blocks_that_took_less_than_a_second_count_as_one_second(finished: Run) -> None:
     for each in finished.trials.blocks():
         finished.trials.finish(each.block, each.began)
-    order = extending.order_of(finished, 0.1)
+    order = resuming.order_to_extend(finished, 0.1)
     assert order.profile.block_s == pytest.approx(1.0)
     assert order.profile.blocks_max == 2 + 6

@@ -95,7 +95,7 @@ def test_an_unknown_framework_is_one_line_with_file_key_and_what_is_allowed(
 def test_a_claim_names_frameworks_of_its_service() -> None:
     path = EXPERIMENTS / "claims" / "frameworks.toml"
     text = path.read_text()
-    known = {cell.framework for cell in claim_file.load(path).entries[0].cells}
+    known = {cell.framework for cell in claim_file.load(path).claims[0].cells}
     assert known == {"flask", "fastapi"}
     with pytest.raises(BadConfiguration, match=r"claims\.G1.*'jetty' is not one of the python"):
         claim_file.parse(text.replace('"fastapi" }', '"jetty" }').encode(), "claims")
@@ -107,7 +107,7 @@ def test_the_shipped_experiment_has_every_framework_and_the_cells_of_its_claim()
     for name, frameworks in FRAMEWORKS.items():
         assert {cell.framework for cell in cells if cell.service == name} == {*frameworks}
     claims = claim_file.load(EXPERIMENTS / "claims" / "frameworks.toml")
-    assert {cell for claim in claims.entries for cell in claim.cells} <= {*cells}
+    assert {cell for claim in claims.claims for cell in claim.cells} <= {*cells}
 
 
 def order(path: Path, cells: str = "") -> object:

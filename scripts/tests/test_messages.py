@@ -194,18 +194,18 @@ def test_claims_of_messages_are_about_cells_that_are_measured(name: str) -> None
     definition = experiment.load(EXPERIMENTS / f"{name}.toml")
     claims = claim_file.load(EXPERIMENTS / "claims" / f"{name}.toml")
     known = set(definition.all_cells())
-    lacking = {cell.id for each in claims.entries for cell in each.cells} - {
+    lacking = {cell.id for each in claims.claims for cell in each.cells} - {
         cell.id for cell in known
     }
     assert lacking == set()
 
 
 def test_every_claim_of_the_study_is_decided_by_an_experiment() -> None:
-    claims = claim_file.load(EXPERIMENTS / "claims" / "messages.toml").entries
+    claims = claim_file.load(EXPERIMENTS / "claims" / "messages.toml").claims
     assert [each.id for each in claims] == [f"M{n}" for n in range(1, 13)]
     assert all("Study:" in each.reading for each in claims)
     there = {each.id for each in claims if each.experiment == "messages-threads"}
-    others = claim_file.load(EXPERIMENTS / "claims" / "messages-threads.toml").entries
+    others = claim_file.load(EXPERIMENTS / "claims" / "messages-threads.toml").claims
     assert {each.id for each in others} == there == {"M4", "M5", "M10"}
 
 

@@ -10,7 +10,7 @@ import pytest
 from test_experiment import MINIMAL, loaded
 
 from restbench.drive.payload import files_of, requests_of
-from restbench.experiment import mix, plan
+from restbench.experiment import level, plan
 from restbench.experiment.experiment import Experiment
 from restbench.experiment.selection import Where
 from restbench.failures import BadConfiguration
@@ -28,15 +28,15 @@ def mixed(tmp_path: Path) -> Experiment:
 
 
 def test_every_round_has_each_kind_as_often_as_its_share_says() -> None:
-    kinds = mix.order({"low": 0.95, "huge": 0.05}, "1")
+    kinds = level.mixed_order({"low": 0.95, "huge": 0.05}, "1")
     rounds = [kinds[n : n + 100] for n in range(0, len(kinds), 100)]
-    assert len(rounds) == mix.ROUNDS
+    assert len(rounds) == level.ROUNDS
     assert all(Counter(each) == {"low": 95, "huge": 5} for each in rounds)
     assert len({each.index("huge") for each in rounds}) > 10, "a place of its own in each round"
 
 
 def test_huge_requests_come_in_clumps_as_those_of_independent_users_do() -> None:
-    kinds = mix.order({"low": 0.95, "huge": 0.05}, "1")
+    kinds = level.mixed_order({"low": 0.95, "huge": 0.05}, "1")
     places = [place for place, kind in enumerate(kinds) if kind == "huge"]
     near = sum(two - one <= 2 for one, two in itertools.pairwise(places))
     assert 0.05 < near / len(places) < 0.15, "independent ones: 1 - 0.95² = 0.0975"
@@ -44,7 +44,11 @@ def test_huge_requests_come_in_clumps_as_those_of_independent_users_do() -> None
 
 def test_the_same_seed_gives_the_same_order_and_another_seed_another() -> None:
     shares = {"a": 0.5, "b": 0.3, "c": 0.2}
-    assert mix.order(shares, "1") == mix.order(shares, "1") != mix.order(shares, "2")
+    assert (
+        level.mixed_order(shares, "1")
+        == level.mixed_order(shares, "1")
+        != level.mixed_order(shares, "2")
+    )
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_the_explanation_is_a_product_of_two_measured_ratios() -> None:
 
 def test_the_claims_have_the_ratios_of_the_published_table() -> None:
     levels = list(published().rows)
-    parts = [part for part in claims_on(*levels).entries[0].parts if part.study_values]
+    parts = [part for part in claims_on(*levels).claims[0].parts if part.study_values]
     told = {level: ratio for part in parts for level, ratio in part.study_values.items()}
     assert set(told) == set(levels)
     for level, found in told.items():

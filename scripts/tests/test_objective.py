@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
-from restbench.experiment.objective import Objective, Outcome, shortfalls
+from restbench.experiment.open_load import Objective
 
 OBJECTIVE = Objective(percentile=95, limit_ms=100)
 
 
-def outcome(**changed: object) -> Outcome:
-    whole: dict[str, object] = {
-        "arrivals": 2000,
-        "unsent": 0,
-        "errors": 0,
-        "latency_ms": 100.0,
-    }
-    return Outcome(**{**whole, **changed})  # type: ignore[arg-type]
+def shortfalls(**changed: Any) -> tuple[str, ...]:
+    whole: dict[str, Any] = {"arrivals": 2000, "unsent": 0, "errors": 0, "latency_ms": 100.0}
+    return OBJECTIVE.shortfalls(**{**whole, **changed})
 
 
 def test_a_step_at_the_limit_meets_the_objective() -> None:
-    assert shortfalls(outcome(), OBJECTIVE) == ()
-    assert shortfalls(outcome(unsent=2), OBJECTIVE) == ()
+    assert shortfalls() == ()
+    assert shortfalls(unsent=2) == ()
 
 
 @pytest.mark.parametrize(
@@ -37,4 +33,4 @@ def test_a_step_at_the_limit_meets_the_objective() -> None:
     ],
 )
 def test_a_step_that_falls_short_says_why(changed: dict[str, object], reason: str) -> None:
-    assert shortfalls(outcome(**changed), OBJECTIVE) == (reason,)
+    assert shortfalls(**changed) == (reason,)

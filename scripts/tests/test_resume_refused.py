@@ -13,7 +13,7 @@ from restbench.commands import ordering
 from restbench.drive.payload import ANSWER_REST, BODY_REST
 from restbench.experiment.order import Order
 from restbench.failures import Unreadable
-from restbench.schedule import begin, resuming, runner
+from restbench.schedule import begin, runner
 from restbench.store.store import Run
 
 
@@ -25,8 +25,7 @@ def order(tmp_path: Path) -> Order:
 @pytest.fixture
 def run(tmp_path: Path, order: Order, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Killed in its first block."""
-    for each in (begin, resuming):
-        monkeypatch.setattr(each, "surroundings", dict)
+    monkeypatch.setattr(begin, "surroundings", dict)
     killed = Run(tmp_path / "results" / "killed")
     begin.begin(order, killed)
     killed.trials.begin(1, "now", {})

@@ -17,7 +17,7 @@ from stub_bench import Bench
 from restbench.commands import ordering
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem, NotAsBegun
-from restbench.schedule import begin, resuming, sources
+from restbench.schedule import begin, resuming
 from restbench.schedule.begin import finish
 from restbench.store import store, writing
 from restbench.store.store import Run
@@ -43,7 +43,6 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
         "measured": {"java service": "0123"},
     }
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
     return described
 
 
@@ -124,11 +123,11 @@ def test_a_run_without_its_experiments_file_is_of_another_one(run: Run, order: O
 def test_what_is_built_anew_in_the_middle_of_a_run_ends_it_and_is_named(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "fingerprints", lambda _builds: {"java service": "0123"})
-    resuming.require_as_begun(run)
-    monkeypatch.setattr(sources, "fingerprints", lambda _builds: {"java service": "4567"})
+    monkeypatch.setattr(begin, "fingerprints", lambda _builds: {"java service": "0123"})
+    begin.require_as_begun(run)
+    monkeypatch.setattr(begin, "fingerprints", lambda _builds: {"java service": "4567"})
     with pytest.raises(NotAsBegun, match="java service: 0123 is now 4567: changed while first"):
-        resuming.require_as_begun(run)
+        begin.require_as_begun(run)
 
 
 def test_each_interruption_is_noted_with_what_was_kept_and_lost(run: Run, order: Order) -> None:

@@ -16,7 +16,7 @@ from restbench.commands import ordering
 from restbench.experiment.order import Order
 from restbench.experiment.selection import Where
 from restbench.failures import EnvironmentProblem, StorageProblem
-from restbench.schedule import begin, block, resuming, runner
+from restbench.schedule import begin, block, runner
 from restbench.schedule.block_run import Progress, Wanted
 from restbench.store.store import Run
 from restbench.store.trials import Trial
@@ -58,8 +58,7 @@ class View:
 def _surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     described = {"cores_allowed": [0, 1], "measured": {}, "java": "17", "python": "3.11"}
     monkeypatch.setattr(begin, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "surroundings", lambda: dict(described))
-    monkeypatch.setattr(resuming, "require_as_begun", lambda *_given: None)
+    monkeypatch.setattr(begin, "require_as_begun", lambda *_given: None)
 
 
 @pytest.fixture
@@ -107,7 +106,7 @@ def test_while_a_claim_is_undecided_and_there_is_time_there_are_more_blocks(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4), run, View())
     assert {each.block for each in manifest.plan} == {1, 2, 3, 4}
 
@@ -116,7 +115,7 @@ def test_when_time_is_up_a_claim_stays_undecided(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(block, "measure", measured())
-    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
     manifest = runner.execute(order_of(tmp_path, 2, 4, minutes=14), run, View())
     assert {each.block for each in manifest.plan} == {1, 2}, "a third has 4 minutes of 7"
 
@@ -211,7 +210,7 @@ def test_from_the_fourth_block_on_the_time_is_for_cells_of_undecided_parts(
         measured()(order, run, wanted, view)
 
     monkeypatch.setattr(block, "measure", measure)
-    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
+    monkeypatch.setattr(runner, "undecided", lambda _decisions: [UNDECIDED])
     runner.execute(order_of(tmp_path, 2, 5), run, View())
     assert needed == [frozenset()] * 3 + [{"a", "b"}] * 2
 
@@ -239,7 +238,7 @@ def test_blocks_leave_time_for_the_long_windows(tmp_path: Path, run: Run) -> Non
 
 @pytest.mark.parametrize(("minutes", "wanted"), [(12.6, True), (12.5, False)])
 def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_have(
-    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, minutes: float, wanted: bool
+    tmp_path: Path, run: Run, minutes: float, wanted: bool
 ) -> None:
     """Two blocks of six minutes; two windows take 32 s."""
     order = order_of(tmp_path, 1, 4, minutes=minutes)
@@ -248,5 +247,4 @@ def test_a_further_block_has_time_where_one_like_the_last_and_the_long_windows_h
     run.path.mkdir(parents=True)
     run.trials.begin(1, "2026-11-24T01:00:00+00:00", {})
     run.trials.finish(1, "2026-11-24T01:06:00+00:00")
-    monkeypatch.setattr(runner, "undecided", lambda _run: [UNDECIDED])
-    assert runner.is_wanted(order, run) == wanted
+    assert runner.has_time(order, run) == wanted

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from restbench.schedule import sources
+from restbench.schedule import begin
 
 
 def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Path) -> None:
@@ -18,10 +18,10 @@ def test_a_jar_is_known_by_its_classes_and_not_by_when_it_was_built(tmp_path: Pa
             archive.writestr("META-INF/build-info.properties", built)
         return path
 
-    first = sources.of_jar(jar("a.jar", "loops", "Monday"), "BOOT-INF/")
-    assert sources.of_jar(jar("b.jar", "loops", "Tuesday"), "BOOT-INF/") == first
-    assert sources.of_jar(jar("c.jar", "other", "Monday"), "BOOT-INF/") != first
-    assert sources.of_jar(tmp_path / "none.jar", "BOOT-INF/") == sources.ABSENT
+    first = begin.of_jar(jar("a.jar", "loops", "Monday"), "BOOT-INF/")
+    assert begin.of_jar(jar("b.jar", "loops", "Tuesday"), "BOOT-INF/") == first
+    assert begin.of_jar(jar("c.jar", "other", "Monday"), "BOOT-INF/") != first
+    assert begin.of_jar(tmp_path / "none.jar", "BOOT-INF/") == begin.ABSENT
 
 
 def test_a_load_is_known_by_the_sampler_that_sends_it(
@@ -33,10 +33,10 @@ def test_a_load_is_known_by_the_sampler_that_sends_it(
         with zipfile.ZipFile(programs, "w") as archive:
             archive.writestr("META-INF/MANIFEST.MF", built)
             archive.writestr("restbench/trials/User.class", sampler)
-        return sources.fingerprints()
+        return begin.fingerprints()
 
-    assert sources.PROGRAMS.exists()
-    monkeypatch.setattr(sources, "PROGRAMS", programs)
+    assert begin.PROGRAMS.exists()
+    monkeypatch.setattr(begin, "PROGRAMS", programs)
     first = build("sends", "Monday")
     assert build("sends", "Tuesday") == first
     assert build("sends otherwise", "Tuesday") != first
@@ -45,18 +45,18 @@ def test_a_load_is_known_by_the_sampler_that_sends_it(
 def test_settings_of_the_services_are_known_and_the_harness_own_are_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = sources.settings()
+    before = begin.settings()
     monkeypatch.setenv("RESTBENCH_LOCK", "another")
     monkeypatch.setenv("RESTBENCH_HARNESS", "another")
-    assert sources.settings() == before
+    assert begin.settings() == before
     monkeypatch.setenv("RESTBENCH_PROCESSES", "7")
     monkeypatch.setenv("JAVA_OPTIONS", "-Xint")
-    assert sources.settings() == before | {"RESTBENCH_PROCESSES": "7", "JAVA_OPTIONS": "-Xint"}
+    assert begin.settings() == before | {"RESTBENCH_PROCESSES": "7", "JAVA_OPTIONS": "-Xint"}
 
 
 def test_every_part_that_is_measured_has_a_fingerprint() -> None:
-    found = sources.fingerprints()
+    found = begin.fingerprints()
     services, load = {"java service", "python service"}, {"load plans", "load programs"}
     assert set(found) == services | load | {"database"}
     assert len(set(found.values())) == 5
-    assert sources.fingerprints() == found
+    assert begin.fingerprints() == found

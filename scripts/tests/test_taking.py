@@ -17,10 +17,10 @@ from restbench.drive.generator import GeneratorGone
 from restbench.experiment.cell import Cell
 from restbench.experiment.plan import service_group
 from restbench.failures import EnvironmentProblem
-from restbench.schedule import taking, under_load
+from restbench.schedule import under_load
 from restbench.schedule.block_run import LoadRun
 from restbench.schedule.deployments import Running
-from restbench.schedule.driver import Driver
+from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.pace import Planned
 from restbench.store.trials import Trial, TrialFile
 
@@ -71,7 +71,7 @@ class Answers:
 def take(here: Block, trials: Sequence[Trial | Exception], *cells: Cell) -> list[str]:
     """The cells of the trials that the block's file has then."""
     planned = [Planned("claims", 1, each, "") for each in cells]
-    taking.take_round(cast(Driver, Answers(here, *trials)), planned)
+    take_round(cast(Driver, Answers(here, *trials)), planned)
     return [each.cell for each in here.file.trials()]
 
 

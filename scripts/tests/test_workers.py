@@ -27,7 +27,7 @@ from restbench.deploy.service import Service, await_workers
 from restbench.experiment import claim_file, experiment
 from restbench.experiment.plan import service_group
 from restbench.experiment.statistics import paired_ratio
-from restbench.experiment.workers import PublishedWorkers
+from restbench.experiment.study import PublishedWorkers
 from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.observe import connections
 from restbench.schedule import deployments
@@ -188,7 +188,7 @@ def test_the_claims_are_about_cells_of_the_reference_profile() -> None:
     profile = DEFINITION.profile("reference")
     measured = {each for each in DEFINITION.all_cells() if profile.measures(each)}
     assert len(measured) == 120
-    assert {each for of in claims.entries for each in of.cells} <= measured
+    assert {each for of in claims.claims for each in of.cells} <= measured
     quick = DEFINITION.profile("quick")
     assert sum(map(quick.measures, DEFINITION.all_cells())) == 112
 

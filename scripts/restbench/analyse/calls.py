@@ -1,14 +1,21 @@
-"""Rows of batches of calls (`schedule.calls`): speed-ups over one call after the other."""
+"""Batches of calls (`schedule.calls`): the least time that any client needs for them, from what one
+call takes alone; rows of them, and their speed-ups over one call after the other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil
 from statistics import median as median_of
 
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.experiment.calls import CallWork, work_of
 
+#: A measured time below the limit by more than this is a limit that was mismeasured.
+MISMEASURED = 1.03
+#: Calls in flight of a strategy that holds no thread while it waits, at most.
+WINDOW = 100
 #: The extras of a block by name: their heading, and what they are.
 COLUMNS: dict[str, tuple[str, str]] = {
     "elapsed_s": ("Elapsed s", "from the batch's begin to its last outcome"),
@@ -24,6 +31,76 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "d_ms": ("D ms", "to read the answer"),
     "p_ms": ("P ms", "to compare the product with the expected one and note it"),
 }
+
+
+@dataclass(frozen=True)
+class OneCall:
+    """Seconds of a call alone: S, C without the delay, the delay, D, P."""
+
+    s: float
+    r: float
+    delay: float
+    d: float
+    p: float
+
+    @property
+    def whole(self) -> float:
+        """From its begin to its end."""
+        return sum(self.stages)
+
+    @property
+    def stages(self) -> tuple[float, float, float, float]:
+        """S, C with the delay, D, P."""
+        return self.s, self.r + self.delay, self.d, self.p
+
+
+def least_s(  # noqa: PLR0913 - what a batch is made of
+    strategy: str,
+    threads: int,
+    calls: int,
+    one: OneCall,
+    *,
+    cpu_s: float,
+    cores: int,
+    window: int = WINDOW,
+    teams: Sequence[int] = (),
+) -> float:
+    """Seconds that so many calls take at least.
+
+    `cpu_s` is the CPU time of a call on the cores that its client has, with the service where that
+    has them too; never below S, D and P. In Python one core runs them. ValueError for a strategy
+    that is not known.
+    """
+    if not calls:
+        return 0.0
+    s, waits, d, p = one.stages
+    any_strategy = (
+        one.whole,
+        calls * max(cpu_s, s + d + p) / cores,
+        s + waits + calls * (d + p) / cores,
+        calls * s / cores + waits + d + p,
+    )
+    match strategy:
+        case "sequential":
+            own = calls * one.whole
+        case "task-pool":
+            own = ceil(calls / threads) * one.whole
+        case "pipeline" | "pipeline-async":
+            of_stages = zip(teams or teams_of(strategy, threads, window), one.stages, strict=True)
+            own = max(ceil(calls / of) * each + one.whole - each for of, each in of_stages)
+        case "async" | "virtual-threads" | "adaptive":
+            own = s + ceil(calls / window) * waits + d + p
+        case _:
+            raise ValueError(f"strategy: '{strategy}' has no limit")
+    return max(*any_strategy, own)
+
+
+def teams_of(strategy: str, threads: int, window: int = WINDOW) -> tuple[int, int, int, int]:
+    """S, C, D and P of a pipeline of so many threads in all; where C holds none, the window is."""
+    if strategy == "pipeline":
+        return 1, max(1, threads - 3), 1, 1
+    more = max(0, threads - 3)
+    return 1 + more // 2, window, 1 + (more + 1) // 2, 1
 
 
 def work(row: Row) -> CallWork:

@@ -1,20 +1,26 @@
-"""The ratio of one metric of two cells, with its interval: pure functions on rows.
+"""The ratio of one metric of two cells, with its interval, and the best of several cells without
+the winner's curse: pure functions on rows, and on values by block.
 
-What a ratio means against an expectation is judged in `judge.verdicts`.
+What a ratio means against an expectation is judged in `judge.verdicts`. The best of many is picked
+by chance too, so that it looks better than it is: the cell that another is held against in a block
+is picked by all other blocks (leave one out), which know nothing of that block's chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
+from typing import TypeVar
 
 from restbench.analyse.measurement import number
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import (
+    CONFIDENCE,
     Ratio,
     geometric_mean,
+    holm_adjusted,
     log_welch_ratio,
     paired_ratio,
     prediction_ratio,
@@ -24,6 +30,7 @@ from restbench.experiment.statistics import (
 MARGIN = 0.05
 #: Of fewer cells their spread, and so where another one lies, is not known.
 FEWEST_POOLED = 3
+C = TypeVar("C", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -153,3 +160,36 @@ def _lack(margin: float, *needed: Series) -> Comparison | None:
         if min(each.values.values()) <= 0:
             return Comparison(margin, lack="a value is not above 0: it has no ratio")
     return None
+
+
+def best_of(values: Mapping[C, Sequence[float]], *, more_is_better: bool = True) -> C:
+    """The cell with the best geometric mean."""
+    sign = 1 if more_is_better else -1
+    return max(values, key=lambda each: sign * geometric_mean(values[each]))
+
+
+def best_of_others(
+    values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
+) -> tuple[C, ...]:
+    """For each of two blocks or more the cell that is best in all others; `values` are above 0 and
+    of the same blocks."""
+    blocks = len(next(iter(values.values())))
+    return tuple(
+        best_of(
+            {cell: [*of[:block], *of[block + 1 :]] for cell, of in values.items()},
+            more_is_better=more_is_better,
+        )
+        for block in range(blocks)
+    )
+
+
+def indistinguishable(
+    values: Mapping[C, Sequence[float]], *, more_is_better: bool = True
+) -> dict[C, float]:
+    """The best cell and those that cannot be told from it (paired t on logarithms, Holm over all
+    others), each with its adjusted p value; that of the best is 1."""
+    best = best_of(values, more_is_better=more_is_better)
+    others = [cell for cell in values if cell != best]
+    p_values = holm_adjusted([paired_ratio(values[each], values[best]).p_value for each in others])
+    known = {best: 1.0, **dict(zip(others, p_values, strict=True))}
+    return {cell: known[cell] for cell in values if known[cell] > 1 - CONFIDENCE}

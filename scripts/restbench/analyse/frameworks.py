@@ -13,8 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.best import best_of, indistinguishable
-from restbench.analyse.comparison import MARGIN, Comparison, paired, series
+from restbench.analyse.comparison import (
+    MARGIN,
+    Comparison,
+    best_of,
+    indistinguishable,
+    paired,
+    series,
+)
 from restbench.analyse.measures import FEWEST_BLOCKS, Row
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Cell
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from restbench.analyse.best import best_of
-from restbench.analyse.comparison import Comparison, paired, series
+from restbench.analyse.comparison import Comparison, best_of, paired, series
 from restbench.analyse.measures import Row, alike
 from restbench.experiment.cell import Cell
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.objective import Objective, Outcome, shortfalls
-from restbench.experiment.open_load import OpenLoad
+from restbench.experiment.open_load import Objective, OpenLoad
 from restbench.experiment.statistics import (
     COMPLETIONS_NEEDED,
     Ratio,
@@ -130,7 +129,7 @@ def step(trial: Trial, objective: Objective) -> StepEntry:
     arrivals, unsent = int(trial.extras["arrivals"]), int(trial.extras["unsent"])
     values = {f"p{percent}_ms": percentile_ms(trial, percent) for percent in PERCENTILES}
     reached_ms = values[f"p{objective.percentile}_ms"]
-    reasons = shortfalls(Outcome(arrivals, unsent, trial.errors, reached_ms), objective)
+    reasons = objective.shortfalls(arrivals, unsent, trial.errors, reached_ms)
     load_ms = trial.generator_cpu_ms
     return StepEntry(
         cell=trial.cell,

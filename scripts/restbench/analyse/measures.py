@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import Any
@@ -137,23 +137,22 @@ def rows(run: Run) -> list[Row]:
     planned = {each.cell: each.test_ids for each in run.manifest().plan}
     described = run.machine() if run.machine_file.exists() else {}
     cores = len(described.get("cores_allowed", [])) or 1
+    unmeasured = [
+        row(definition, cell, planned[cell])
+        for cell in dict.fromkeys((*definition.all_cells(), *planned))
+        if cell in planned
+    ]
     file = run.trials
     opened = definition.open
     extras = partial(limits.extras, opened.objective) if opened else estimates.mean_extras
     blocks = estimates.measurements(file.trials(), file.events(), file.blocks(), cores, extras)
-    return [
-        row(definition, cell, planned[cell], tuple(blocks.get(cell.id, ())))
-        for cell in dict.fromkeys((*definition.all_cells(), *planned))
-        if cell in planned
-    ]
+    return [replace(each, measurements=tuple(blocks.get(each.cell.id, ()))) for each in unmeasured]
 
 
-def row(
-    definition: Experiment, cell: Cell, ids: tuple[str, ...], blocks: tuple[Measurement, ...]
-) -> Row:
-    """A cell of the experiment with its tests and its measurements."""
+def row(definition: Experiment, cell: Cell, ids: tuple[str, ...]) -> Row:
+    """A cell of the experiment with its tests, not measured."""
     mix = definition.mix(cell.complexity)
     logs = definition.logs(cell.complexity)
     is_other = definition.messages(cell.complexity) or not definition.sends_load
     shape = None if mix or logs or is_other else definition.shape(cell.complexity)
-    return Row(cell, shape, ids, blocks, mix, logs)
+    return Row(cell, shape, ids, (), mix, logs)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from restbench.analyse import scalability
-from restbench.analyse.best import indistinguishable
-from restbench.analyse.comparison import series
+from restbench.analyse.comparison import indistinguishable, series
 from restbench.analyse.measures import FEWEST_BLOCKS, Row, alike
 from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import Interval

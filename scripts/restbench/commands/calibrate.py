@@ -10,7 +10,7 @@ from restbench.calibrate.calibrate import calibrate
 from restbench.commands.options import console
 from restbench.experiment.records import Calibration
 from restbench.show.progress import duration
-from restbench.store.calibration import keep
+from restbench.store.machine_findings import keep
 
 
 def calibrate_machine() -> None:

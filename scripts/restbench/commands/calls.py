@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.analyse.call_limits import MISMEASURED, WINDOW
+from restbench.analyse.calls import MISMEASURED, WINDOW
 from restbench.commands.options import console
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service

@@ -27,7 +27,7 @@ from restbench.failures import BadConfiguration
 from restbench.judge import study
 from restbench.machine import clock, phases
 from restbench.machine.phases import Account
-from restbench.schedule import environment, extending, outcome, runner
+from restbench.schedule import environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import exported as run_json
 from restbench.store import spending, store
@@ -114,7 +114,7 @@ def extend_run(
     run = with_raw_data(name)
     account = Account(time.monotonic() - clock.running_s())
     with phases.kept(account):
-        order = extending.order_of(run, minutes)
+        order = resuming.order_to_extend(run, minutes)
         presented = measured(order, run)
     end(account, presented)
 
@@ -123,7 +123,7 @@ def end(account: Account, presented: Presented) -> None:
     """Say where the time went, and raise what the run has to end with."""
     seconds = account.seconds()
     console.print(f"all done in {duration(sum(seconds.values()))}: {phases.summary(seconds)}")
-    outcome.judge(presented.rows)
+    runner.judge(presented.rows)
     if presented.failure:
         raise presented.failure
 

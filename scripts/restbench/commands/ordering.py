@@ -7,13 +7,11 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from restbench.commands.options import RESUME
 from restbench.deploy import programs
 from restbench.experiment import claim_file, experiment, plan
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, STRATEGIES, ServiceName
-from restbench.experiment.experiment import Experiment
 from restbench.experiment.order import Order
 from restbench.experiment.records import PlannedCell
 from restbench.experiment.selection import Where
@@ -36,6 +34,12 @@ def order_for(
         chosen = chosen.lasting(minutes)
     planned = plan.plan(loaded, chosen, selection)
     _require_frameworks(planned, selection)
+    claims_text = None
+    if loaded.claims is not None:
+        # As the file is now: a run is held against what was fixed before it. That it is wrong is
+        # better known now than after the run.
+        claims = store.sibling(path, loaded.claims)
+        claims_text = claim_file.checked_text(claims, loaded.levels)
     return Order(
         experiment=loaded,
         experiment_text=path.read_text(encoding="utf-8"),
@@ -43,7 +47,7 @@ def order_for(
         profile=chosen,
         plan=planned,
         command=command_line(),
-        claims_text=_claims_text(path, loaded),
+        claims_text=claims_text,
         attached=attached(attach),
     )
 
@@ -68,16 +72,6 @@ def _require_frameworks(planned: Sequence[PlannedCell], selection: Where) -> Non
 def command_line() -> str:
     """As it was typed, without RESUME: a run is the same whether it was interrupted or not."""
     return shlex.join(["restbench", *(each for each in sys.argv[1:] if each != RESUME)])
-
-
-def _claims_text(path: Path, loaded: Experiment) -> str | None:
-    """The claims file as it is now: a run is held against what was fixed before it.
-
-    BadConfiguration where it is wrong: better now than after the run.
-    """
-    if loaded.claims is None:
-        return None
-    return claim_file.checked_text(store.sibling(path, loaded.claims), loaded.levels)
 
 
 def attached(pairs: list[str]) -> dict[ServiceName, str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from restbench.analyse.call_limits import OneCall, least_s, teams_of
+from restbench.analyse.calls import OneCall, least_s, teams_of
 from restbench.deploy.service import Service
 from restbench.drive import call_client, monitor, payload
 from restbench.drive.call_client import Batch, BatchResult, CallClient, CallLine

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from restbench.drive import logs, messages
-from restbench.experiment import mix, npb
+from restbench.experiment import npb
 from restbench.experiment.cell import Kernel, Kind, Shape
 from restbench.experiment.experiment import Experiment
-from restbench.experiment.level import Logs, Workload
+from restbench.experiment.level import Logs, Messages, ShapeEntry, Workload, mixed_order
 from restbench.store.writing import write_text
 
 BODY_REST = "body-rest.json"
@@ -92,32 +92,29 @@ def files_of(
     found: dict[Path, str] = {}
     if not experiment.sends_load:
         return found  # its driver makes them
-    if (level := experiment.messages(complexity)) is not None:
+    level = experiment.complexities.get(complexity)
+    if isinstance(level, Messages):
         return messages.files_of(level, experiment.seed, folders(complexity))
     requests = requests_of(experiment, complexity)
     for name, payload in requests.payloads.items():
         found |= payload.files(folders(name))
     if requests.mix:
         shares = {kind.name: kind.share for kind in requests.mix}
-        order = mix.order(shares, f"{experiment.seed} {complexity}")
+        order = mixed_order(shares, f"{experiment.seed} {complexity}")
         found[folders(complexity) / ORDER] = "\n".join(order) + "\n"
     return found
 
 
 def payload_of(experiment: Experiment, complexity: str) -> Payload:
     """The payload of one of the experiment's levels of one size."""
-    of_logs = experiment.logs(complexity)
-    if of_logs:
-        return logs_payload(of_logs, experiment.seed)
-    if (level := experiment.messages(complexity)) is not None:
+    level = experiment.complexities[complexity]
+    if isinstance(level, ShapeEntry):
+        shape = Shape(**level.model_dump())
+        return make_payload(shape, experiment.seed, experiment.element_min, experiment.element_max)
+    if isinstance(level, Messages):
         # Each request and its answer is another: the load generator makes and checks them.
         return Payload("messages", "", "", level.work)
-    return make_payload(
-        experiment.shape(complexity),
-        experiment.seed,
-        experiment.element_min,
-        experiment.element_max,
-    )
+    return logs_payload(level, experiment.seed)
 
 
 @lru_cache(maxsize=32)

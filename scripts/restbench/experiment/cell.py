@@ -89,27 +89,6 @@ DEFAULT_FRAMEWORKS: dict[str, Framework] = {name: of[0] for name, of in FRAMEWOR
 #: What only some runtimes have (Java 21 and newer): where it is not there that is no failure.
 OPTIONAL = frozenset({("java", "virtual-threads"), ("java", "virtual-thread-per-request")})
 
-FACTORS = (
-    "service",
-    "strategy",
-    "placement",
-    "front",
-    "complexity",
-    "users",
-    "kernel",
-    "build",
-    "framework",
-    "handoff",
-    "workers",
-    "connection",
-    "instances",
-    "link",
-    "technique",
-    "pool_threads",
-    "connections",
-    "postgres",
-)
-
 
 class ServiceGroup(NamedTuple):
     """What needs a service process of its own: the levels of these factors."""
@@ -164,10 +143,10 @@ class Cell(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     service: ServiceName
     strategy: str
-    complexity: str
-    users: int
     placement: Placement = "unbound"
     front: Front = "none"
+    complexity: str
+    users: int
     kernel: Kernel = "loops"
     build: Build = "checkout"
     framework: Framework = "tomcat"
@@ -222,6 +201,10 @@ class Cell(BaseModel):
     def key(self) -> str:
         """The study's short name (S, M, AF, PS, ...), or the strategy's own name."""
         return STRATEGIES[self.service].get(self.strategy) or self.strategy
+
+
+#: In the order of tables.
+FACTORS = tuple(Cell.model_fields)
 
 
 def require_framework(service: ServiceName, framework: str) -> None:

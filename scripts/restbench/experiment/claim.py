@@ -113,7 +113,7 @@ class Part(Strict):
     """The levels of which the best one is taken."""
     denominator_best: Where = Where()
     left_out: bool = False
-    """Whether the best is picked, for each block, by all other blocks (`analyse.best`)."""
+    """Whether the best is picked, for each block, by all other blocks (`analyse.comparison`)."""
     minus: Levels | None = None
     """What of a side's own cell to change for the cell whose metric is taken away from it."""
     per: Levels | None = None

@@ -16,6 +16,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from restbench.experiment import toml_file
 from restbench.experiment.selection import Strict
 from restbench.failures import BadConfiguration
 
@@ -216,13 +217,7 @@ def parse(table: Mapping[str, object], where: str, responses: Collection[str] = 
     try:
         design = Design.model_validate(table)
     except ValidationError as error:
-        # An unknown key first: what is then missing is most likely the same one, misspelt.
-        problem = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        keys = [where, *(str(part) for part in problem["loc"])]
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "extra_forbidden":
-            message = f"unknown key; allowed here are {', '.join(Design.model_fields)}"
-        raise BadConfiguration(f"{'.'.join(keys)}: {message}") from error
+        raise BadConfiguration(toml_file.first_problem(error, Design, table, where)) from error
     if responses and design.response not in responses:
         raise BadConfiguration(
             f"{where}.response: '{design.response}' is no column of a trial; allowed are "

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from restbench.experiment.cell import Cell
 from restbench.experiment.selection import Positive, Strict, Where
 from restbench.machine.placement import allowed_cores, place
 
@@ -165,8 +166,10 @@ class Npb(Strict):
     published: Published
     clients: Clients | None = None
 
-    def require_runs(self, profile: str, levels_measured: Iterable[str]) -> None:
-        """ValueError where a profile measures a class that it has no number of runs for."""
-        for level in levels_measured:
-            if work_of(level).npb_class not in self.runs.get(profile, {}):
-                raise ValueError(f"npb.runs.{profile}: lacks the class of '{level}'")
+    def require(self, profile: str, cells: Iterable[Cell]) -> None:
+        """ValueError where a profile has no runs of a cell's class, or a cell has several users."""
+        for cell in cells:
+            if work_of(cell.complexity).npb_class not in self.runs.get(profile, {}):
+                raise ValueError(f"npb.runs.{profile}: lacks the class of '{cell.complexity}'")
+            if (cell.users, cell.front) != (1, "none"):
+                raise ValueError("cells: driver 'npb' calls one at a time: users = 1, and no front")

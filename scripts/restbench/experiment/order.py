@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,12 @@ class Order:
     attached: dict[ServiceName, str] = field(default_factory=dict)
     builds: Mapping[Build, BuiltCheckout] = field(default_factory=dict)
     """The builds that cells name, but for this checkout."""
+
+    @property
+    def claims_sha256(self) -> str | None:
+        """Of the claims file; None where there is none."""
+        text = self.claims_text
+        return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @property
     def build_folders(self) -> dict[Build, Path]:

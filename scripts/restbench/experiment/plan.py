@@ -15,6 +15,7 @@ from restbench.machine.placement import allowed_cores, place
 
 def parse_filter(text: str, experiment: Experiment) -> Where:
     """A selection such as `service=java strategy=pinned,serial`; else BadConfiguration."""
+    cells = experiment.all_cells() if text else []
     wanted: dict[str, list[str]] = {}
     for term in text.split():
         factor, separator, levels = term.partition("=")
@@ -23,21 +24,15 @@ def parse_filter(text: str, experiment: Experiment) -> Where:
                 f"CELLS: '{term}' is not FACTOR=LEVEL[,LEVEL]; factors are {', '.join(FACTORS)}"
             )
         wanted[factor] = levels.split(",")
-    _check_levels(wanted, experiment)
-    return Where.model_validate(wanted)
-
-
-def _check_levels(wanted: dict[str, list[str]], experiment: Experiment) -> None:
-    cells = experiment.all_cells()
-    for factor, levels in wanted.items():
         known = list(dict.fromkeys(str(getattr(cell, factor)) for cell in cells))
-        for level in levels:
+        for level in wanted[factor]:
             is_known = factor == "complexity" and any(is_any(each, [level]) for each in known)
             if not is_known and level not in known:
                 raise BadConfiguration(
                     f"CELLS: {factor}: '{level}' is not in experiment '{experiment.name}'; "
                     f"it has {', '.join(known)}"
                 )
+    return Where.model_validate(wanted)
 
 
 def plan(experiment: Experiment, profile: Profile, selection: Where) -> tuple[PlannedCell, ...]:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS, Build, Cell
 
-#: The form of every record (`forms` says what each was, and which are read).
+#: The form of every record (`store.OLDEST` is the oldest that is read).
 SCHEMA_VERSION = 9
 
 
@@ -73,11 +73,6 @@ class PlannedCell(Record):
     block: int
     order: int
     test_ids: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple[int, str]:
-        """What makes it unique in a run."""
-        return self.block, self.cell.id
 
 
 class BuiltCommit(Record):

@@ -3,27 +3,89 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel
-from pydantic import ValidationError as PydanticError
+from pydantic import BaseModel, ValidationError
 
+from restbench.experiment.level import TAGS, model_of
 from restbench.failures import BadConfiguration
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def read(path: Path, kind: type[M]) -> M:
-    """The file as a model; BadConfiguration names the file, the key and what is wrong with it."""
+def content(path: Path) -> bytes:
+    """Of a file; BadConfiguration where it cannot be read."""
     try:
-        return kind.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadConfiguration(f"{path}: cannot be read: {error}") from error
-    except PydanticError as error:
-        problem = error.errors()[0]
-        key = ".".join(str(part) for part in problem["loc"]) or "file"
-        raise BadConfiguration(f"{path}: {key}: {problem['msg']}") from error
+        return path.read_bytes()
+    except OSError as error:
+        raise BadConfiguration(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read(path: Path, kind: type[M]) -> M:
+    """The model of a file."""
+    return parse(content(path), kind, path)
+
+
+def parse(text: bytes, kind: type[M], source: object) -> M:
+    """The model of a file's text; BadConfiguration names `source`, the key and what is allowed."""
+    given: Any = None
+    try:
+        given = tomllib.loads(text.decode("utf-8"))
+        return kind.model_validate(given)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadConfiguration(f"{source}: not TOML: {error}") from error
+    except ValidationError as error:
+        raise BadConfiguration(f"{source}: {first_problem(error, kind, given)}") from error
+    except BadConfiguration as error:
+        raise BadConfiguration(f"{source}: {error}") from error
+
+
+def first_problem(error: ValidationError, kind: type[BaseModel], given: Any, *at: str) -> str:
+    """In one line, with its key; `at` are the keys to the table that was `given`."""
+    # An unknown key is named before what is then missing: it is most likely the same one, misspelt.
+    problem = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+    key = ".".join([*at, *_names(problem["loc"], given)]) or "file"
+    if problem["type"] == "extra_forbidden":
+        return f"{key}: unknown key; allowed here are {', '.join(_allowed(kind, problem['loc']))}"
+    message = problem["msg"].removeprefix("Value error, ")
+    value = problem.get("input")
+    shown = f" (got {value!r})" if isinstance(value, str | int | float) else ""
+    return f"{key}: {message}{shown}"
+
+
+def _names(location: tuple[int | str, ...], given: Any) -> list[str]:
+    """The keys to a place in the file; what has an id is called by it, not by its number."""
+    names = []
+    for step in location:
+        if step in TAGS:
+            continue
+        try:
+            given = given[step]
+        except (KeyError, IndexError, TypeError):
+            given = None
+        called = given.get("id", step) if isinstance(given, dict) else step
+        names.append(str(called))
+    return names
+
+
+def _allowed(kind: type[BaseModel], location: tuple[int | str, ...]) -> list[str]:
+    """The keys of the table at a place."""
+    model = kind
+    for part in location[:-1]:
+        field = model.model_fields.get(str(part))
+        model = next(_models(field.annotation), model) if field else model
+    tagged = next(filter(None, (model_of(str(part)) for part in location)), model)
+    return list(tagged.model_fields)
+
+
+def _models(annotation: object) -> Iterator[type[BaseModel]]:
+    """Those that a field is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models(part)
 
 
 def is_old_npb(path: Path) -> bool:

@@ -120,11 +120,6 @@ class Decision:
         every = (*self.parts, *self.context)
         return tuple(dict.fromkeys(cell for part in every for cell in part.cells))
 
-    @property
-    def study_values(self) -> tuple[float, ...]:
-        """The study's ratios, where it published numbers."""
-        return tuple(dict.fromkeys(part.study_value for part in self.parts if part.study_value))
-
 
 @dataclass(frozen=True)
 class _Run:
@@ -149,7 +144,7 @@ def decide(
     how many more a claim takes is not known.
     """
     run = _Run(rows, proofs, claims.margin, minutes, _warned(rows, proofs))
-    found = [_decide(claim, run) for claim in claims.entries]
+    found = [_decide(claim, run) for claim in claims.claims]
     trimmed = [
         replace(row, measurements=warnings.without_warned(row.measurements, row.cell.users))
         for row in rows
@@ -159,7 +154,7 @@ def decide(
     rest = replace(run, rows=trimmed)
     return [
         _sensitive(one, _decide(claim, rest))
-        for claim, one in zip(claims.entries, found, strict=True)
+        for claim, one in zip(claims.claims, found, strict=True)
     ]
 
 
@@ -253,15 +248,11 @@ def weigh(asked: Sequence[Asked], minutes: float | None = None) -> list[PartDeci
         PartDecision(
             **vars(each),
             verdict="not-measurable" if each.unmeasurable else verdict,
-            more_minutes=_more_minutes(each, minutes),
+            more_minutes=None if times is None or minutes is None else minutes * (times - 1),
         )
         for each, verdict in zip(asked, found, strict=True)
+        for times in [verdicts.more_times(each.comparison, each.expect)]
     ]
-
-
-def _more_minutes(asked: Asked, minutes: float | None) -> float | None:
-    times = verdicts.more_times(asked.comparison, asked.expect)
-    return None if times is None or minutes is None else minutes * (times - 1)
 
 
 def sum_up(

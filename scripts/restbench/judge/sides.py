@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from restbench.analyse.best import best_of_others
-from restbench.analyse.comparison import Series, combine, in_common_blocks, series
+from restbench.analyse import comparison
+from restbench.analyse.comparison import (
+    Series,
+    best_of_others,
+    combine,
+    in_common_blocks,
+    series,
+)
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import STRATEGIES, Cell
 from restbench.experiment.claim import Term
-from restbench.experiment.statistics import geometric_mean
 
 
 def short(cell: Cell, kind: str = "") -> str:
@@ -86,9 +91,8 @@ def _by_other_blocks(values: Mapping[Cell, Series], metric: str) -> Series:
 
 def best_of(values: Mapping[Cell, Series], metric: str) -> Cell:
     """The cell with the best mean over the blocks that all have; all must have values above 0."""
-    sign = 1 if metric.endswith("_per_s") else -1
-    means = {cell: geometric_mean(each) for cell, each in in_common_blocks(values).items()}
-    return max(means, key=lambda cell: sign * means[cell])
+    more_is_better = metric.endswith("_per_s")
+    return comparison.best_of(in_common_blocks(values), more_is_better=more_is_better)
 
 
 def is_usable(values: Series) -> bool:

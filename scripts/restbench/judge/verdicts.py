@@ -149,12 +149,13 @@ def more_times(found: Comparison, expect: Expectation) -> float | None:
         return None
     at, limit = abs(math.log(ratio.estimate)), math.log1p(found.margin)
     if expect in DIFFERENCES and at > limit:
-        return _blocks_for(found, ratio, at, CONFIDENCE) / found.blocks
-    # `same` and differences ask on which side of the margin it lies; the others know their end.
-    signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
-    distance = abs(limit - signed.get(expect, at))
-    finest = _blocks_for(found, ratio, math.log1p(FINEST_PCT / 100), CONFIDENCE)
-    return min(finest, _blocks_for(found, ratio, distance, TWO_ONE_SIDED)) / found.blocks
+        wanted = [(at, CONFIDENCE)]
+    else:
+        # `same` and differences ask on which side of the margin it lies; the others know their end.
+        signed = {"not greater": math.log(ratio.estimate), "not less": -math.log(ratio.estimate)}
+        distance = abs(limit - signed.get(expect, at))
+        wanted = [(math.log1p(FINEST_PCT / 100), CONFIDENCE), (distance, TWO_ONE_SIDED)]
+    return min(_blocks_for(found, ratio, *each) for each in wanted) / found.blocks
 
 
 def _blocks_for(found: Comparison, ratio: Ratio, half_width: float, confidence: float) -> int:

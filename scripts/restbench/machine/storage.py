@@ -102,3 +102,12 @@ def _message(place: Path | str, number: int, mend: str) -> str:
 
 def _mib(size: float) -> str:
     return f"{size / MIB:,.0f}"
+
+
+def settle(path: Path) -> None:
+    """Return when a file, or the names in a folder, are on the disk itself."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

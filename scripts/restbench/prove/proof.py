@@ -1,6 +1,6 @@
 """Does a strategy do what its name says? Decided from what the kernel saw while it served.
 
-Each claim (`java_techniques`, `python_techniques`) is a sentence and a check over observations of
+Each claim (`techniques`) is a sentence and a check over observations of
 single requests, and of two at once.
 """
 
@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import httpx
 
@@ -21,7 +22,7 @@ from restbench.observe import decisions
 from restbench.observe.decisions import Batch, Batches
 from restbench.observe.observe import Observation, Watch
 from restbench.observe.seen import WORKERS, Check, Seen, Verdict
-from restbench.prove import java_techniques, python_techniques
+from restbench.prove import techniques
 
 #: Requests one after the other, each watched on its own.
 REQUESTS = 3
@@ -41,7 +42,7 @@ DECISIONS = re.compile(
 )
 #: A thread an element: fewer elements, each with more to do.
 OTHER_SHAPES = {("java", "thread-per-element"): Shape(rows=20, inner=2000, columns=20)}
-CLAIMS = {"java": java_techniques.CLAIMS, "python": python_techniques.CLAIMS}
+CLAIMS = {"java": techniques.JAVA, "python": techniques.PYTHON}
 
 
 def prove(service: Service, cell: Cell, cores: tuple[int, ...]) -> Proof:
@@ -91,18 +92,12 @@ def _look(service: Service, strategy: str, cores: tuple[int, ...], check: Check)
 def _watch(service: Service, strategy: str, cores: tuple[int, ...]) -> Seen:
     shape = OTHER_SHAPES.get((service.name, strategy), SHAPES[service.name])
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
-    families = WORKERS[service.name]
-
-    def observed(at_once: int) -> Observation:
-        with Watch(service.pids, families) as watch, ThreadPoolExecutor(at_once) as clients:
-            list(clients.map(lambda n: _send(service, strategy, payload, n), range(at_once)))
-        return watch.seen
-
-    observed(1)  # the first request pays for class loading and lazily made pools
+    observed = partial(_observed, service, strategy, payload)
+    observed()  # the first request pays for class loading and lazily made pools
     health = service.health()
     return Seen(
-        single=[observed(1) for _ in range(REQUESTS)],
-        double=observed(2),
+        single=[observed() for _ in range(REQUESTS)],
+        double=observed(requests=2, at_once=2),
         service=service.name,
         cores=cores,
         shape=shape,
@@ -126,14 +121,9 @@ def _batches(service: Service, cores: int) -> Batches:
 def _batch(service: Service, shape: Shape, requests: int, at_once: int = 1) -> Batch:
     payload = make_payload(shape, seed=0, element_min=0, element_max=9)
     before = _decisions(service)
-    with (
-        Watch(service.pids, WORKERS[service.name]) as watch,
-        ThreadPoolExecutor(at_once) as clients,
-    ):
-        strategy = decisions.STRATEGY
-        list(clients.map(lambda n: _send(service, strategy, payload, n), range(requests)))
+    seen = _observed(service, decisions.STRATEGY, payload, requests, at_once)
     chosen = {each: n - before.get(each, 0) for each, n in _decisions(service).items()}
-    return Batch(requests=requests, seen=watch.seen, chosen=chosen)
+    return Batch(requests=requests, seen=seen, chosen=chosen)
 
 
 def _decisions(service: Service) -> dict[str, float]:
@@ -142,5 +132,15 @@ def _decisions(service: Service) -> dict[str, float]:
     return {decision: float(count) for decision, count in DECISIONS.findall(text)}
 
 
-def _send(service: Service, strategy: str, payload: Payload, number: int) -> None:
-    service.post(path_of(payload.workload, strategy), payload.body(number)).raise_for_status()
+def _observed(
+    service: Service, strategy: str, payload: Payload, requests: int = 1, at_once: int = 1
+) -> Observation:
+    """What the kernel saw while so many requests were answered."""
+    path = path_of(payload.workload, strategy)
+    with (
+        Watch(service.pids, WORKERS[service.name]) as watch,
+        ThreadPoolExecutor(at_once) as clients,
+    ):
+        for answer in clients.map(lambda n: service.post(path, payload.body(n)), range(requests)):
+            answer.raise_for_status()
+    return watch.seen

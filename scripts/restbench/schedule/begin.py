@@ -1,21 +1,53 @@
-"""The first and the last thing a run writes: what it is, and how it ended."""
+"""What a run writes first, what it is and what it is made with, as fingerprints; and what it writes
+last, how it ended.
+
+A run that goes on must do so with what serves and what sends the load as they were, or its numbers
+were of two things.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+import os
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from restbench import ROOT
+from restbench.deploy.migrations import CONTRACT
+from restbench.deploy.programs import JAR, PYTHON_SERVICE
 from restbench.drive import load
+from restbench.drive.load import PLANS, PROGRAMS
 from restbench.drive.payload import files_of
+from restbench.experiment.cell import Build
 from restbench.experiment.order import Order
 from restbench.experiment.records import Manifest
-from restbench.failures import StorageProblem
-from restbench.machine import clock, machine
-from restbench.schedule import sources
+from restbench.failures import NotAsBegun
+from restbench.machine import clock, guardian, machine, machine_lock, watch
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model, write_text
+
+#: So many hexadecimal digits tell any two states of a part apart.
+DIGITS = 16
+ABSENT = "absent"
+#: Flags of the two JVMs, of gunicorn, of every process, and the web frameworks.
+_FLAGS = (
+    "JAVA_OPTIONS",
+    "JMETER_JVM_ARGS",
+    "JDK_JAVA_OPTIONS",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "GUNICORN_CMD_ARGS",
+    "JAVA_FRAMEWORK",
+    "PYTHON_FRAMEWORK",
+    "LD_PRELOAD",
+)
+_PREFIXES = ("RESTBENCH_", "MALLOC_")
+_PLANS = ("*.jmx", "*.properties", "*.sh", "log4j2.xml")
+_PYTHON = ("restbench_service/**/*.py", "*.py", "requirements.txt", "apache/*.conf")
+#: Of the harness itself: another in every process.
+_NOT_SETTINGS = (guardian.VARIABLE, watch.GUARDS, machine_lock.VARIABLE)
 
 
 def begin(order: Order, run: Run) -> Manifest:
@@ -34,13 +66,13 @@ def begin(order: Order, run: Run) -> Manifest:
         git_dirty=dirty,
         command=order.command,
         plan=tuple(order.plan),
-        claims_sha256=sha256(order.claims_text),
+        claims_sha256=order.claims_sha256,
         attached=dict(order.attached),
         builds={name: each.commit for name, each in order.builds.items()},
     )
     described = surroundings()
     if order.builds:
-        described["measured"] = sources.fingerprints(order.build_folders)
+        described["measured"] = fingerprints(order.build_folders)
     for path, text in sent.items():
         write_text(path, text)
     write_text(run.experiment_file, order.experiment_text)
@@ -66,21 +98,76 @@ def finish(run: Run, manifest: Manifest, **found: object) -> Manifest:
     return finished
 
 
-def interrupted(run: Run, manifest: Manifest) -> None:
-    """Write that the run ended too early. Where the disk is why, it still says `running`."""
-    with suppress(StorageProblem):
-        finish(run, manifest, status="interrupted")
-
-
 def surroundings() -> dict[str, Any]:
     """The machine, and everything on it that the numbers depend on."""
     return machine.describe() | {
         "jmeter": load.version(),
-        "measured": sources.fingerprints(),
-        "settings": sources.settings(),
+        "measured": fingerprints(),
+        "settings": settings(),
     }
 
 
-def sha256(text: str | None) -> str | None:
-    """Of a file's text; None where there is none."""
-    return None if text is None else hashlib.sha256(text.encode("utf-8")).hexdigest()
+def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
+    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
+    built or edited them meanwhile. Costs milliseconds."""
+    then, now = run.machine().get("measured"), fingerprints(builds)
+    if then and (changed := machine.changed(then, now)):
+        raise NotAsBegun(
+            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
+            "run goes on, or begin a new one"
+        )
+
+
+def fingerprints(builds: Mapping[Build, Path] | None = None) -> dict[str, str]:
+    """Each part that measurements depend on, with what it is made of; `absent` where it is not.
+    `builds` are the checkouts whose services are compared, where this one's are not measured."""
+    plans = [path for each in _PLANS for path in PLANS.glob(each)]
+    roots = {f" of {name}": root for name, root in (builds or {}).items()} or {"": ROOT}
+    services = {}
+    for of, root in roots.items():
+        services[f"java service{of}"] = of_jar(root / JAR.relative_to(ROOT), "BOOT-INF/")
+        folder = root / PYTHON_SERVICE.relative_to(ROOT)
+        python = [path for each in _PYTHON for path in folder.glob(each)]
+        services[f"python service{of}"] = of_files(python, root)
+    return {
+        **services,
+        "load plans": of_files(plans),
+        "load programs": of_jar(PROGRAMS, "restbench/"),
+        "database": of_files([*CONTRACT.glob("**/*.sql"), *CONTRACT.glob("*.conf")]),
+    }
+
+
+def settings() -> dict[str, str]:
+    """What the environment tells the services and JMeter beyond that."""
+    return {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name in _FLAGS or (name.startswith(_PREFIXES) and name not in _NOT_SETTINGS)
+    }
+
+
+def of_jar(jar: Path, inside: str) -> str:
+    """Of its classes and libraries, which are in this folder of it: a build puts its time and its
+    commit next to them."""
+    if not jar.exists():
+        return ABSENT
+    with zipfile.ZipFile(jar) as archive:
+        parts = [
+            f"{each.filename} {each.CRC}"
+            for each in archive.infolist()
+            if each.filename.startswith(inside)
+        ]
+    return _digest(sorted(parts))
+
+
+def of_files(paths: Iterable[Path], root: Path = ROOT) -> str:
+    """Of their names within the checkout and their contents."""
+    parts = [
+        f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+        for path in sorted(paths)
+    ]
+    return _digest(parts) if parts else ABSENT
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]

@@ -16,9 +16,8 @@ from restbench.machine.placement import allowed_cores, place
 from restbench.schedule import calls, engines, faults, messages, npb, trace, under_load
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
-from restbench.schedule.driver import Driver
+from restbench.schedule.driver import Driver, take_round
 from restbench.schedule.open_load import OpenDriver
-from restbench.schedule.taking import take_round
 from restbench.store.store import Run
 
 #: Opens a block of a kind of experiment, by the driver's name in its file: what its trials need is
@@ -42,11 +41,10 @@ def measure(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     interrupts, are the caller's.
     """
     ends = time.monotonic() + wanted.seconds
-    file = run.trials
+    file, parts = run.trials, _parts(order, wanted)
     cores = place("unbound", allowed_cores(), run.load_cores())
     facts = {"speed": speed.probe(), "load_cores": cores.load, "shared_cores": cores.shared}
     file.begin(wanted.block, clock.now_text(), facts)
-    parts = _parts(order, wanted)
     for number, part in enumerate(parts):
         part_ends = time.monotonic() + (ends - time.monotonic()) / (len(parts) - number)
         with DRIVERS[order.experiment.driver](order, run, part, view) as driver:

@@ -13,7 +13,7 @@ from statistics import fmean
 import httpx
 import numpy as np
 
-from restbench.analyse.call_limits import MISMEASURED, WINDOW
+from restbench.analyse.calls import MISMEASURED, WINDOW
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
 from restbench.drive.batches import Alone
@@ -22,7 +22,7 @@ from restbench.experiment.calls import OFFERED, Calls, CallWork, Client, work_of
 from restbench.experiment.cell import Cell, Shape
 from restbench.experiment.order import Order
 from restbench.experiment.plan import service_group
-from restbench.failures import BadConfiguration, EnvironmentProblem, in_short
+from restbench.failures import BadConfiguration, EnvironmentProblem
 from restbench.machine import clock, process
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.schedule import once_each
@@ -70,7 +70,6 @@ class CallsDriver:
     cores: int
     """The client's."""
     alone: dict[tuple[Client, str], Alone] = field(default_factory=dict)
-    retried: set[Cell] = field(default_factory=set)
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """As `once_each.rounds`, once all clients are warm."""
@@ -115,12 +114,7 @@ class CallsDriver:
 
     def again(self, cell: Cell, why: str) -> str | None:
         """Once, on a fresh service if that has ended (driver.Driver)."""
-        if cell in self.retried:
-            return why
-        self.retried.add(cell)
-        self.here.note("retried", why, cell)
-        self.here.view.note(f"{cell.id}: once more: {in_short(why)}")
-        return None
+        return self.here.once_more(cell, why)
 
     def _warmed(self, cell: Cell, work: CallWork) -> Alone:
         client, service = self.clients[work.program], self.here.running(cell).service

@@ -74,7 +74,8 @@ class ClosedDriver:
             here.at(cell.id)
             found = known.get(cell) or predicted_s(cell, known, cores)
             if found is None or (found <= PILOT_UP_TO_S and self._goes_on(cell, found)):
-                found = self._response_s(cell)
+                sent = short_load(here, cell, cell.users, PILOT_S)
+                found = None if sent is None else response_time_s(sent, cell.users)
             if found is None:
                 continue
             known[cell] = found
@@ -172,11 +173,6 @@ class ClosedDriver:
         here.count(cell, round(sum(after) - sum(before)) if before and after else found.requests)
         extras = {"wrk_per_s": found.per_s, "wrk_cpu_ms_per_request": found.service_ms}
         here.file.fact(here.block, "extras", {cell.id: extras})
-
-    def _response_s(self, cell: Cell) -> float | None:
-        """Of a short load; None, and the cell is lost, where no answer was right."""
-        sent = short_load(self.here, cell, cell.users, PILOT_S)
-        return None if sent is None else response_time_s(sent, cell.users)
 
     def _fast(self, cells: Iterable[Cell]) -> tuple[Cell, ...]:
         paces, lost = self.paces, self.here.lost

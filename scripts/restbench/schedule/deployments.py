@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from restbench.deploy import programs, service
 from restbench.deploy.service import Service
@@ -36,7 +35,6 @@ class Running:
     runtime: str
     bound: Sequence[tuple[int, ...]] = ()
     """The cores of each instance, where there are several."""
-    restarts: int = 0
 
     def instances(self) -> list[tuple[Service, tuple[int, ...]]]:
         """Each with its cores."""
@@ -68,12 +66,15 @@ class Deployments:
             if lack := programs.lacking(key.service, key.framework):
                 self.down[key] = lack
                 continue
-            try:
-                self.up[key] = self._started_twice(key)
-            except StorageProblem:
-                raise
-            except EnvironmentProblem as error:
-                self.down[key] = str(error)
+            for _attempt in range(2):
+                try:
+                    self.up[key] = self._started(key)
+                    self.down.pop(key, None)
+                    break
+                except StorageProblem:
+                    raise
+                except EnvironmentProblem as error:
+                    self.down[key] = str(error)
 
     def of(self, cell: Cell) -> Running | None:
         """The service that answers a cell's requests; None where it is not up."""
@@ -94,11 +95,8 @@ class Deployments:
     def renew(self, cell: Cell) -> bool:
         """A fresh process for a cell whose service of ours has ended; whether it is up."""
         key = service_group(cell)
-        running = self.up.pop(key)
-        running.service.stop(signal.SIGKILL)
+        self.up.pop(key).service.stop(signal.SIGKILL)
         self.start([key])
-        if key in self.up:
-            self.up[key].restarts = running.restarts + 1
         return key in self.up
 
     def stop(self) -> None:
@@ -106,21 +104,6 @@ class Deployments:
         for each in self.up.values():
             each.service.stop()
         self.up.clear()
-
-    def facts(self) -> dict[str, Any]:
-        """What served, for the record: command and runtime of each."""
-        return {
-            key.name: {"command": each.service.command, "runtime": each.runtime}
-            for key, each in self.up.items()
-        }
-
-    def _started_twice(self, key: ServiceGroup) -> Running:
-        try:
-            return self._started(key)
-        except StorageProblem:
-            raise
-        except EnvironmentProblem:
-            return self._started(key)
 
     def _started(self, key: ServiceGroup) -> Running:
         name, build = key.service, key.build

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from restbench.drive import engine_clocks, engines
 from restbench.drive.engines import Engines
 from restbench.experiment.cell import Cell
-from restbench.experiment.engines import EngineLoad
+from restbench.experiment.open_load import EngineLoad
 from restbench.experiment.order import Order
 from restbench.failures import EnvironmentProblem
 from restbench.machine import namespaces

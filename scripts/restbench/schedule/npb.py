@@ -32,7 +32,6 @@ from restbench.failures import (
     EnvironmentProblem,
     NotOffered,
     WrongAnswers,
-    in_short,
 )
 from restbench.machine import clock, machine_cpu, process
 from restbench.machine.clock import ClockWatch
@@ -84,7 +83,6 @@ class NpbDriver:
     here: BlockRun
     table: Npb
     clients: NpbClients | None = None
-    retried: set[Cell] = field(default_factory=set)
     foreign_pct: dict[str, float] = field(default_factory=dict)
     """By a cell's id: while its service started and was called, of the machine's CPU time what went
     to others; `steal_pct` is what the hypervisor took away."""
@@ -121,12 +119,7 @@ class NpbDriver:
 
     def again(self, cell: Cell, why: str) -> str | None:
         """Once, on processes as fresh as the first (driver.Driver)."""
-        if cell in self.retried:
-            return why
-        self.retried.add(cell)
-        self.here.note("retried", why, cell)
-        self.here.view.note(f"{cell.id}: once more on a fresh service: {in_short(why)}")
-        return None
+        return self.here.once_more(cell, why)
 
     def _served(self, cell: Cell, work: Work, wanted: Runs) -> Served:
         if work.cores is not None:

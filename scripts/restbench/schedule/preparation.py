@@ -103,9 +103,10 @@ def warm(here: LoadRun) -> None:
     """Short loads on every strategy in turn, the smallest size of each workload, until a service's
     compilers are quiet in a whole turn or its time is up."""
     smallest: dict[tuple[object, ...], Cell] = {}
-    for cell in sorted(here.cells, key=lambda each: _work(here, each)):
-        workload = here.requests(cell).workload
-        what = (workload, cell.kernel, cell.technique)
+    requests = {cell: here.requests(cell) for cell in here.cells}
+    work = {cell: min(it.work for it in of.payloads.values()) for cell, of in requests.items()}
+    for cell in sorted(requests, key=lambda each: work[each]):
+        what = (requests[cell].workload, cell.kernel, cell.technique)
         smallest.setdefault((service_group(cell), cell.strategy, *what), cell)
     waiting = list(smallest.values())
     begun = time.monotonic()
@@ -139,10 +140,6 @@ def _compilers_share(here: LoadRun, cell: Cell, users: int) -> float:
         return 0.0
     worked_ms = process.cpu_ms(pids) - worked_ms
     return (jvm.compilers_cpu_ms(pids) - before_ms) / worked_ms if worked_ms > 0 else 0.0
-
-
-def _work(here: LoadRun, cell: Cell) -> int:
-    return min(each.work for each in here.requests(cell).payloads.values())
 
 
 def short_load(here: LoadRun, cell: Cell, users: int, seconds: float) -> Sent | None:

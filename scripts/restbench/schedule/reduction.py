@@ -59,7 +59,7 @@ def reduced(  # noqa: PLR0913, PLR0917 - what a trial came to
         steal_ms=float(sent.closed.steal_ms - sent.opened.steal_ms),
         compilers_ms=helpers[0] * part,
         collector_ms=helpers[1] * part,
-        memory_mib=_resident_mib(pids),
+        memory_mib=float(sum(map(process.resident_mib, pids))),
         kinds_us=kinds,
     )
 
@@ -107,7 +107,3 @@ def _stages_ms(correct: npt.NDArray[Any]) -> dict[str, float]:
     stages = {name: correct["stages_ms"][:, place] for place, name in enumerate(STAGES)}
     known = {name: values[~np.isnan(values)] for name, values in stages.items()}
     return {name: round(float(v.mean()), 6) for name, v in known.items() if v.size}
-
-
-def _resident_mib(pids: Sequence[int]) -> float:
-    return sum(process.resident_mib(pid) for pid in pids)

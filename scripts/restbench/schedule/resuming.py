@@ -1,4 +1,5 @@
-"""Going on with a run that ended too early: which one, whether it may, what is kept of it."""
+"""Going on with a run that ended too early, or with a finished one for more blocks: which one,
+whether it may, what is kept of it."""
 
 from __future__ import annotations
 
@@ -6,18 +7,25 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
-from restbench.experiment.cell import Build
+from restbench.experiment import experiment, plan
+from restbench.experiment.cell import ServiceName
 from restbench.experiment.order import Order
+from restbench.experiment.profile import LONG_MINUTES
 from restbench.experiment.records import Interruption, Manifest
-from restbench.failures import EnvironmentProblem, NotAsBegun, Unreadable
+from restbench.experiment.selection import Where
+from restbench.failures import BadConfiguration, EnvironmentProblem, Unreadable
 from restbench.machine import clock, machine
-from restbench.schedule import sources
-from restbench.schedule.begin import bodies, sha256, surroundings
+from restbench.schedule import begin
 from restbench.store.store import Run
 from restbench.store.writing import write_model, write_text
+
+_HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
+    "interrupted": "interrupted",
+    "running": "killed",
+    "complete": "extended",
+}
 
 
 @dataclass(frozen=True)
@@ -38,77 +46,28 @@ def unfinished(order: Order, runs: Sequence[Run], tell: Callable[[str], None]) -
     found = []
     for run in runs:
         try:
-            each = _unfinished(order, run) if run.can_go_on else None
+            if not run.can_go_on or run.is_over:
+                continue
+            manifest = run.manifest()
         except Unreadable as error:
             tell(f"left out: {error}")
-        else:
-            found += [each] if each else []
+            continue
+        if (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name):
+            found.append(Unfinished(run, manifest, _differences(order, run, manifest)))
     return sorted(found, key=lambda each: each.manifest.started, reverse=True)
-
-
-def _unfinished(order: Order, run: Run) -> Unfinished | None:
-    manifest = run.manifest()
-    same = (manifest.experiment, manifest.profile) == (order.experiment.name, order.profile_name)
-    if not same or run.is_over:
-        return None
-    return Unfinished(run, manifest, _differences(order, run, manifest))
 
 
 def _differences(order: Order, run: Run, manifest: Manifest) -> tuple[str, ...]:
     # Of a complete one only the blocks that the stop rule asked for are in the plan.
-    plan = tuple(order.plan)
-    planned = plan[: len(manifest.plan)] if manifest.status == "complete" else plan
+    planned = order.plan[: len(manifest.plan)] if manifest.status == "complete" else order.plan
+    text, file = order.experiment_text.encode(), run.experiment_file
     differs = {
-        "the experiment's file": _text(run.experiment_file) != order.experiment_text,
-        "the claims' file": manifest.claims_sha256 != sha256(order.claims_text),
+        "the experiment's file": not file.is_file() or file.read_bytes() != text,
+        "the claims' file": manifest.claims_sha256 != order.claims_sha256,
         "the cells": manifest.plan != planned,
         "what is attached": manifest.attached != dict(order.attached),
     }
     return tuple(name for name, is_other in differs.items() if is_other)
-
-
-def _text(path: Path) -> str | None:
-    """None where there is no such text."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def require_as_begun(run: Run, builds: Mapping[Build, Path] | None = None) -> None:
-    """NotAsBegun where a service or the load's plans are not what the run began with: somebody has
-    built or edited them meanwhile. Costs milliseconds."""
-    then = run.machine().get("measured")
-    changed = machine.changed(then, sources.fingerprints(builds)) if then else []
-    if changed:
-        raise NotAsBegun(
-            f"{'; '.join(changed)}: changed while {run.name} went on: have it as it was before the "
-            "run goes on, or begin a new one"
-        )
-
-
-def _require_same_surroundings(run: Run) -> None:
-    """EnvironmentProblem where the machine, a tool or what is measured is not as it was: half of
-    the numbers would be of one thing, half of another."""
-    then = run.machine()
-    # What was written and read again has lists where there were tuples.
-    now = json.loads(json.dumps(surroundings()))
-    if changed := machine.changed(then, now):
-        raise EnvironmentProblem(
-            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
-            "run (without --resume, RESUME=)"
-        )
-
-
-def _require_bodies(run: Run, sent: Mapping[Path, str]) -> None:
-    """Unreadable where what is sent does not lie in the run as it was written: every cell that is
-    left would fail, or measure something else."""
-    for path, text in sent.items():
-        if not path.exists() or path.read_bytes() != text.encode():
-            raise Unreadable(
-                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
-                "run (without --resume, RESUME=)"
-            )
 
 
 def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
@@ -119,13 +78,28 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     of the finished run. Before anything is changed: EnvironmentProblem where the machine or what is
     measured is another, Unreadable where a file of the run is not as it was written.
     """
-    _require_same_surroundings(run)
-    _require_bodies(run, bodies(order, run))
-    manifest = run.manifest()
+    # What was written and read again has lists where there were tuples.
+    now = json.loads(json.dumps(begin.surroundings()))
+    then, manifest, earlier = run.machine(), run.manifest(), run.interruptions()
     run.proofs()
+    if changed := machine.changed(then, now):
+        raise EnvironmentProblem(
+            f"{run.name} cannot go on, for {'; '.join(changed)}: have it as it was, or begin a new "
+            "run (without --resume, RESUME=)"
+        )
+    for path, text in begin.bodies(order, run).items():
+        if not path.exists() or path.read_bytes() != text.encode():
+            raise Unreadable(
+                f"{path}: not what {run.name} began with: restore it from a copy, or begin a new "
+                "run (without --resume, RESUME=)"
+            )
     noted = _interruption(run, manifest)
-    note(_announcement(order, run, noted))
-    lines = [each.model_dump_json() for each in (*run.interruptions(), noted)]
+    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
+    note(
+        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
+        f"{len(order.plan)} are measured{anew}"
+    )
+    lines = [each.model_dump_json() for each in (*earlier, noted)]
     write_text(run.interruptions_file, "\n".join(lines) + "\n")
     run.report.unlink(missing_ok=True)
     again = {"status": "running", "finished": None, "plan": order.plan}
@@ -134,29 +108,15 @@ def go_on(order: Order, run: Run, note: Callable[[str], None]) -> Manifest:
     return going_on
 
 
-def _announcement(order: Order, run: Run, noted: Interruption) -> str:
-    """What the interruption came to, in a line."""
-    anew = f"; in flight then and measured anew: {', '.join(noted.lost)}" if noted.lost else ""
-    return (
-        f"going on with {run.name}, {noted.how} at {noted.ended}: {noted.kept} of "
-        f"{len(order.plan)} are measured{anew}"
-    )
-
-
-_HOW: Mapping[str, Literal["interrupted", "killed", "extended"]] = {
-    "interrupted": "interrupted",
-    "running": "killed",
-    "complete": "extended",
-}
-
-
 def _interruption(run: Run, manifest: Manifest) -> Interruption:
     commit, dirty = machine.git_commit()
     blocks = run.trials.blocks()
     finished = {each.block for each in blocks if each.finished}
+    last_written_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
+    last_written = datetime.fromtimestamp(last_written_s).astimezone()
     return Interruption(
         how=_HOW[manifest.status],
-        ended=manifest.finished or _last_written(run),
+        ended=manifest.finished or last_written.isoformat(timespec="seconds"),
         resumed=clock.now_text(),
         kept=sum(each.block in finished for each in manifest.plan),
         lost=tuple(f"block {each.block}" for each in blocks if not each.finished),
@@ -165,6 +125,43 @@ def _interruption(run: Run, manifest: Manifest) -> Interruption:
     )
 
 
-def _last_written(run: Run) -> str:
-    newest_s = max(path.stat().st_mtime for path in run.path.rglob("*"))
-    return datetime.fromtimestamp(newest_s).astimezone().isoformat(timespec="seconds")
+def order_to_extend(run: Run, minutes: float) -> Order:
+    """At least one block more, and others while a claim is undecided and there is time; each as
+    long as those it has. BadConfiguration of a run that has none."""
+    manifest = run.manifest()
+    if manifest.builds:
+        raise BadConfiguration(
+            f"{run.path}: its builds are gone; 'restbench ab --minutes N' makes a longer run"
+        )
+    took_s = [each.seconds for each in run.trials.blocks() if each.seconds is not None]
+    if not took_s:
+        raise BadConfiguration(
+            f"{run.path}: has no finished block: 'restbench run {manifest.experiment} --resume' "
+            "goes on with it"
+        )
+    loaded = experiment.load(run.experiment_file)
+    # Times are in whole seconds: a block of a tiny kernel can have none.
+    block_minutes = max(1.0, sum(took_s) / len(took_s)) / 60
+    total_minutes = sum(took_s) / 60 + minutes
+    profile = loaded.profile(manifest.profile)
+    if total_minutes >= LONG_MINUTES:
+        profile = profile.lasting(total_minutes)
+    longer = {
+        "minutes": total_minutes,
+        "block_minutes": block_minutes,
+        "blocks": len(took_s) + 1,
+        "blocks_max": len(took_s) + max(1, int(minutes / block_minutes)),
+    }
+    profile = profile.model_copy(update=longer)
+    cells = {each.cell for each in manifest.plan}
+    claims = run.claims_file
+    return Order(
+        experiment=loaded,
+        experiment_text=run.experiment_file.read_text(encoding="utf-8"),
+        profile_name=manifest.profile,
+        profile=profile,
+        plan=tuple(each for each in plan.plan(loaded, profile, Where()) if each.cell in cells),
+        command=manifest.command,
+        claims_text=claims.read_text(encoding="utf-8") if claims.exists() else None,
+        attached=cast(dict[ServiceName, str], dict(manifest.attached)),
+    )

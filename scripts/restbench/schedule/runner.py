@@ -1,21 +1,32 @@
-"""A whole run of trials: blocks until all is decided or time is up."""
+"""A whole run of trials: blocks until all is decided or time is up, and how it ends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import suppress
 
 from restbench.analyse import measures
+from restbench.analyse.measures import Row
 from restbench.experiment.order import Order
-from restbench.experiment.records import Manifest
-from restbench.failures import EnvironmentProblem, StorageProblem, in_short
+from restbench.experiment.records import Calibration, Manifest
+from restbench.failures import (
+    CellsFailed,
+    EnvironmentProblem,
+    Failure,
+    StorageProblem,
+    WrongAnswers,
+    in_short,
+)
 from restbench.judge import study
 from restbench.judge.claims import Decision
-from restbench.schedule import block, resuming, windows
-from restbench.schedule.begin import begin, finish, interrupted
+from restbench.schedule import begin, block, resuming, windows
 from restbench.schedule.block_run import View, Wanted
 from restbench.schedule.pace import TrialGroup
-from restbench.store import calibration
-from restbench.store.store import Run, point_latest_to
+from restbench.store import machine_findings, store
+from restbench.store.store import Run
+
+#: However long those before have taken, a block has so much of what it was to have.
+LEAST_BLOCK_PART = 0.5
 
 
 def execute(order: Order, run: Run, view: View) -> Manifest:
@@ -23,48 +34,54 @@ def execute(order: Order, run: Run, view: View) -> Manifest:
 
     What is started is stopped, however this ends.
     """
-    manifest = _open(order, run, view)
+    if run.manifest_file.exists():
+        manifest = resuming.go_on(order, run, view.note)
+    else:
+        manifest = begin.begin(order, run)
+        known = store.CALIBRATIONS
+        machine_findings.adopt(Calibration, run, run.calibration_file, known, view.note)
+    store.point_latest_to(run)
     try:
+        finished = {each.block for each in run.trials.blocks() if each.finished}
+        decisions = _verdicts(run, view) if finished else []
         groups = groups_of(order)
         for number in range(1, order.profile.most_blocks + 1):
-            if number in finished_blocks(run):
+            if number in finished:
                 continue
-            if number > order.profile.blocks and not is_wanted(order, run):
+            # Looked at only at a block's end (rule 6).
+            claims = undecided(decisions)
+            if number > order.profile.blocks and not (claims and has_time(order, run)):
                 break
-            resuming.require_as_begun(run, order.build_folders)
+            begin.require_as_begun(run, order.build_folders)
             seconds = block_seconds(order, run, number)
-            view.note(f"block {number}: {_minutes(seconds)}")
-            wanted = Wanted(number, groups, seconds, needed_cells(run))
-            _measure_twice(order, run, wanted, view)
-            _tell_verdicts(run, view.note)
-        windows.measure(order, run, view.note)
+            view.note(f"block {number}: {seconds / 60:.1f} minutes")
+            has_intervals = len(finished) >= measures.FEWEST_BLOCKS
+            needed = needed_cells(claims) if has_intervals else frozenset()
+            _measure_twice(order, run, Wanted(number, groups, seconds, needed), view)
+            finished.add(number)
+            decisions = _verdicts(run, view)
+        windows.take(order, run, view.note)
     except BaseException:
-        interrupted(run, manifest)
+        with suppress(StorageProblem):  # where the disk is why, it still says `running`
+            begin.finish(run, manifest, status="interrupted")
         raise
-    return finish(run, manifest, status="complete", **_measured_plan(order, run))
+    measured = tuple(each for each in order.plan if each.block <= max(finished, default=0))
+    return begin.finish(run, manifest, status="complete", plan=measured)
 
 
 def _measure_twice(order: Order, run: Run, wanted: Wanted, view: View) -> None:
     """A block has a second attempt, from its begin: where the load generator died, or no service
     came up. EnvironmentProblem where that ends no better."""
-    try:
-        block.measure(order, run, wanted, view)
-    except StorageProblem:
-        raise
-    except EnvironmentProblem as error:
-        view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
-        block.measure(order, run, wanted, view)
-
-
-def _open(order: Order, run: Run, view: View) -> Manifest:
-    """Begin the run, or go on with one that ended too early."""
-    if run.manifest_file.exists():
-        manifest = resuming.go_on(order, run, view.note)
-    else:
-        manifest = begin(order, run)
-        calibration.adopt(run, view.note)
-    point_latest_to(run)
-    return manifest
+    for is_last in (False, True):
+        try:
+            block.measure(order, run, wanted, view)
+            return
+        except StorageProblem:
+            raise
+        except EnvironmentProblem as error:
+            if is_last:
+                raise
+            view.note(f"block {wanted.block}: once more: {in_short(str(error))}")
 
 
 def groups_of(order: Order) -> tuple[TrialGroup, ...]:
@@ -81,11 +98,6 @@ def groups_of(order: Order) -> tuple[TrialGroup, ...]:
     return (*found, *([rest] if left else []))
 
 
-def finished_blocks(run: Run) -> set[int]:
-    """The blocks that are measured to their end."""
-    return {each.block for each in run.trials.blocks() if each.finished}
-
-
 def block_seconds(order: Order, run: Run, number: int) -> float:
     """How long a block is: the planned ones share the run's time, less its long windows' and what
     those before have taken, which can be more than they were given; later ones are all alike."""
@@ -96,61 +108,57 @@ def block_seconds(order: Order, run: Run, number: int) -> float:
     return min(profile.block_s, max(LEAST_BLOCK_PART * profile.block_s, planned_s))
 
 
-#: However long those before have taken, a block has so much of what it was to have.
-LEAST_BLOCK_PART = 0.5
-
-
 def _left_s(order: Order, run: Run) -> float:
     """Of the run's time, without its finished blocks' and what its long windows still take."""
     taken_s = sum(each.seconds or 0.0 for each in run.trials.blocks())
     return 60 * order.profile.minutes - taken_s - windows.seconds(order, run)
 
 
-def is_wanted(order: Order, run: Run) -> bool:
-    """Whether a block beyond the planned ones is measured: there is time for one like the last, and
-    a claim that more blocks could decide is not decided (rule 6). Looked at only at a block's end.
-    """
+def has_time(order: Order, run: Run) -> bool:
+    """Whether there is time for a block like the last beyond the planned ones."""
     last_s = [each.seconds or 0.0 for each in run.trials.blocks()][-1:]
-    has_time = max(order.profile.block_s, *last_s) <= _left_s(order, run)
-    return has_time and bool(undecided(run))
+    return max(order.profile.block_s, *last_s) <= _left_s(order, run)
 
 
-def undecided(run: Run) -> list[Decision]:
+def undecided(decisions: Sequence[Decision]) -> list[Decision]:
     """The claims that more blocks could decide."""
-    return [each for each in _decisions(run) if each.verdict == "too-imprecise"]
+    return [each for each in decisions if each.verdict == "too-imprecise"]
 
 
-def needed_cells(run: Run) -> frozenset[str]:
+def needed_cells(claims: Sequence[Decision]) -> frozenset[str]:
     """The ids of the cells that undecided claims need more trials of: the next block gives them the
-    time. Empty before cells have intervals, and where all is decided."""
-    if len(finished_blocks(run)) < measures.FEWEST_BLOCKS:
-        return frozenset()
+    time."""
     found: set[str] = set()
-    for each in undecided(run):
+    for each in claims:
         open_parts = [part for part in each.parts if part.verdict == "too-imprecise"]
         found |= {cell for part in open_parts or each.parts for cell in part.cells}
     return frozenset(found)
 
 
-def _decisions(run: Run) -> list[Decision]:
-    return study.decisions(run, measures.rows(run))
-
-
-def _tell_verdicts(run: Run, note: Callable[[str], None]) -> None:
-    """Each claim's verdict so far; those that no cell of the run decides are one line."""
-    decisions = _decisions(run)
+def _verdicts(run: Run, view: View) -> list[Decision]:
+    """Each claim's verdict so far, with a note on it; those that no cell of the run decides are one
+    line."""
+    decisions = study.decisions(run, measures.rows(run))
     for each in decisions:
         if each.verdict != "not-measured":
-            note(f"  {each.id:14} {each.headline}")
+            view.note(f"  {each.id:14} {each.headline}")
     if absent := [each.id for each in decisions if each.verdict == "not-measured"]:
-        note(f"  not measured   {', '.join(absent)}")
+        view.note(f"  not measured   {', '.join(absent)}")
+    return decisions
 
 
-def _measured_plan(order: Order, run: Run) -> dict[str, object]:
-    """What the stop rule has made of the plan: the blocks that were measured."""
-    last = max(finished_blocks(run), default=0)
-    return {"plan": tuple(each for each in order.plan if each.block <= last)}
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.1f} minutes"
+def judge(rows: Sequence[Row]) -> None:
+    """Raise what a run of trials has to end with; nothing where all cells were measured that there
+    was time for. WrongAnswers before CellsFailed; the line names the cells of both kinds."""
+    wrong, absent, failed = (
+        [row.cell.id for row in rows if flag in row.flags]
+        for flag in ("wrong-answers", "not-offered", "failed")
+    )
+    failed = [each for each in failed if each not in (*wrong, *absent)]
+    found: list[tuple[type[Failure], str, Sequence[str]]] = [
+        (WrongAnswers, f"wrong answers in {len(wrong)} cells", wrong),
+        (CellsFailed, f"{len(failed)} cells failed", failed),
+    ]
+    raised = [(kind, f"{what}: {', '.join(cells)}") for kind, what, cells in found if cells]
+    if raised:
+        raise raised[0][0]("; ".join(text for _, text in raised))

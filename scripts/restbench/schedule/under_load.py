@@ -41,22 +41,6 @@ def opened(
     kind: Callable[[LoadRun], LoadDriver], order: Order, run: Run, wanted: Wanted, view: View
 ) -> Iterator[Driver]:
     """The driver of a block, ready for its first trial; checks after its last."""
-    with _started(order, run, wanted, view) as here:
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-        before = counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = kind(here)
-        with spent_on("pilot"):
-            driver.pilot()
-        yield driver
-        check(here, before)
-
-
-@contextmanager
-def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[LoadRun]:
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
     cores = place("unbound", allowed_cores(), run.load_cores())
@@ -69,7 +53,18 @@ def _started(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Loa
         ) as load,
     ):
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        yield LoadRun(order, run, wanted, deployments, view, progress, load=load)
+        here = LoadRun(order, run, wanted, deployments, view, progress, load=load)
+        with spent_on("proofs"):
+            preparation.look(here)
+            preparation.prove(here)
+        before = counted(here)
+        with spent_on("warm-up"):
+            preparation.warm(here)
+        driver = kind(here)
+        with spent_on("pilot"):
+            driver.pilot()
+        yield driver
+        check(here, before)
 
 
 @contextmanager
@@ -128,7 +123,12 @@ def check(
     """After the last trial: did services count what was sent to them since `before`, and did they
     keep to their cores?"""
     _check_counts(here, before)
-    _check_cores(here)
+    shares = {
+        key: process.off_cores_share(running.service.pids(), running.cores.service)
+        for key, running in here.deployments.up.items()
+    }
+    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
+    here.file.fact(here.block, "off_cores_share", found)
 
 
 def _check_counts(
@@ -159,13 +159,3 @@ def _check_counts(
                 if (service_group(cell), cell.strategy) == (key, strategy)
             }
     here.file.fact(here.block, "count_gap", gaps)
-
-
-def _check_cores(here: LoadRun) -> None:
-    """Whether services kept to the cores that they were given."""
-    shares = {
-        key: process.off_cores_share(running.service.pids(), running.cores.service)
-        for key, running in here.deployments.up.items()
-    }
-    found = {cell.id: share for cell in here.cells if (share := shares.get(service_group(cell)))}
-    here.file.fact(here.block, "off_cores_share", found)

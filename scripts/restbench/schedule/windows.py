@@ -49,7 +49,7 @@ def seconds(order: Order, run: Run) -> float:
 
 
 @spent_on("long windows")
-def measure(order: Order, run: Run, note: Callable[[str], None]) -> None:
+def take(order: Order, run: Run, note: Callable[[str], None]) -> None:
     """A window for each cell that lacks one."""
     groups: dict[object, list[Cell]] = {}
     for cell in missing(order, run):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from restbench.analyse import course, limits, trace
+from restbench.analyse import limits, long_windows, trace
 from restbench.analyse.exported import block_entries, cell_entry
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.judge import study
 from restbench.show import answering, quoting
-from restbench.store import exported, forms
+from restbench.store import exported, store
 from restbench.store.exported import (
     ExperimentEntry,
     Exported,
@@ -66,7 +66,7 @@ def _exported(run: Run, rows: Sequence[Row], note: Callable[[str], None]) -> Exp
         cells=tuple(map(cell_entry, rows)),
         blocks=tuple(block_entries(rows)),
         steps=tuple(_steps(run, blocks)),
-        series=tuple(course.of_run(run, note)),
+        series=tuple(long_windows.courses(run, note)),
         traces=tuple(_traces(run, blocks)),
         proofs=tuple(run.proofs()),
         calibration=quoting.calibration(run),
@@ -90,7 +90,7 @@ def _traces(run: Run, blocks: Sequence[Block]) -> list[TraceEntry]:
     """Of finished blocks."""
     finished = {each.block for each in blocks if each.finished}
     known = [
-        forms.read_record(path, Traced, "measure again")
+        store.read_record(path, Traced, "measure again")
         for path in sorted(run.traces.glob("*/trace.json"))
     ]
     return [trace.entry(each) for each in known if each.block in finished]

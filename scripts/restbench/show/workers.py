@@ -10,7 +10,7 @@ from restbench.analyse.scalability import Scaling
 from restbench.analyse.workers import Grid, grids
 from restbench.experiment.cell import users_text
 from restbench.experiment.columns import readable
-from restbench.experiment.workers import PublishedWorkers
+from restbench.experiment.study import PublishedWorkers
 from restbench.machine.placement import place
 from restbench.observe.connections import expected_busy
 from restbench.show.document import Table, table

@@ -18,7 +18,7 @@ from restbench.experiment.cell import Build, Kind, Shape
 from restbench.experiment.level import Logs
 from restbench.experiment.records import BuiltCommit, Interruption, Proof, Record
 from restbench.failures import Unreadable
-from restbench.store import forms
+from restbench.store import store
 from restbench.store.quoted import (
     AgainEntry,
     AnswerEntry,
@@ -324,10 +324,10 @@ def schema() -> dict[str, Any]:
 
 def read(path: Path) -> Exported:
     """A run from its file; Unreadable, in one line, where it is none or of another form."""
-    document = forms.read_object(path, _MEND)
+    document = store.read_object(path, _MEND)
     if (form := document.get("form")) != FORM:
         raise Unreadable(f"{path}: of form {form}, this version reads {FORM}: {_MEND}")
-    return forms.read_record(path, Exported, _MEND)
+    return store.read_record(path, Exported, _MEND)
 
 
 _MEND = "make it again with 'restbench report', or restore it from a copy"
@@ -336,7 +336,8 @@ _MEND = "make it again with 'restbench report', or restore it from a copy"
 def write(path: Path, run: Exported) -> None:
     """Write the file, whole or not at all: a line for each entry of a list, so that two versions
     can be told apart line by line."""
-    write_text(path, "{\n" + ",\n".join(_members(run)) + "\n}\n")
+    members = ",\n".join(_members(run))
+    write_text(path, f"{{\n{members}\n}}\n")
 
 
 def _members(run: Exported) -> Iterator[str]:

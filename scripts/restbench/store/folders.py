@@ -13,47 +13,88 @@ BEGUN = ("manifest.json", "trials.sqlite")
 
 
 @dataclass(frozen=True)
-class CellFolder:
+class Folder:
+    """Some folder."""
+
+    path: Path
+
+
+class Inside:
+    """The path of what lies in a folder under this name."""
+
+    def __init__(self, name: str) -> None:
+        """With the folders in between."""
+        self.name = name
+
+    def __get__(self, folder: Folder, _owner: object = None) -> Path:
+        """Of one folder."""
+        return folder.path / self.name
+
+
+class CellFolder(Folder):
     """The raw files of one measurement of one cell."""
 
-    path: Path
-
-    @property
-    def window_record(self) -> Path:
-        """`window.json`: a LongWindow; written last, so a folder without it holds no result."""
-        return self.path / "window.json"
-
-    @property
-    def samples(self) -> Path:
-        """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
-        return self.path / "samples.jtl"
-
-    @property
-    def sar_binary(self) -> Path:
-        """What `sar -o` wrote."""
-        return self.path / "sar.bin"
-
-    @property
-    def sar_json(self) -> Path:
-        """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
-        return self.path / "sar.json"
-
-    @property
-    def pidstat(self) -> Path:
-        """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
-        return self.path / "pidstat.txt"
-
-    @property
-    def metrics(self) -> Path:
-        """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
-        return self.path / "metrics.jsonl"
+    window_record = Inside("window.json")
+    """A LongWindow; written last, so a folder without it holds no result."""
+    samples = Inside("samples.jtl")
+    """The JTL: every sample JMeter took, warm-up included (CSV with a header line)."""
+    sar_binary = Inside("sar.bin")
+    """What `sar -o` wrote."""
+    sar_json = Inside("sar.json")
+    """The same as `sadf -j` tells it: CPU per core, memory, context switches, run queue."""
+    pidstat = Inside("pidstat.txt")
+    """`pidstat -H -h -u -r -w` of the service's and the load generator's processes."""
+    metrics = Inside("metrics.jsonl")
+    """The service's own metrics, one JSON object a line: `{"t_ms": …, "values": {…}}`."""
 
 
-@dataclass(frozen=True)
-class RunFolder:
+class RunFolder(Folder):
     """The folder of one run: `results/<run>/`."""
 
-    path: Path
+    manifest_file = Inside("manifest.json")
+    """A Manifest."""
+    experiment_file = Inside("experiment.toml")
+    """The experiment as it was when the run started."""
+    claims_file = Inside("claims.toml")
+    """The claims and their tests as they were before the first cell."""
+    calibration_file = Inside("calibration.json")
+    """The newest calibration of its machine when the run began."""
+    microbench_file = Inside("microbench.json")
+    """A copy of the newest microbenchmark of the run's machine."""
+    machine_file = Inside("machine.json")
+    """Processors, memory, kernel, versions of every tool."""
+    exported_file = Inside("run.json")
+    """The whole run in one file, made from the others (`exported`)."""
+    proofs_file = Inside("proofs.json")
+    """One Proof a strategy and placement."""
+    interruptions_file = Inside("interruptions.jsonl")
+    """An Interruption a line; absent where there was none."""
+    phases_file = Inside("phases.jsonl")
+    """A Spent a line, one for each process that measured."""
+    test_matrix_csv = Inside("tables/test-matrix.csv")
+    """The table of the study, a row a cell."""
+    factorial_json = Inside("tables/factorial.json")
+    """The effects of a factorial design."""
+    regret_csv = Inside("tables/regret.csv")
+    """The strategy that chooses against the best fixed one: a row a cell and metric."""
+    open_load_csv = Inside("tables/open-load.csv")
+    """Each cell's highest rate: a row a cell."""
+    open_load_steps_csv = Inside("tables/open-load-steps.csv")
+    """A row a step."""
+    npb_csv = Inside("tables/npb.csv")
+    """The times of each NAS kernel: a row a cell."""
+    report_markdown = Inside("report.md")
+    """The page's sections as Markdown, without its charts."""
+    report = Inside("report.html")
+    """The page that shows everything and links to the rest."""
+    figures = Inside("figures")
+    """The folder of all figures."""
+    dashboards = Inside("dashboards")
+    """The folder of all JMeter dashboards that were made."""
+    windows = Inside("raw/windows")
+    """A folder for each long window."""
+    traces = Inside("raw/traces")
+    """A folder for each trace; its `trace.json` is a Traced (`traces`)."""
 
     @property
     def name(self) -> str:
@@ -61,59 +102,9 @@ class RunFolder:
         return self.path.name
 
     @property
-    def manifest_file(self) -> Path:
-        """`manifest.json`: a Manifest."""
-        return self.path / "manifest.json"
-
-    @property
-    def experiment_file(self) -> Path:
-        """The experiment as it was when the run started."""
-        return self.path / "experiment.toml"
-
-    @property
-    def claims_file(self) -> Path:
-        """`claims.toml`: the claims and their tests as they were before the first cell."""
-        return self.path / "claims.toml"
-
-    @property
-    def calibration_file(self) -> Path:
-        """`calibration.json`: the newest calibration of its machine when the run began."""
-        return self.path / "calibration.json"
-
-    @property
-    def microbench_file(self) -> Path:
-        """`microbench.json`: a copy of the newest microbenchmark of the run's machine."""
-        return self.path / "microbench.json"
-
-    @property
-    def machine_file(self) -> Path:
-        """`machine.json`: processors, memory, kernel, versions of every tool."""
-        return self.path / "machine.json"
-
-    @property
     def trials(self) -> TrialFile:
         """`trials.sqlite`: what was measured, with what happened meanwhile."""
         return TrialFile(self.path / "trials.sqlite")
-
-    @property
-    def exported_file(self) -> Path:
-        """`run.json`: the whole run in one file, made from the others (`exported`)."""
-        return self.path / "run.json"
-
-    @property
-    def proofs_file(self) -> Path:
-        """`proofs.json`: one Proof a strategy and placement."""
-        return self.path / "proofs.json"
-
-    @property
-    def interruptions_file(self) -> Path:
-        """`interruptions.jsonl`: an Interruption a line; absent where there was none."""
-        return self.path / "interruptions.jsonl"
-
-    @property
-    def phases_file(self) -> Path:
-        """`phases.jsonl`: a Spent a line, one for each process that measured."""
-        return self.path / "phases.jsonl"
 
     def identity_files(self) -> tuple[Path, ...]:
         """What says which run this is, and what its numbers are judged by."""
@@ -129,48 +120,9 @@ class RunFolder:
             self.phases_file,
         )
 
-    @property
-    def test_matrix_csv(self) -> Path:
-        """The table of the study, a row a cell."""
-        return self.path / "tables" / "test-matrix.csv"
-
-    @property
-    def report_markdown(self) -> Path:
-        """The page's sections as Markdown, without its charts."""
-        return self.path / "report.md"
-
-    @property
-    def report(self) -> Path:
-        """The page that shows everything and links to the rest."""
-        return self.path / "report.html"
-
-    @property
-    def figures(self) -> Path:
-        """The folder of all figures."""
-        return self.path / "figures"
-
-    def figure(self, number: int) -> Path:
-        """`figures/figure-14.svg` …"""
-        return self.figures / f"figure-{number}.svg"
-
     def named_figure(self, name: str) -> Path:
-        """`figures/regret-throughput.svg` …: those that are none of the study's."""
+        """`figures/figure-14.svg`, `figures/regret-throughput.svg` …"""
         return self.figures / f"{name}.svg"
-
-    @property
-    def factorial_json(self) -> Path:
-        """The effects of a factorial design."""
-        return self.path / "tables" / "factorial.json"
-
-    @property
-    def regret_csv(self) -> Path:
-        """The strategy that chooses against the best fixed one: a row a cell and metric."""
-        return self.path / "tables" / "regret.csv"
-
-    @property
-    def dashboards(self) -> Path:
-        """The folder of all JMeter dashboards that were made."""
-        return self.path / "dashboards"
 
     def dashboard(self, cell_id: str) -> Path:
         """The folder of a JMeter dashboard; its page is `index.html`."""
@@ -188,35 +140,10 @@ class RunFolder:
         """What a kernel without HTTP printed: its answers, a line each, and its log."""
         return self.path / "programs" / f"block-{block}" / f"{cell_id}.log"
 
-    @property
-    def windows(self) -> Path:
-        """`raw/windows/`: a folder for each long window."""
-        return self.path / "raw" / "windows"
-
     def window(self, cell_id: str) -> CellFolder:
         """The raw files of a cell's long window."""
         return CellFolder(self.windows / cell_id)
 
-    @property
-    def traces(self) -> Path:
-        """`raw/traces/`: a folder for each trace; its `trace.json` is a Traced (`traces`)."""
-        return self.path / "raw" / "traces"
-
     def trace(self, block: int, cell_id: str) -> Path:
         """The folder of a cell's trace."""
         return self.traces / f"block-{block}-{cell_id}"
-
-    @property
-    def open_load_csv(self) -> Path:
-        """Each cell's highest rate: a row a cell."""
-        return self.path / "tables" / "open-load.csv"
-
-    @property
-    def open_load_steps_csv(self) -> Path:
-        """A row a step."""
-        return self.path / "tables" / "open-load-steps.csv"
-
-    @property
-    def npb_csv(self) -> Path:
-        """The times of each NAS kernel: a row a cell."""
-        return self.path / "tables" / "npb.csv"

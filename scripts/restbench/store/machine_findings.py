@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -27,31 +27,25 @@ def newest_for(kind: type[Finding], identity: Identity, folder: Path, note: Note
     asks, whose measurements are not to be lost for it. One of another machine is refused; where
     there is no other, in words.
     """
-    made = sorted(_readable(kind, folder, note), key=_when)
-    fitting = [each for each in made if not machine.others(each.machine, identity)]
-    if made and not fitting:
-        note(f"refused: {_is_of_another_machine(made[-1], identity)}")
-    return fitting[-1] if fitting else None
-
-
-def _when(found: Finding) -> datetime:
-    return datetime.fromisoformat(found.made)
-
-
-def _is_of_another_machine(found: Finding, identity: Identity) -> str:
-    differs = "; ".join(
-        f"{name.replace('_', ' ')} {found.machine.get(name)}, here {identity.get(name)}"
-        for name in machine.others(found.machine, identity)
-    )
-    return f"the {type(found).__name__.lower()} of {found.made} is of another machine ({differs})"
-
-
-def _readable(kind: type[Finding], folder: Path, note: Note) -> Iterator[Finding]:
+    made: list[Finding] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            yield store.read_model(path, kind)
+            made.append(store.read_model(path, kind))
         except Unreadable as error:
             note(f"left out: {error}")
+    made.sort(key=lambda each: datetime.fromisoformat(each.made))
+    fitting = [each for each in made if not machine.others(each.machine, identity)]
+    if fitting:
+        return fitting[-1]
+    if made:
+        newest = made[-1]
+        differs = "; ".join(
+            f"{name.replace('_', ' ')} {newest.machine.get(name)}, here {identity.get(name)}"
+            for name in machine.others(newest.machine, identity)
+        )
+        what = f"the {kind.__name__.lower()} of {newest.made}"
+        note(f"refused: {what} is of another machine ({differs})")
+    return None
 
 
 def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -> None:
@@ -66,7 +60,7 @@ def adopt(kind: type[Finding], run: Run, copy: Path, folder: Path, note: Note) -
         writing.write_model(copy, newest)
 
 
-def keep(found: Calibration | Microbench, folder: Path) -> Path:
+def keep(found: Calibration | Microbench, folder: Path = store.CALIBRATIONS) -> Path:
     """Write one under the time it was made at; returns the file."""
     path = folder / f"{found.made[:19].replace(':', '-')}.json"
     writing.write_model(path, found)

@@ -22,21 +22,18 @@ def held(run: Run) -> Iterator[bool]:
     EnvironmentProblem where another process has it; False where the file system has no locks.
     """
     folder = os.open(run.path, os.O_RDONLY | os.O_DIRECTORY)
+    is_held = True
     try:
-        yield _lock(folder, run)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EnvironmentProblem(
+                f"{run.path}: another process is measuring this run: wait until it ends"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            is_held = False
+        yield is_held
     finally:
         os.close(folder)
-
-
-def _lock(folder: int, run: Run) -> bool:
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise EnvironmentProblem(
-            f"{run.path}: another process is measuring this run: wait until it ends"
-        ) from None
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-        return False
-    return True

@@ -4,13 +4,15 @@ each file lies, the only module that builds paths."""
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from restbench import ROOT
 from restbench.experiment.records import (
+    SCHEMA_VERSION,
     Calibration,
     Interruption,
     Manifest,
@@ -21,12 +23,15 @@ from restbench.experiment.records import (
 from restbench.experiment.toml_file import is_old_npb
 from restbench.failures import BadConfiguration, Unreadable
 from restbench.machine import storage
-from restbench.store import forms
 from restbench.store.folders import RunFolder
 from restbench.store.microbench_records import Microbench
 from restbench.store.writing import write_json
 
 M = TypeVar("M", bound=BaseModel)
+#: A record's form is its `schema_version`. It grows when a member is added, so that an older
+#: restbench refuses what it would misread; what an older one wrote is read as long as nothing was
+#: taken away. The oldest that is read:
+OLDEST = 1
 
 RESULTS = ROOT / "results"
 CALIBRATIONS = RESULTS / "calibrations"
@@ -54,7 +59,62 @@ _MEND = "restore it from a copy, or measure again"
 
 def read_model(path: Path, kind: type[M]) -> M:
     """Read one record; Unreadable where the file is missing, cut off or of another form."""
-    return forms.read_record(path, kind, _MENDS.get(kind, _MEND))
+    return read_record(path, kind, _MENDS.get(kind, _MEND))
+
+
+def read_record(path: Path, kind: type[M], mend: str) -> M:
+    """One record; Unreadable, in one line with the mend, where the file is missing, cut off, of
+    another form or has members that it should not have."""
+    document = read_object(path, mend)
+    if "schema_version" in kind.model_fields:
+        _require_known(path, document)
+    try:
+        return kind.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(str(part) for part in problem["loc"]) or "the whole"
+        raise Unreadable(
+            f"{path}: not a {kind.__name__}: {place}: {problem['msg']}: {mend}"
+        ) from error
+
+
+def read_object(path: Path, mend: str) -> dict[str, Any]:
+    """One JSON object; Unreadable where the file has none."""
+    document = read_json(path, mend)
+    if not isinstance(document, dict):
+        raise Unreadable(f"{path}: not a JSON object: {mend}")
+    return document
+
+
+def read_json(path: Path, mend: str) -> Any:
+    """One JSON document; Unreadable where the file is missing, empty, cut off or no text."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror}: {mend}") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{path}: not text in UTF-8: {mend}") from error
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        what = "not a whole JSON document" if text.strip() else "empty"
+        raise Unreadable(f"{path}: {what}: {mend}") from error
+
+
+def _require_known(path: Path, document: dict[str, Any]) -> None:
+    form = document.get("schema_version")
+    if not isinstance(form, int) or form < OLDEST:
+        raise Unreadable(
+            f"{path}: of a form that was never in use ({form!r}): this version reads forms "
+            f"{OLDEST} to {SCHEMA_VERSION}; measure again"
+        )
+    if form > SCHEMA_VERSION:
+        commit = document.get("git_commit")
+        newer = f"the one of git commit {commit}" if commit else "a newer restbench"
+        raise Unreadable(
+            f"{path}: of form {form}, this version reads forms {OLDEST} to {SCHEMA_VERSION}: "
+            f"read it with {newer}, which wrote it"
+        )
 
 
 class Run(RunFolder):
@@ -93,7 +153,7 @@ class Run(RunFolder):
 
     def machine(self) -> dict[str, Any]:
         """What is known of the machine; Unreadable where the file is missing or broken."""
-        return forms.read_object(self.machine_file, _MEND)
+        return read_object(self.machine_file, _MEND)
 
     @property
     def is_over(self) -> bool:
@@ -132,7 +192,7 @@ class Run(RunFolder):
         """The proofs made before the benchmark; none for a run that made none."""
         if not self.proofs_file.exists():
             return []
-        entries = forms.read_json(self.proofs_file, _MEND)
+        entries = read_json(self.proofs_file, _MEND)
         try:
             return [Proof.model_validate(entry) for entry in entries]
         except (TypeError, ValueError) as error:

@@ -46,6 +46,27 @@ CREATE TABLE IF NOT EXISTS events (
     text TEXT NOT NULL);
 """
 _TO_FORM_2 = "ALTER TABLE trials ADD COLUMN extras TEXT NOT NULL DEFAULT '{}'"
+#: Members of a trial that are columns as they are, and those that are packed.
+_PLAIN = (
+    "block",
+    "round",
+    "cell",
+    "arm",
+    "users",
+    "began_ms",
+    "seconds",
+    "errors",
+    "wrong",
+    "service_cpu_ms",
+    "generator_cpu_ms",
+    "busy_ms",
+    "steal_ms",
+    "compilers_ms",
+    "collector_ms",
+    "memory_mib",
+)
+_PACKED = ("elapsed", "stages_ms", "kinds", "elapsed_of_kinds", "extras")
+_COLUMNS = ", ".join((*_PLAIN, *_PACKED))
 
 
 @dataclass(frozen=True)
@@ -160,7 +181,7 @@ class TrialFile:
         """Append trials, all or none."""
         with self._open() as file:
             file.executemany(
-                f"INSERT INTO trials VALUES (NULL{', ?' * 22})",  # noqa: S608 - only question marks
+                f"INSERT INTO trials (completions, {_COLUMNS}) VALUES (?{', ?' * 21})",  # noqa: S608
                 [_row(each) for each in trials],
             )
 
@@ -174,7 +195,7 @@ class TrialFile:
 
     def trials(self) -> list[Trial]:
         """Every trial, in the order of measuring; none where there is no file."""
-        return [_trial(row) for row in self._all("SELECT * FROM trials ORDER BY id")]
+        return [_trial(row) for row in self._all(f"SELECT {_COLUMNS} FROM trials ORDER BY id")]  # noqa: S608
 
     def tried(self) -> dict[str, tuple[int, float]]:
         """By cell: in how many blocks it has trials, and its response time in seconds, from
@@ -242,25 +263,10 @@ def _row(each: Trial) -> Sequence[Any]:
     elapsed_of_kinds = list(each.kinds_us.values())
     together = np.concatenate(elapsed_of_kinds) if elapsed_of_kinds else np.empty(0, np.int64)
     return (
-        each.block,
-        each.round,
-        each.cell,
-        each.arm,
-        each.users,
-        each.began_ms,
-        each.seconds,
         each.completions,
-        each.errors,
-        each.wrong,
+        *(getattr(each, name) for name in _PLAIN),
         _packed(each.elapsed_us),
         json.dumps(each.stages_ms),
-        each.service_cpu_ms,
-        each.generator_cpu_ms,
-        each.busy_ms,
-        each.steal_ms,
-        each.compilers_ms,
-        each.collector_ms,
-        each.memory_mib,
         json.dumps(kinds),
         _packed(together),
         json.dumps(each.extras),
@@ -268,32 +274,15 @@ def _row(each: Trial) -> Sequence[Any]:
 
 
 def _trial(row: Sequence[Any]) -> Trial:
-    _id, block, number, cell, arm, users, began_ms, seconds, _completions, errors, wrong = row[:11]
-    elapsed, stages_ms, service_ms, generator_ms, busy_ms, steal_ms = row[11:17]
-    compilers_ms, collector_ms, memory_mib, kinds, elapsed_of_kinds, extras = row[17:]
+    *plain, elapsed, stages_ms, kinds, elapsed_of_kinds, extras = row
     together, at, kinds_us = _unpacked(elapsed_of_kinds), 0, {}
     for name, size in json.loads(kinds).items():
         kinds_us[name] = together[at : at + size]
         at += size
     return Trial(
-        block=block,
-        round=number,
-        cell=cell,
-        users=users,
-        began_ms=began_ms,
-        seconds=seconds,
+        **dict(zip(_PLAIN, plain, strict=True)),
         elapsed_us=_unpacked(elapsed),
-        errors=errors,
-        wrong=wrong,
         stages_ms=json.loads(stages_ms),
-        arm=arm,
-        service_cpu_ms=service_ms,
-        generator_cpu_ms=generator_ms,
-        busy_ms=busy_ms,
-        steal_ms=steal_ms,
-        compilers_ms=compilers_ms,
-        collector_ms=collector_ms,
-        memory_mib=memory_mib,
         kinds_us=kinds_us,
         extras=json.loads(extras),
     )

@@ -26,19 +26,10 @@ def write_text(path: Path, text: str) -> None:
                 # A name that outlives a power cut must not stand for an empty file.
                 os.fsync(output.fileno())
             unnamed.replace(path)
-            _settle(path.parent)
+            storage.settle(path.parent)
         except BaseException:
             unnamed.unlink(missing_ok=True)
             raise
-
-
-def _settle(path: Path) -> None:
-    """Return when a file, or the names in a folder, are on the disk itself."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 def remove(folder: Path) -> None:
@@ -64,5 +55,5 @@ def write_record(path: Path, record: BaseModel) -> None:
     with storage.writing(path):
         for raw in path.parent.iterdir():
             if raw.is_file():
-                _settle(raw)
+                storage.settle(raw)
     write_model(path, record)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from restbench.analyse.limits import Limit, latency_ms
-from restbench.experiment.objective import Objective
+from restbench.experiment.open_load import Objective
 from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import study
 from restbench.show.charts import forest, lines, theme

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
 from restbench.experiment.cell import FACTORS, Cell, Shape, users_text
-from restbench.experiment.experiment import Experiment, Figure
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.statistics import geometric_mean
+from restbench.experiment.study import Figure
 from restbench.judge import study
 from restbench.show.charts import lines, theme
 from restbench.show.charts.lines import Line, Panel, Point
@@ -46,7 +47,7 @@ def chart(figure: Figure, definition: Experiment, rows: Sequence[Row]) -> Chart 
     """A figure of the study; None where none of its cells was measured."""
     wanted = tuple(cell for cell in definition.all_cells() if figure.where.matches(cell))
     known = {row.cell: row for row in rows}
-    blank = {cell: measures.row(definition, cell, (), ()) for cell in wanted}
+    blank = {cell: measures.row(definition, cell, ()) for cell in wanted}
     plot = Plot(figure, wanted, {cell: known.get(cell, blank[cell]) for cell in wanted})
     if not any(row.measured for row in plot.rows.values()):
         return None

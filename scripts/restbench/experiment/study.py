@@ -1,12 +1,34 @@
-"""The table [workers] of an experiment: what was published of numbers of workers and clients."""
+"""What an experiment says of the published studies that it is held against."""
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from restbench.experiment.selection import Positive, Strict
+from restbench.experiment.selection import Many, Positive, Strict, Where
+
+
+class TestId(Strict):
+    """A row of the study's test matrix: its id and the cells that it names."""
+
+    id: str
+    where: Where
+
+
+class Figure(Strict):
+    """One figure of the study, as data: what is on its axes and which cells it shows."""
+
+    number: Positive
+    title: str
+    caption: str
+    x: Literal["users", "rows"]
+    metrics: Annotated[list[Literal["throughput_per_s", "mean_ms"]], Many]
+    series: Literal["strategy", "users", "placement"]
+    panels: Literal["users"] | None = None
+    best_of: Literal["strategy"] | None = None
+    """Show only the strategy with the highest throughput (geometric mean over its cells)."""
+    where: Where
 
 
 class PublishedWorkers(Strict):

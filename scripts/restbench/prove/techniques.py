@@ -1,0 +1,192 @@
+"""What the names of the services' techniques say, and how the kernel shows it: by threads of the
+Java service, by processes of the Python one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from restbench.observe.observe import MOST, PART, Observation, Prefix
+from restbench.observe.seen import ADAPTIVE, POOLS, WORKER_POOL, Check, Claim, Seen, Verdict
+
+#: Threads run one at a time when fewer than this are alive on average.
+ONE_AT_A_TIME = 1.5
+
+
+def _by_one_thread(seen: Seen, prefix: Prefix, what: str) -> Verdict:
+    active = [len(each.active(prefix)) for each in seen.single]
+    share = seen.least_share(prefix)
+    return (
+        share >= MOST and max(active) == 1,
+        f"{share:.0%} of the work in {what}, {max(active)} at a time per request",
+    )
+
+
+def _one_thread(prefix: Prefix, what: str) -> Check:
+    return lambda seen: _by_one_thread(seen, prefix, what)
+
+
+def _java_serial(seen: Seen) -> Verdict:
+    return _by_one_thread(seen, seen.caller, "the request's own thread")
+
+
+def _thread_pool(seen: Seen) -> Verdict:
+    prefix = "thread-pool"
+    peak = max(each.peak[prefix] for each in seen.single)
+    ids = [{task.tid for task in each.family(prefix)} for each in seen.single]
+    reused = any(a & b for a, b in pairwise(ids))
+    limit = min(seen.shape.rows, 100)
+    share = min(_ended_share(each, seen.caller) for each in seen.single)
+    return (
+        share >= MOST and 2 <= peak <= limit and not reused,
+        f"{share:.0%} of the work in threads that ended with the request, up to {peak} at once "
+        f"(limit {limit}), {'some reused' if reused else 'new ones'} in each request",
+    )
+
+
+def _ended_share(observation: Observation, caller: Prefix) -> float:
+    """Threads that came and went, too short-lived to be read, against the request's own."""
+    total = observation.ended_cpu_ns + observation.cpu_ns(caller)
+    return observation.ended_cpu_ns / total if total else 0.0
+
+
+def _pinned(seen: Seen) -> Verdict:
+    masks = {t.cores for each in [*seen.single, seen.double] for t in each.family("pinned")}
+    share = seen.least_share("pinned")
+    single = all(re.fullmatch(r"\d+", mask) and int(mask) in seen.cores for mask in masks)
+    return (
+        share >= MOST and bool(masks) and single,
+        f"{share:.0%} of the work in pinned workers; kernel's mask: {_listed(masks)}",
+    )
+
+
+def _pipeline(seen: Seen) -> Verdict:
+    stages = ("pipe-parse", "pipe-compute", "pipe-serialize")
+    alive = {stage: len(seen.double.family(stage)) for stage in stages}
+    worked = all(each.cpu_ns((stage,)) > 0 for each in seen.single for stage in stages)
+    share = seen.least_share("pipe-")
+    return (
+        share >= MOST and worked and all(alive.values()),
+        f"{share:.0%} of the work in stage threads: "
+        + ", ".join(f"{stage} x{number}" for stage, number in alive.items()),
+    )
+
+
+def _thread_per_element(seen: Seen) -> Verdict:
+    alive = max(each.mean_alive("element") for each in seen.single)
+    made = min(each.threads_made for each in seen.single)
+    elements = seen.shape.rows * seen.shape.columns
+    # One that was joined may still be ending, as the kernel sees it, when the next begins: so the
+    # mean decides, which is 2 or more where two really run together.
+    return (
+        1 <= alive < ONE_AT_A_TIME and made >= elements,
+        f"{made} threads made for {elements} elements, {alive:.1f} alive on average",
+    )
+
+
+def _listed(masks: set[str]) -> str:
+    return ", ".join(f"core {mask}" for mask in sorted(masks)) or "none seen"
+
+
+def _a_thread_a_core(prefix: str) -> Check:
+    def check(seen: Seen) -> Verdict:
+        wanted = len(seen.cores)
+        active = min(len(each.active(prefix)) for each in seen.single)
+        ids = {task.tid for each in seen.single for task in each.family(prefix)}
+        share = seen.least_share(prefix)
+        return (
+            share >= MOST and active == wanted == len(ids),
+            f"{share:.0%} of the work in {active} pool threads of {len(ids)}, {wanted} cores, "
+            "the same in each request",
+        )
+
+    return check
+
+
+def _virtual_threads(seen: Seen) -> Verdict:
+    share = seen.least_share("ForkJoi")
+    return share >= MOST, f"{share:.0%} of the work on carrier threads of virtual threads"
+
+
+def _pool_processes(observation: Observation, prefix: str) -> set[int]:
+    tasks = observation.family(prefix)
+    total = sum(task.cpu_ns for task in tasks)
+    return {task.pid for task in tasks if total and task.cpu_ns / total >= PART}
+
+
+def _python_serial(seen: Seen) -> Verdict:
+    handed = max(sum(seen.share(each, pool) for pool in POOLS) for each in seen.single)
+    return (
+        handed <= PART,
+        f"{1 - handed:.0%} of the work in the web process, none handed to a pool",
+    )
+
+
+def _per_element(prefix: str) -> Check:
+    def check(seen: Seen) -> Verdict:
+        elements = seen.shape.rows * seen.shape.columns
+        workers = [_pool_processes(each, prefix) for each in seen.single]
+        pids = {task.pid for each in seen.single for task in each.family(prefix)}
+        messages = min(sum(each.reads[pid] for pid in pids) for each in seen.single)
+        fewest = min(len(each) for each in workers)
+        return (
+            fewest == seen.pool_size == len(pids) and messages >= elements,
+            f"{fewest} pool processes of {len(pids)} worked on each request ({seen.pool_size} "
+            f"wanted); they read at least {messages} messages for {elements} elements",
+        )
+
+    return check
+
+
+def _per_request(prefix: str) -> Check:
+    def check(seen: Seen) -> Verdict:
+        share = seen.least_share(prefix)
+        most = max(len(_pool_processes(each, prefix)) for each in seen.single)
+        together = len(_pool_processes(seen.double, prefix))
+        wanted = min(2, seen.pool_size)
+        return (
+            share >= MOST and most == 1 and together == wanted,
+            f"{share:.0%} of the work in pool processes: {most} for one request, {together} for "
+            "two",
+        )
+
+    return check
+
+
+JAVA: dict[str, Claim] = {
+    "serial": ("the request's own thread does everything", _java_serial),
+    "thread-pool": ("min(rows, 100) threads are made for each request", _thread_pool),
+    "pinned": ("a worker thread bound to one core does everything", _pinned),
+    "pipeline": ("parse, compute and serialize have threads of their own", _pipeline),
+    "thread-per-element": ("a new thread for each element, never two at once", _thread_per_element),
+    "shared-pool": ("one pool, a thread a core, shared by all", _a_thread_a_core("shared")),
+    "fork-join": (
+        "a fork-join pool, a thread a core, shared by all",
+        _a_thread_a_core("fork-join"),
+    ),
+    "virtual-threads": ("a virtual thread a row", _virtual_threads),
+    "worker-pool": (
+        "a thread of one pool does everything",
+        _one_thread("worker-pool", "threads of one pool"),
+    ),
+    "virtual-thread-per-request": (
+        "a virtual thread of the request's own does everything",
+        _one_thread("ForkJoi", "carrier threads of virtual threads"),
+    ),
+    "adaptive": ADAPTIVE,
+}
+_AN_ELEMENT = "every element is a message to a {} with a process a core"
+_A_REQUEST = "each request runs in one process of a {}"
+_POOL, _EXECUTOR = "multiprocessing pool", "process pool executor"
+PYTHON: dict[str, Claim] = {
+    "serial": ("one process does everything", _python_serial),
+    "process-per-element": (_AN_ELEMENT.format(_POOL), _per_element("PE-")),
+    "process-per-request": (_A_REQUEST.format(_POOL), _per_request("PR-")),
+    "executor-per-element": (_AN_ELEMENT.format(_EXECUTOR), _per_element("EE-")),
+    "executor-per-request": (_A_REQUEST.format(_EXECUTOR), _per_request("ER-")),
+    "worker-pool": (
+        "a thread of one pool does everything",
+        _one_thread(WORKER_POOL, "threads of one pool"),
+    ),
+    "adaptive": ADAPTIVE,
+}
