@@ -70,9 +70,9 @@ def gone(pid: int) -> bool:
 
 def await_true(what: Callable[[], bool], seconds: float = 120) -> bool:
     deadline = time.monotonic() + seconds
-    while not what() and time.monotonic() < deadline:
+    while not (is_so := what()) and time.monotonic() < deadline:
         time.sleep(0.02)
-    return what()
+    return is_so
 
 
 @dataclass
