@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from harness_at_work import await_true
+from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import engine_clocks, engines

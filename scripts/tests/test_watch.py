@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness_at_work import Harness, at_work, await_true, gone
+from harness_at_work import Harness, at_work, gone
 from stub_bench import Bench
+from waiting import await_true
 
 from restbench.commands import ordering, running
 from restbench.machine import watch
