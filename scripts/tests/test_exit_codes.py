@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from fixture_run import Made, build, cell, steady_load
-from stub_bench import PATIENCE_S, Bench
+from stub_bench import Bench
 from test_cli import restbench
+from waiting import PATIENCE_S
 
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring, ordering, results

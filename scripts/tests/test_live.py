@@ -14,7 +14,7 @@ import psutil
 import pytest
 from fixture_run import cell
 from ports import free_port
-from stub_bench import PATIENCE_S
+from waiting import PATIENCE_S
 
 from restbench.deploy import service
 from restbench.drive.payload import make_payload, path_of

@@ -11,7 +11,8 @@ PATIENCE_S = 120.0
 
 def await_true(is_so: Callable[[], object], seconds: float = PATIENCE_S) -> bool:
     """Whether it became true in time."""
-    deadline = time.monotonic() + seconds
+    deadline, pause_s = time.monotonic() + seconds, 0.001
     while not (found := is_so()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        time.sleep(pause_s)
+        pause_s = min(0.05, 2 * pause_s)
     return bool(found)
