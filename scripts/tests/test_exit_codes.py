@@ -1,6 +1,5 @@
-"""Each exit code, from the command line to the shell. Beside these, whole runs end with 4
-(`test_run`), 5 (`test_run`), 3 (`test_storage`, `test_machine_lock`) and, when
-interrupted, with 130 (`test_run`)."""
+"""Each exit code, from the command line to the shell. Beside these, whole runs end with 0, 4,
+5 and, when interrupted, with 130 (`test_run`), or with 3 (`test_storage`, `test_machine_lock`)."""
 
 from __future__ import annotations
 
@@ -36,13 +35,6 @@ def test_the_help_has_every_code_with_its_meaning() -> None:
     shown = " ".join(restbench("--help").stdout.split())
     for code in ExitCode:
         assert f" {code.value} {code.meaning}" in shown
-
-
-@pytest.mark.live
-def test_0_is_a_run_whose_cells_were_all_measured(bench: Bench) -> None:
-    path = bench.experiment({"java": ["serial"]})
-    done = bench.restbench("run", path, "--profile", "p")
-    assert done.returncode == ExitCode.ALL_MEASURED, done.stdout + done.stderr
 
 
 @pytest.mark.live

@@ -233,39 +233,36 @@ def test_an_unverified_answer_to_a_client_is_a_wrong_one(tmp_path: Path) -> None
     assert "not verified" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("fault", ["unverified", "unverified-direct"])
-def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(
-    tmp_path: Path, fault: str
-) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S", serial=fault)
+def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(tmp_path: Path) -> None:
+    """In the service, and in the program without HTTP."""
+    bench = in_folder(tmp_path, strategies=("serial", "pinned"))
+    faults = {"serial": "unverified", "pinned": "unverified-direct"}
+    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 5, ran.told
-    (row,) = table(ran.run)
-    assert (row["verified"], row["fresh_s"], row["service_s"]) == ("NO", "", "")
+    found = [(row["verified"], row["fresh_s"], row["service_s"]) for row in table(ran.run)]
+    assert found == [("NO", "", "")] * 2
     assert "not verified: 8.4, the reference is 8.5" in ran.run.report_markdown.read_text()
 
 
-def test_a_class_without_memory_is_refused_and_the_page_says_how_much_it_needs(
+def test_a_service_that_dies_costs_its_cells_and_a_class_without_memory_is_refused(
     tmp_path: Path,
 ) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S", serial="refused")
-    assert ran.code == 0, ran.told
-    (row,) = table(ran.run)
-    assert (row["verified"], row["fresh_s"]) == ("refused", "")
-    assert "needs 9 MiB, the limit is 5 MiB" in ran.run.report_markdown.read_text()
-
-
-def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) -> None:
-    bench = in_folder(tmp_path, strategies=("serial", "pinned"))
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", pinned="die-proving")
+    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline"))
+    faults = {"pinned": "die-proving", "pipeline": "refused"}
+    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 4, ran.told
+    assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
+    page = ran.run.report_markdown.read_text()
     assert "java-pinned-unbound-CG-S-1u: once more on a fresh service" in ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""
     events = {each.kind: each.text for each in bench.latest.trials.events()}
-    assert set(events) == {"retried", "failed"}
+    assert set(events) == {"retried", "failed", "refused"}
     assert "stub: out of memory, giving up" in events["failed"]
-    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in ran.run.report_markdown.read_text()
+    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
+    assert (found["pipeline"]["verified"], found["pipeline"]["fresh_s"]) == ("refused", "")
+    assert "needs 9 MiB, the limit is 5 MiB" in page
     assert bench.left_running() == []
 
 
@@ -290,7 +287,9 @@ def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
     assert "the block had no time for it" in ran.run.report_markdown.read_text()
 
 
-def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on_with_the_block_in_flight_and_can_be_extended(
+    tmp_path: Path,
+) -> None:
     bench = in_folder(tmp_path, blocks=2)
     arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
     started = bench.start(*arguments)
@@ -310,14 +309,9 @@ def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) 
     kept = [each for each in bench.latest.trials.trials() if each.block == 1]
     assert [each.began_ms for each in kept] == [each.began_ms for each in first]
     assert {row["blocks"] for row in table(again.run)} == {"2"}
-
-
-def test_a_finished_run_is_extended_by_a_block(tmp_path: Path) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S strategy=serial")
-    done = ran.bench.restbench("extend", str(ran.run.path), "--minutes", "1")
+    done = bench.restbench("extend", str(again.run.path), "--minutes", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    (row,) = table(ran.run)
-    assert int(row["blocks"]) >= 2
+    assert min(int(row["blocks"]) for row in table(again.run)) >= 3
 
 
 def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:

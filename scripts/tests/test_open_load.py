@@ -158,20 +158,17 @@ def test_a_wrong_answer_voids_the_walk_and_no_other(bench: Bench) -> None:
     assert found["pinned"].limit_per_s is not None, told
 
 
-def test_a_technique_whose_service_dies_under_load_fails_and_says_so(bench: Bench) -> None:
-    code, told, run = run_walks(bench, {"serial": "die"})
+def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(bench: Bench) -> None:
+    code, told, run = run_walks(bench, {"serial": "die", "pinned": "absent"})
     assert code == 4, told
-    assert "1 cells failed: java-serial-unbound-tiny-16u" in told
+    (line,) = [each for each in told.splitlines() if "2 cells failed: " in each]
+    assert "java-serial-unbound-tiny-16u" in line
+    assert "java-pinned-unbound-tiny-16u" in line
+    assert "java pinned: not offered" in told
     found = found_in(run)["serial"]
     assert "stub: out of memory, giving up" in "".join(each.text for each in run.trials.events())
     assert found.limit_per_s is None
     assert bench.left_running() == []
-
-
-def test_a_strategy_that_is_not_offered_fails_and_says_so(bench: Bench) -> None:
-    code, told, _ = run_walks(bench, {"pinned": "absent"})
-    assert code == 4, told
-    assert "java pinned: not offered" in told
 
 
 def test_an_interrupted_run_goes_on_with_the_blocks_that_are_not_finished(bench: Bench) -> None:
