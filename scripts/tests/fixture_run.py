@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,21 +80,41 @@ def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) ->
     return sorted(samples, key=lambda sample: sample.end_ms)
 
 
-def build(
-    path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
-) -> Run:
-    """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
+def begun(path: Path, experiment: str, cells: Iterable[tuple[Cell, int]], **known: Any) -> Run:
+    """All of a run but its trials; `cells` with their blocks, `known` of the manifest."""
     run = Run(path)
     write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
-    cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
     plan = tuple(
         PlannedCell(cell=each, block=block, order=order, test_ids=definition.test_ids(each))
         for order, (each, block) in enumerate(cells, start=1)
     )
-    write_model(run.manifest_file, _manifest(run, plan))
+    manifest = {
+        "run": run.name,
+        "experiment": definition.name,
+        "profile": "quick",
+        "title": definition.title,
+        "seed": 7,
+        "started": "2026-11-21T01:50:00+00:00",
+        "finished": "2026-11-21T01:52:00+00:00",
+        "status": "complete",
+        "git_commit": "0123456789abcdef0123456789abcdef01234567",
+        "git_dirty": False,
+        "command": f"restbench run {definition.name}",
+        "plan": plan,
+    }
+    write_model(run.manifest_file, Manifest.model_validate(manifest | known))
     write_json(run.machine_file, MACHINE)
     write_json(run.proofs_file, [proof.model_dump() for proof in PROOFS])
+    return run
+
+
+def build(
+    path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
+) -> Run:
+    """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
+    cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
+    run = begun(path, experiment, cells)
     for entry in made:
         _lay_down(run, entry)
     return run
@@ -124,23 +146,6 @@ PROOFS = (
         evidence="attached: nothing can be seen",
     ),
 )
-
-
-def _manifest(run: Run, plan: tuple[PlannedCell, ...]) -> Manifest:
-    return Manifest(
-        run=run.name,
-        experiment="mini",
-        profile="quick",
-        title="A small study",
-        seed=7,
-        started="2026-11-21T01:50:00+00:00",
-        finished="2026-11-21T01:52:00+00:00",
-        status="complete",
-        git_commit="0123456789abcdef0123456789abcdef01234567",
-        git_dirty=False,
-        command="restbench run mini",
-        plan=plan,
-    )
 
 
 def _lay_down(run: Run, made: Made) -> None:
