@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from restbench.analyse.call_limits import MISMEASURED, WINDOW
-from restbench.commands.options import console
+from restbench.commands.options import console, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
@@ -105,11 +105,9 @@ def _checked(
     client: str, transport: str, names: Sequence[str], threads: int, calls: int
 ) -> tuple[Client, str]:
     """The client, and its own name of the transport; BadConfiguration for a wrong option."""
-    if client not in OFFERED:
-        raise BadConfiguration(f"--client: '{client}' is not one of {', '.join(OFFERED)}")
+    require_known("--client", client, OFFERED)
     name: Client = "python" if client == "python" else "java"
-    if transport not in {"rest", "soap"}:
-        raise BadConfiguration(f"--transport: '{transport}' is not one of rest, soap")
+    require_known("--transport", transport, ("rest", "soap"))
     known = [each for each in OFFERED[name] if each != "document"]
     for each in names or [""]:
         if each not in known:

@@ -10,8 +10,7 @@ import typer
 
 from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row, rows
-from restbench.commands.choosing import with_raw_data
-from restbench.commands.options import RunArgument, console
+from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
@@ -44,6 +43,14 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
+def with_raw_data(name: str) -> store.Run:
+    """A run by its name; BadConfiguration for a kept copy: what is made of nothing is empty."""
+    run = store.open_run(name)
+    if not run.has_raw_data:
+        raise BadConfiguration(f"{run.path}: has no raw data to make anything of: a kept copy?")
+    return run
+
+
 def build_dashboard(
     name: RunArgument,
     cell: Annotated[str, typer.Argument(help="A cell's id, as 'restbench plan' prints it.")],
@@ -63,7 +70,7 @@ def keep_run(
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    export.write(run, rows(run), _note)
+    export.write(run, rows(run), note)
     keep.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
 
@@ -84,21 +91,17 @@ def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
         dashboards.write_study(run)
     except Failure as error:
         failure = error
-        _note(f"no dashboards: {error}")
+        note(f"no dashboards: {error}")
     return Presented(_analyse(run, before_page), failure)
-
-
-def _note(text: str) -> None:
-    console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
 def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
     """What the run measured goes into `run.json`, of which all that is shown is made."""
     with phases.spent_on("tables and figures"):
         known = rows(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     before_page()
-    _show(run, export.write(run, known, _note))
+    _show(run, export.write(run, known, note))
     return known
 
 

@@ -120,13 +120,9 @@ class Engines:
         samples, log = self.folder / "samples.jtl", self.folder / "controller.out"
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
-        running = process.start(line, log)
-        try:
-            code = running.wait(seconds + CONTROL_TIMEOUT_S)
-        except subprocess.TimeoutExpired as error:
-            raise EnvironmentProblem("JMeter's controller does not end") from error
-        finally:
-            process.stop(running)
+        code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
+        if code is None:
+            raise EnvironmentProblem("JMeter's controller does not end")
         if not self.alive():
             raise EnvironmentProblem("a JMeter engine has ended")
         if code or not samples.exists():

@@ -103,6 +103,20 @@ def stop(
         time.sleep(0.01)
 
 
+def finished(
+    command: list[str], log: Path, timeout_s: float, environment: dict[str, str] | None = None
+) -> int | None:
+    """Run a command to its end; its exit code, or None where that did not come in time. Nothing of
+    it is left running."""
+    started = start(command, log, environment)
+    try:
+        return started.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        stop(started)
+
+
 def _runs(each: psutil.Process) -> bool:
     """A zombie has let go of everything; when it disappears is its parent's affair."""
     try:
