@@ -67,7 +67,7 @@ COMMANDS = {
     "ab": ("ab", "compare_builds"),
     "dashboard": ("results", "build_dashboard"),
     "keep": ("results", "keep_run"),
-    "browse": ("browse", "browse_runs"),
+    "browse": ("results", "browse_runs"),
     "npb": ("npb", "run_kernel"),
     "calls": ("calls", "make_calls"),
     "doctor": ("machine", "examine_machine"),

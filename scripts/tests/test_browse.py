@@ -14,7 +14,7 @@ from test_cli import restbench
 from trial_run import EXPERIMENT
 
 from restbench import ROOT
-from restbench.commands.browse import browse_runs
+from restbench.commands.results import browse_runs
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.show.browser import site
 from restbench.store import exported, store

@@ -1,7 +1,8 @@
-"""`report`, `bottleneck`, `dashboard`, `keep`: what is made of a run that lies on disk."""
+"""`report`, `bottleneck`, `dashboard`, `keep`, `browse`: what is made of runs that lie on disk."""
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -73,6 +74,27 @@ def keep_run(
     export.write(run, rows(run), note)
     keep.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
+
+
+def browse_runs(
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page in the web browser of this desktop.")
+    ] = False,
+) -> None:
+    """Write results/index.html: all runs as one page."""
+    found = site.find(store.RESULTS)
+    for line in found.left_out:
+        console.print(f"left out  {line}", markup=False, soft_wrap=True)
+    if not found.runs:
+        console.print(
+            f"{store.RESULTS}: no run to show yet; 'restbench run' makes one", soft_wrap=True
+        )
+        return
+    page = site.write(store.RESULTS, found)
+    runs = f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}"
+    console.print(f"browser   {page}  ({runs})", soft_wrap=True)
+    if open_page:
+        webbrowser.open(page.as_uri())
 
 
 @dataclass(frozen=True)
