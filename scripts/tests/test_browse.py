@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import restbench
 from several_runs import PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
-from test_cli import restbench
 from trial_run import EXPERIMENT
 
 from restbench import ROOT

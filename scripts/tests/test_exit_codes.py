@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from fixture_run import Made, build, cell, steady_load
 from stub_bench import Bench
-from test_cli import restbench
 from waiting import PATIENCE_S
 
 from restbench.analyse.measures import Measurement, Row
@@ -60,6 +60,7 @@ def test_6_is_a_second_run_that_is_really_worse(tmp_path: Path) -> None:
         build(path, [Made(cell("java serial low 10"), load, block=n) for n, load in made])
     done = restbench("compare", str(fast), str(slow))
     assert done.returncode == ExitCode.REGRESSION, done.stdout + done.stderr
+    assert done.stderr == "restbench: 1 cells are worse in slow: java-serial-unbound-low-10u\n"
     assert restbench("compare", str(slow), str(fast)).returncode == ExitCode.ALL_MEASURED
 
 
