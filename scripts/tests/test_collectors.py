@@ -22,10 +22,8 @@ from restbench.store.folders import CellFolder
 
 @pytest.fixture
 def attached() -> Iterator[Service]:
-    with serving(Stub("java", {})) as stub:
-        running = service.attach("java", stub.url)
+    with serving(Stub("java", {})) as stub, service.attach("java", stub.url) as running:
         yield running
-        running.stop()
 
 
 @pytest.mark.parametrize("killed", ["sar", "pidstat"])

@@ -174,13 +174,10 @@ def test_a_service_is_started_in_its_cells_framework(
     name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(programs.COMMANDS, name, lambda _settings: stub_command(name))
-    started = service.start(
+    with service.start(
         name, "none", None, tmp_path, port=free_port(), framework=FRAMEWORKS[name][1]
-    )
-    try:
+    ) as started:
         environment = psutil.Process(started.processes[0].pid).environ()
-    finally:
-        started.stop()
     assert environment["RESTBENCH_FRAMEWORK"] == FRAMEWORKS[name][1] != DEFAULT_FRAMEWORKS[name]
 
 

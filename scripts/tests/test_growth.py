@@ -118,7 +118,7 @@ def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service with one that answers and one that does not; nothing is started."""
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
-    monkeypatch.setattr(growth, "_started", lambda *_: contextlib.nullcontext(running))
+    monkeypatch.setattr(growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running))
     monkeypatch.setattr(growth_stages, "measure", lambda *_: [])
     monkeypatch.setattr(growth_users, "measure", lambda *_: [])
     monkeypatch.setattr(growth_stages, "dispatch_ms", lambda *_: [1.0, 1.1])

@@ -44,8 +44,8 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         for variable, port in own_ports().items():
             patch.setenv(variable, port)
         started = service.start(request.param, "none", cores, folder)
-    yield started
-    started.stop()
+    with started:
+        yield started
 
 
 def shapes() -> list[Shape]:

@@ -145,9 +145,9 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
     """The Java service: of others, of `make serve`, or one of our own."""
     if attach or "java" in serve.running():
         return service.attach("java", attach or f"http://127.0.0.1:{ports.port('java')}")
-    made = service.start("java", "none", None, folder / "service", port=ports.free())
-    started.callback(made.stop)
-    return made
+    return started.enter_context(
+        service.start("java", "none", None, folder / "service", port=ports.free())
+    )
 
 
 def _require(target: Service, delay_ms: int, *, is_soap: bool) -> None:
