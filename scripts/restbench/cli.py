@@ -154,6 +154,3 @@ def main(command: typer.Typer = app) -> None:
 def _end(failure: Failure | Interrupted) -> NoReturn:
     errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
     sys.exit(failure.exit_code)
-
-
-__all__ = ["alone", "app", "main"]

@@ -34,13 +34,9 @@ class Looked:
     """Of the wall clock: one over the throughput."""
 
 
-#: The largest exponent of each that is right, over the users of a closed loop: latency in
-#: proportion to them, the throughput flat.
-EXPECTED = {"latency_ms": 1.0, "per_request_ms": 0.0}
-WORDS = {
-    "latency_ms": "latency",
-    "per_request_ms": "1/throughput",
-}
+#: Of each quantity its words, and the largest exponent that is right over the users of a closed
+#: loop: latency in proportion to them, the throughput flat.
+QUANTITIES = {"latency_ms": ("latency", 1.0), "per_request_ms": ("1/throughput", 0.0)}
 
 
 def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
@@ -57,11 +53,11 @@ def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
             server=server.name,
             what=f"{words}, {COMPLEXITY}",
             over="users",
-            expected=EXPECTED[name],
+            expected=expected,
             sizes=plan.users,
             rounds=tuple(tuple(getattr(each, name) for each in values) for values in counted),
         )
-        for name, words in WORDS.items()
+        for name, (words, expected) in QUANTITIES.items()
     ]
 
 

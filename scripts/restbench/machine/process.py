@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import psutil
@@ -115,6 +116,20 @@ def finished(
         return None
     finally:
         stop(started)
+
+
+def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
+    """Standard output and error of a command; empty where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+        env=environment,
+    ).stdout.strip()
 
 
 def _runs(each: psutil.Process) -> bool:
