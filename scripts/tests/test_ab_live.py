@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from stub_bench import Bench, Ran
 from test_builds import Repository, made
 from waiting import PATIENCE_S
@@ -88,10 +89,10 @@ def test_nothing_is_left_of_it_and_the_tables_are_made_again(slower: Compared) -
     assert slower.repository.worktrees() == []
     assert slower.bench.left_running() == []
     before = slower.bench.latest.report.read_text()
-    done = slower.bench.restbench("report", "latest")
+    done = restbench("report", str(slower.bench.latest.path))
     assert done.returncode == 0, done.stderr
     assert slower.bench.latest.report.read_text() == before
-    refused = slower.bench.restbench("extend", "latest")
+    refused = restbench("extend", str(slower.bench.latest.path))
     assert refused.returncode == 2
     assert "its builds are gone" in refused.stderr
 
@@ -115,10 +116,10 @@ def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_pat
 def test_an_experiment_of_builds_is_not_run_otherwise(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     path = experiment_of(bench, 0.5)
-    done = bench.restbench("run", path)
+    done = restbench("run", path)
     assert done.returncode == 2
     assert "compares two builds: restbench ab COMMIT_A COMMIT_B" in done.stderr
-    half = bench.restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
+    half = restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
     assert half.returncode == 2
     assert "is in one build only" in half.stderr
     assert len(half.stderr.strip().splitlines()) == 1

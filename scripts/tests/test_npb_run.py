@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from stub_bench import Bench
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
@@ -160,7 +161,7 @@ def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
     first = [path.read_bytes() for path in made]
     for path in made:
         path.unlink()
-    assert ran.bench.restbench("report", str(run.path)).returncode == 0
+    assert restbench("report", str(run.path)).returncode == 0
     assert [path.read_bytes() for path in made] == first
 
 
@@ -174,17 +175,17 @@ def test_the_runs_file_has_the_times_of_cells_and_blocks(ran: Ran) -> None:
 
 
 def test_two_runs_are_compared_by_the_time_in_the_service(ran: Ran) -> None:
-    done = ran.bench.restbench("compare", str(ran.run.path), str(ran.run.path))
+    done = restbench("compare", str(ran.run.path), str(ran.run.path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "service_s" in done.stdout
     assert "java-serial-unbound-CG-S-1u" in done.stdout
-    other = ran.bench.restbench("compare", *[str(ran.run.path)] * 2, "--metric", "speed")
+    other = restbench("compare", *[str(ran.run.path)] * 2, "--metric", "speed")
     assert "choose one of throughput_per_s" in other.stderr
     assert "client_s" in other.stderr
 
 
 def test_no_cell_of_it_has_a_dashboard(ran: Ran) -> None:
-    done = ran.bench.restbench("dashboard", str(ran.run.path), "a-cell")
+    done = restbench("dashboard", str(ran.run.path), "a-cell")
     assert done.returncode == 2
     assert "no long window of 'a-cell'" in done.stderr
 
@@ -316,7 +317,7 @@ def test_a_run_that_was_killed_goes_on_with_the_block_in_flight_and_can_be_exten
 
 def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
     bench = in_folder(tmp_path)
-    done = bench.restbench("plan", str(tmp_path / "npb.toml"), "--profile", "p")
+    done = restbench("plan", str(bench.folder / "npb.toml"), "--profile", "p")
     assert "java-serial-unbound-IS-S-1u" in done.stdout
     assert "1 block in about 2 min" in done.stdout
     assert not list(tmp_path.glob("*/manifest.json"))

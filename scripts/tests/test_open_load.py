@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from stub_bench import Bench
 
 from restbench.analyse import measures
@@ -145,7 +146,7 @@ def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Ran) -> None
     assert "Highest rate with p50 <= 60 ms" in queue.told
     for path in tables:
         path.unlink()
-    assert queue.bench.restbench("report", str(run.path)).returncode == 0
+    assert restbench("report", str(run.path)).returncode == 0
     assert [path.read_text() for path in tables] == first
 
 
@@ -191,6 +192,6 @@ def test_an_interrupted_run_goes_on_with_the_blocks_that_are_not_finished(bench:
 
 
 def test_the_plan_is_told_without_a_start(bench: Bench) -> None:
-    done = bench.restbench("plan", str(bench.folder / "open.toml"), "--profile", "p")
+    done = restbench("plan", str(bench.folder / "open.toml"), "--profile", "p")
     assert "2 cells, 2 blocks" in done.stdout
     assert "java-pinned-unbound-tiny-16u" in done.stdout

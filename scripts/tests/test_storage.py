@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from stub_bench import Bench
 from waiting import PATIENCE_S
 
@@ -85,7 +86,7 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     assert bench.left_running() == []
     filler.unlink()
     run = bench.latest.path
-    assert bench.restbench("report", str(run)).returncode == 0
+    assert restbench("report", str(run)).returncode == 0
     assert bench.latest.trials.trials(), "what was measured before is there"
 
 
