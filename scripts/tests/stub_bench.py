@@ -148,3 +148,15 @@ class Ran:
 
     bench: Bench
     done: subprocess.CompletedProcess[str]
+
+    @property
+    def code(self) -> int:
+        return self.done.returncode
+
+    @property
+    def told(self) -> str:
+        return self.done.stdout + self.done.stderr
+
+    @property
+    def run(self) -> Run:
+        return self.bench.latest

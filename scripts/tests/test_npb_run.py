@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from command_line import restbench
-from stub_bench import Bench
+from stub_bench import Bench, Ran
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
 from restbench.analyse import measures, npb
@@ -65,19 +64,6 @@ users = 1
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A bench after one run."""
-
-    bench: Bench
-    code: int
-    told: str
-
-    @property
-    def run(self) -> Run:
-        return self.bench.latest
-
-
 def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: int = 1) -> Bench:
     shutil.copytree(store.EXPERIMENTS / "claims", folder / "claims")
     text = EXPERIMENT.format(strategies=json.dumps(strategies), blocks=blocks)
@@ -87,8 +73,7 @@ def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: i
 
 def run_kernels(bench: Bench, *options: str, **faults: str) -> Ran:
     arguments = ("run", str(bench.folder / "npb.toml"), "--profile", "p", *options)
-    done = bench.restbench(*arguments, faults=faults)
-    return Ran(bench, done.returncode, done.stdout + done.stderr)
+    return Ran(bench, bench.restbench(*arguments, faults=faults))
 
 
 @pytest.fixture(scope="module")
