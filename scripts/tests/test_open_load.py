@@ -183,7 +183,8 @@ def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(bench: B
     assert "java-pinned-unbound-tiny-16u" in line
     assert "java pinned: not offered" in ran.told
     found = found_in(ran.run)["serial"]
-    assert "stub: out of memory, giving up" in "".join(each.text for each in ran.run.trials.events())
+    events = "".join(each.text for each in ran.run.trials.events())
+    assert "stub: out of memory, giving up" in events
     assert found.limit_per_s is None
     assert bench.left_running() == []
 
