@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from jtl_lines import Sample
 
 from restbench.experiment.cell import Cell
 from restbench.experiment.experiment import load
@@ -38,6 +37,29 @@ MACHINE = {
     "python": "3.11.7",
     "packages": {"numpy": "2.4.6"},
 }
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request, told by its END, as the window counts it. Correct unless said otherwise."""
+
+    end_ms: int
+    elapsed_ms: int
+    code: str = "200"
+    success: bool = True
+    kind: str = ""
+    """Of a mixed load."""
+    elapsed_us: int | None = None
+
+
+def error(end_ms: int, elapsed_ms: int = 5, code: str = "503") -> Sample:
+    """A request that the service refused, or that never reached it."""
+    return Sample(end_ms, elapsed_ms, code, success=False)
+
+
+def wrong_answer(end_ms: int, elapsed_ms: int = 5) -> Sample:
+    """Status 200 with another product."""
+    return Sample(end_ms, elapsed_ms, success=False)
 
 
 @dataclass
@@ -172,7 +194,6 @@ def trial_of(made: Made) -> Trial:
 
     kinds = dict.fromkeys(each.kind for each in correct if each.kind)
     wrong = [each for each in made.samples if not each.success and each.code == "200"]
-    told = bool(correct) and bool(correct[0].timing)
     return Trial(
         block=made.block,
         round=1,
@@ -183,7 +204,7 @@ def trial_of(made: Made) -> Trial:
         elapsed_us=elapsed_us(correct),
         errors=sum(not each.success and each.code != "200" for each in inside),
         wrong=len(wrong),
-        stages_ms=STAGES_MS if told else {},
+        stages_ms=STAGES_MS if correct else {},
         service_cpu_ms=made.service_cpu_ms,
         generator_cpu_ms=100.0,
         busy_ms=2_060.0,

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_run import MACHINE, START, Made, build, cell, steady_load
-from jtl_lines import wrong_answer
+from fixture_run import MACHINE, START, Made, build, cell, steady_load, wrong_answer
 
 from restbench.commands.compare import compare_runs
 from restbench.failures import BadConfiguration, Regression

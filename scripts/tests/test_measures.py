@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import Sample, error, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 
 from restbench.analyse import measures
 from restbench.analyse.measures import Row

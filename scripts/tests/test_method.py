@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import Sample, error, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement

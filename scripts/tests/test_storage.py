@@ -17,8 +17,6 @@ from waiting import PATIENCE_S
 
 from restbench.machine import guardian, storage, watch
 
-MIB = 1 << 20
-
 
 @contextmanager
 def mounted(folder: Path, size_mib: int) -> Iterator[Path]:
