@@ -104,10 +104,6 @@ def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
     assert f"that reads it is {commit}" in done.stderr
 
 
-def test_an_unknown_option_is_exit_code_2() -> None:
-    assert restbench("run", "--user", "10").returncode == 2
-
-
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -47,6 +47,7 @@ def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
 
 
 def test_2_is_a_wrong_option() -> None:
+    assert restbench("run", "--user", "10").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("run", "--profile").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("plan", "no-such").returncode == ExitCode.BAD_CONFIGURATION
 
