@@ -45,11 +45,11 @@ class Used:
         return Shares(100 * foreign / total, 100 * (self.steal - first.steal) / total)
 
 
-def look(pids: tuple[int, ...] = (), seconds: float = LOOK_S) -> float:
+def look(pids: tuple[int, ...] = ()) -> float:
     """Watch the machine for a moment: the foreign share, where `pids` are ours. The kernel counts
     in steps of 10 ms a core: half a second on two cores tells 1 %."""
     first = used(pids)
-    time.sleep(seconds)
+    time.sleep(LOOK_S)
     return used(pids).since(first).foreign_pct
 
 
