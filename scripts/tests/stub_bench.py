@@ -132,6 +132,21 @@ class Bench:
         await_true(lambda: not self.left_running())
         return self.left_running()
 
+    def kill_at(
+        self, line: str, *arguments: str, faults: dict[str, str] | None = None
+    ) -> list[str]:
+        """Start, and kill it as soon as it prints a line that begins so; what goes on after that."""
+        started = self.start(*arguments, faults=faults)
+        assert started.stdout is not None
+        assert any(each.startswith(line) for each in started.stdout), started.communicate()
+        started.kill()
+        started.communicate(timeout=PATIENCE_S)
+        return self.still_running()
+
+    def began_ms(self, block: int) -> list[int]:
+        """When its trials began, of a block."""
+        return [each.began_ms for each in self.latest.trials.trials() if each.block == block]
+
     def await_trial(self, started: subprocess.Popen[str], block: int = 1) -> None:
         """Return when the run that goes on has a trial of this block."""
 

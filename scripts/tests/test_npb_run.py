@@ -278,22 +278,14 @@ def test_a_run_that_was_killed_goes_on_with_the_block_in_flight_and_can_be_exten
 ) -> None:
     bench = in_folder(tmp_path, blocks=2)
     arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    started = bench.start(*arguments)
-    assert started.stdout is not None
-    for line in started.stdout:
-        if line.startswith("block 2:"):
-            break
-    started.kill()
-    started.communicate(timeout=60)
-    assert bench.still_running() == []
-    first = [each for each in bench.latest.trials.trials() if each.block == 1]
+    assert bench.kill_at("block 2:", *arguments) == []
+    first = bench.began_ms(block=1)
     again = run_kernels(bench, "--resume")
     assert again.code == 0, again.told
     assert (
         "in flight then and measured anew: block 2" in again.told or "going on with" in again.told
     )
-    kept = [each for each in bench.latest.trials.trials() if each.block == 1]
-    assert [each.began_ms for each in kept] == [each.began_ms for each in first]
+    assert bench.began_ms(block=1) == first
     assert {row["blocks"] for row in table(again.run)} == {"2"}
     done = bench.restbench("extend", str(again.run.path), "--minutes", "1")
     assert done.returncode == 0, done.stdout + done.stderr

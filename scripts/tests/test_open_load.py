@@ -86,20 +86,10 @@ def queue(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
     """Both strategies stand in queues of their own."""
     bench = in_folder(tmp_path_factory.mktemp("queue"))
     faults = {"serial": "queue", "pinned": "queue"}
-    started = bench.start(*walks(bench, faults), faults=faults)
-    assert started.stdout is not None
-    for line in started.stdout:
-        if line.startswith("block 2: warm"):
-            break
-    started.kill()
-    started.communicate(timeout=60)
-    left, began_ms = bench.still_running(), began_of(bench)
+    left = bench.kill_at("block 2: warm", *walks(bench, faults), faults=faults)
+    began_ms = bench.began_ms(block=1)
     done = bench.restbench(*walks(bench, faults), "--resume", faults=faults)
     return Resumed(bench, done, left, began_ms)
-
-
-def began_of(bench: Bench) -> list[int]:
-    return [each.began_ms for each in bench.latest.trials.trials() if each.block == 1]
 
 
 def in_folder(folder: Path) -> Bench:
@@ -192,7 +182,7 @@ def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(bench: B
 def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) -> None:
     assert queue.left == []
     assert "going on with" in queue.told
-    assert began_of(queue.bench) == queue.began_ms != []
+    assert queue.bench.began_ms(block=1) == queue.began_ms != []
 
 
 def test_the_plan_is_told_without_a_start(bench: Bench) -> None:

@@ -165,11 +165,10 @@ def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(tmp_path: Path) 
     assert "nothing to resume: no unfinished run of stubbed with profile p" in said
     assert bench.still_running() == []
     (run,) = {each.parent for each in tmp_path.glob("2*/manifest.json")}
-    before = [each for each in bench.latest.trials.trials() if each.block == 1]
+    before = bench.began_ms(block=1)
     done = bench.restbench("run", path, "--profile", "p", "--resume")
     assert done.returncode == 0, done.stdout + done.stderr
-    after = [each for each in bench.latest.trials.trials() if each.block == 1]
-    assert [each.began_ms for each in after] == [each.began_ms for each in before]
+    assert bench.began_ms(block=1) == before
     assert {each.block for each in bench.latest.trials.blocks() if each.finished} == {1, 2}
     (noted,) = bench.latest.interruptions()
     assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
