@@ -135,7 +135,7 @@ class Bench:
     def kill_at(
         self, line: str, *arguments: str, faults: dict[str, str] | None = None
     ) -> list[str]:
-        """Start, and kill it as soon as it prints a line that begins so; what goes on after that."""
+        """Start, and kill it when it prints a line that begins so; what goes on after that."""
         started = self.start(*arguments, faults=faults)
         assert started.stdout is not None
         assert any(each.startswith(line) for each in started.stdout), started.communicate()
