@@ -35,7 +35,7 @@ limit_ms = 60
 [open.pilot]
 users = 4
 seconds = 0.5
-start_share = 2.0
+start_share = 3.0
 
 [open.steps]
 warmup_s = 0.5
