@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from stub_service import Answer, StubService
-from test_trials import CORRECT, ERROR, WRONG, Done, Load, loading
+from trials import CORRECT, ERROR, WRONG, Done, Load, loading
 
 SEND, POP, EMPTY = 0, 1, 2
 CHARACTERS, QUEUES = 64, 3

@@ -67,7 +67,7 @@ COMMANDS = {
     "ab": ("ab", "compare_builds"),
     "dashboard": ("results", "build_dashboard"),
     "keep": ("results", "keep_run"),
-    "browse": ("browse", "browse_runs"),
+    "browse": ("results", "browse_runs"),
     "npb": ("npb", "run_kernel"),
     "calls": ("calls", "make_calls"),
     "doctor": ("machine", "examine_machine"),
@@ -154,6 +154,3 @@ def main(command: typer.Typer = app) -> None:
 def _end(failure: Failure | Interrupted) -> NoReturn:
     errors.print(f"restbench: {failure}", style="red", markup=False, soft_wrap=True)
     sys.exit(failure.exit_code)
-
-
-__all__ = ["alone", "app", "main"]

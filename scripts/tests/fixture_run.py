@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from jtl_lines import Sample
 
 from restbench.experiment.cell import Cell
 from restbench.experiment.experiment import load
@@ -36,6 +37,29 @@ MACHINE = {
     "python": "3.11.7",
     "packages": {"numpy": "2.4.6"},
 }
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One request, told by its END, as the window counts it. Correct unless said otherwise."""
+
+    end_ms: int
+    elapsed_ms: int
+    code: str = "200"
+    success: bool = True
+    kind: str = ""
+    """Of a mixed load."""
+    elapsed_us: int | None = None
+
+
+def error(end_ms: int, elapsed_ms: int = 5, code: str = "503") -> Sample:
+    """A request that the service refused, or that never reached it."""
+    return Sample(end_ms, elapsed_ms, code, success=False)
+
+
+def wrong_answer(end_ms: int, elapsed_ms: int = 5) -> Sample:
+    """Status 200 with another product."""
+    return Sample(end_ms, elapsed_ms, success=False)
 
 
 @dataclass
@@ -78,21 +102,41 @@ def steady_load(users: int, elapsed_ms: int, slow_user_ms: int | None = None) ->
     return sorted(samples, key=lambda sample: sample.end_ms)
 
 
-def build(
-    path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
-) -> Run:
-    """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
+def begun(path: Path, experiment: str, cells: Iterable[tuple[Cell, int]], **known: Any) -> Run:
+    """All of a run but its trials; `cells` with their blocks, `known` of the manifest."""
     run = Run(path)
     write_text(run.experiment_file, experiment)
     definition = load(run.experiment_file)
-    cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
     plan = tuple(
         PlannedCell(cell=each, block=block, order=order, test_ids=definition.test_ids(each))
         for order, (each, block) in enumerate(cells, start=1)
     )
-    write_model(run.manifest_file, _manifest(run, plan))
+    manifest = {
+        "run": run.name,
+        "experiment": definition.name,
+        "profile": "quick",
+        "title": definition.title,
+        "seed": 7,
+        "started": "2026-11-21T01:50:00+00:00",
+        "finished": "2026-11-21T01:52:00+00:00",
+        "status": "complete",
+        "git_commit": "0123456789abcdef0123456789abcdef01234567",
+        "git_dirty": False,
+        "command": f"restbench run {definition.name}",
+        "plan": plan,
+    }
+    write_model(run.manifest_file, Manifest.model_validate(manifest | known))
     write_json(run.machine_file, MACHINE)
     write_json(run.proofs_file, [proof.model_dump() for proof in PROOFS])
+    return run
+
+
+def build(
+    path: Path, made: list[Made], unmeasured: tuple[Cell, ...] = (), experiment: str = EXPERIMENT
+) -> Run:
+    """Lay down a whole run: experiment, manifest, machine, proofs, trials."""
+    cells = [(each.cell, each.block) for each in made] + [(each, 1) for each in unmeasured]
+    run = begun(path, experiment, cells)
     for entry in made:
         _lay_down(run, entry)
     return run
@@ -126,23 +170,6 @@ PROOFS = (
 )
 
 
-def _manifest(run: Run, plan: tuple[PlannedCell, ...]) -> Manifest:
-    return Manifest(
-        run=run.name,
-        experiment="mini",
-        profile="quick",
-        title="A small study",
-        seed=7,
-        started="2026-11-21T01:50:00+00:00",
-        finished="2026-11-21T01:52:00+00:00",
-        status="complete",
-        git_commit="0123456789abcdef0123456789abcdef01234567",
-        git_dirty=False,
-        command="restbench run mini",
-        plan=plan,
-    )
-
-
 def _lay_down(run: Run, made: Made) -> None:
     known = {each.block for each in run.trials.blocks()}
     if made.block not in known:
@@ -167,7 +194,6 @@ def trial_of(made: Made) -> Trial:
 
     kinds = dict.fromkeys(each.kind for each in correct if each.kind)
     wrong = [each for each in made.samples if not each.success and each.code == "200"]
-    told = bool(correct) and bool(correct[0].timing)
     return Trial(
         block=made.block,
         round=1,
@@ -178,7 +204,7 @@ def trial_of(made: Made) -> Trial:
         elapsed_us=elapsed_us(correct),
         errors=sum(not each.success and each.code != "200" for each in inside),
         wrong=len(wrong),
-        stages_ms=STAGES_MS if told else {},
+        stages_ms=STAGES_MS if correct else {},
         service_cpu_ms=made.service_cpu_ms,
         generator_cpu_ms=100.0,
         busy_ms=2_060.0,

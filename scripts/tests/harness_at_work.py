@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from waiting import await_true
 
 #: Starts a service whose own child leaves its parent, session and process group, as a daemon does.
 DAEMON = "import time; time.sleep(600)"
@@ -66,13 +66,6 @@ def gone(pid: int) -> bool:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def await_true(what: Callable[[], bool], seconds: float = 120) -> bool:
-    deadline = time.monotonic() + seconds
-    while not what() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return what()
 
 
 @dataclass

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import error
+from fixture_run import START, Made, build, cell, error, steady_load
 from playwright.sync_api import Page
 from shown_run import findings
 

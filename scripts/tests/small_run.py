@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import wrong_answer
+from fixture_run import START, Made, build, cell, steady_load, wrong_answer
 
 from restbench.store.store import Run
 

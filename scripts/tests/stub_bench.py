@@ -8,12 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 from ports import free_port
+from waiting import PATIENCE_S, await_true
 
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
@@ -28,8 +28,6 @@ seed = 3
 tiny = { rows = 2, inner = 2, columns = 2 }
 
 [profiles.p]
-minutes = 0.1
-blocks = 1
 warm_max_s = { java = 0.0, python = 0.0 }
 """
 GROUP = """
@@ -45,8 +43,6 @@ placement = "{placement}"
 
 #: Whoever runs the tests in the background ignores INT, and a process inherits that.
 LISTENS_TO_INT = (str(shutil.which("env")), "--default-signal=INT")
-#: Seconds that something may take that takes one on a machine with nothing else to do.
-PATIENCE_S = 120.0
 
 
 @dataclass
@@ -56,14 +52,21 @@ class Bench:
     folder: Path
 
     def experiment(
-        self, strategies: dict[str, list[str]], placement: str = "unbound", extra: str = ""
+        self,
+        strategies: dict[str, list[str]],
+        placement: str = "unbound",
+        extra: str = "",
+        **profile: object,
     ) -> str:
+        """A file whose profile has 0.1 `minutes` and a block, or what is given, as TOML."""
         path = self.folder / "stubbed.toml"
         groups = [
             GROUP.format(service=name, strategies=json.dumps(names), placement=placement)
             for name, names in strategies.items()
         ]
-        path.write_text(EXPERIMENT + "".join(groups) + extra)
+        of_profile = {"minutes": 0.1, "blocks": 1} | profile
+        lines = "".join(f"{name} = {value}\n" for name, value in of_profile.items())
+        path.write_text(EXPERIMENT + lines + "".join(groups) + extra)
         return str(path)
 
     def start(
@@ -90,7 +93,7 @@ class Bench:
         self, *arguments: str, faults: dict[str, str] | None = None, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         started = self.start(*arguments, faults=faults, **environment)
-        out, err = started.communicate(timeout=400)
+        out, err = started.communicate(timeout=4 * PATIENCE_S)
         return subprocess.CompletedProcess(arguments, started.returncode, out, err)
 
     @property
@@ -111,16 +114,8 @@ class Bench:
                 if (row["service"], row["strategy"]) == (service, strategy)
             )
 
-    def left_running(self) -> list[str]:
-        """Every process that inherited this bench's folder from us."""
-        return [
-            " ".join(process.info["cmdline"] or [process.name()])
-            for process in psutil.process_iter(["environ", "cmdline"])
-            if (process.info["environ"] or {}).get("STUB_RESULTS") == str(self.folder)
-        ]
-
-    def running(self, program: str) -> list[psutil.Process]:
-        """Those of them whose command line has this in it."""
+    def running(self, program: str = "") -> list[psutil.Process]:
+        """The processes that inherited this folder from us, whose command line has this in it."""
         return [
             process
             for process in psutil.process_iter(["environ", "cmdline"])
@@ -128,12 +123,38 @@ class Bench:
             and program in " ".join(process.info["cmdline"] or [])
         ]
 
+    def left_running(self) -> list[str]:
+        """What they are called with."""
+        return [" ".join(each.info["cmdline"] or [each.name()]) for each in self.running()]
+
     def still_running(self) -> list[str]:
         """What is left when all that is ending has had its time."""
-        deadline = time.monotonic() + PATIENCE_S
-        while (left := self.left_running()) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return left
+        await_true(lambda: not self.left_running())
+        return self.left_running()
+
+    def kill_at(
+        self, line: str, *arguments: str, faults: dict[str, str] | None = None
+    ) -> list[str]:
+        """Start, and kill it when it prints a line that begins so; what goes on after that."""
+        started = self.start(*arguments, faults=faults)
+        assert started.stdout is not None
+        assert any(each.startswith(line) for each in started.stdout), started.communicate()
+        started.kill()
+        started.communicate(timeout=PATIENCE_S)
+        return self.still_running()
+
+    def began_ms(self, block: int) -> list[int]:
+        """When its trials began, of a block."""
+        return [each.began_ms for each in self.latest.trials.trials() if each.block == block]
+
+    def await_trial(self, started: subprocess.Popen[str], block: int = 1) -> None:
+        """Return when the run that goes on has a trial of this block."""
+
+        def is_there() -> bool:
+            assert started.poll() is None, started.communicate()
+            return any(each.block == block for each in self.latest.trials.trials())
+
+        assert await_true(is_there), "no trial came"
 
 
 @dataclass
@@ -142,3 +163,15 @@ class Ran:
 
     bench: Bench
     done: subprocess.CompletedProcess[str]
+
+    @property
+    def code(self) -> int:
+        return self.done.returncode
+
+    @property
+    def told(self) -> str:
+        return self.done.stdout + self.done.stderr
+
+    @property
+    def run(self) -> Run:
+        return self.bench.latest

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from restbench import cli
 from restbench.deploy import builds, programs, service
-from restbench.drive import call_client, monitor, npb_direct
+from restbench.drive import call_client, generator, monitor, npb_direct
 from restbench.experiment.cell import Shape
 from restbench.machine import clock
 from restbench.machine.clock import read
@@ -58,6 +58,7 @@ if __name__ == "__main__":
         service.REQUEST_TIMEOUT_S = 3.0  # nobody else is to be given up so soon
     if "STUB_FAULT_OF_OURS" in os.environ:
         monitor.missing_tools = None  # whatever asks for them meets a bug
+    generator.JVM_ARGUMENTS = ""  # no test is about speed: the launcher's one compiler is enough
     builds.REPOSITORY = Path(os.environ.get("STUB_REPOSITORY", builds.REPOSITORY))
     small = Shape(rows=2, inner=2, columns=2)
     proof.SHAPES |= {"java": small, "python": small}

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import signal
-import time
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from stub_bench import PATIENCE_S, Bench, Ran
+from command_line import restbench
+from stub_bench import Bench, Ran
 from test_builds import Repository, made
+from waiting import PATIENCE_S
 
 from restbench.store import exported
 
@@ -33,9 +34,9 @@ class Compared(Ran):
 
 def experiment_of(bench: Bench, minutes: float) -> str:
     """Two cells of the stub in both builds, three blocks."""
-    path = Path(bench.experiment({"java": ["serial", "pinned"]}, extra=THRESHOLDS))
+    names = {"java": ["serial", "pinned"]}
+    path = Path(bench.experiment(names, extra=THRESHOLDS, minutes=minutes, blocks=3))
     text = path.read_text().replace("[profiles.p]", "[profiles.quick]")
-    text = text.replace("minutes = 0.1\nblocks = 1", f"minutes = {minutes}\nblocks = 3")
     text = text.replace("seed = 3", 'seed = 3\nviews = ["study", "builds"]')
     path.write_text(text.replace("users = 2", 'users = 2\nbuild = ["A", "B"]'))
     return str(path)
@@ -88,10 +89,10 @@ def test_nothing_is_left_of_it_and_the_tables_are_made_again(slower: Compared) -
     assert slower.repository.worktrees() == []
     assert slower.bench.left_running() == []
     before = slower.bench.latest.report.read_text()
-    done = slower.bench.restbench("report", "latest")
+    done = restbench("report", str(slower.bench.latest.path))
     assert done.returncode == 0, done.stderr
     assert slower.bench.latest.report.read_text() == before
-    refused = slower.bench.restbench("extend", "latest")
+    refused = restbench("extend", str(slower.bench.latest.path))
     assert refused.returncode == 2
     assert "its builds are gone" in refused.stderr
 
@@ -102,11 +103,7 @@ def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_pat
     repository.commit()
     arguments = ["ab", "HEAD", ".", "--experiment", experiment_of(bench, 3.0)]
     started = bench.start(*arguments, STUB_REPOSITORY=str(repository.path))
-    deadline = time.monotonic() + PATIENCE_S
-    while not bench.latest.trials.exists() or not bench.latest.trials.trials():
-        assert started.poll() is None, started.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    bench.await_trial(started)
     assert repository.worktrees() != []
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=PATIENCE_S)
@@ -119,10 +116,10 @@ def test_an_interrupted_comparison_leaves_neither_worktrees_nor_services(tmp_pat
 def test_an_experiment_of_builds_is_not_run_otherwise(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     path = experiment_of(bench, 0.5)
-    done = bench.restbench("run", path)
+    done = restbench("run", path)
     assert done.returncode == 2
     assert "compares two builds: restbench ab COMMIT_A COMMIT_B" in done.stderr
-    half = bench.restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
+    half = restbench("ab", "HEAD", ".", "--experiment", path, "--cells", "build=A")
     assert half.returncode == 2
     assert "is in one build only" in half.stderr
     assert len(half.stderr.strip().splitlines()) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import trial_run
-from fixture_run import cell
+from fixture_run import begun, cell
 
 from restbench.analyse import exported as entries
 from restbench.analyse import measures
@@ -22,7 +22,6 @@ from restbench.show import builds, export, report
 from restbench.show.findings import Findings
 from restbench.store import exported
 from restbench.store.store import Run
-from restbench.store.writing import write_model
 
 EXPERIMENT = """
 name = "ab"
@@ -69,23 +68,16 @@ def run(tmp_path: Path) -> Run:
         "pipeline": (SAME, WIDE),
         "fork-join": (SAME, []),
     }
-    found = Run(tmp_path / "run")
-    trial_run.write_text(found.experiment_file, EXPERIMENT)
-    plan, order = [], 0
-    for block in range(1, 6):
-        cells = {
-            cell(f"java {name} low 10").model_copy(update={"build": build}): values
-            for name, both in per_s.items()
-            for build, values in zip("AB", both, strict=True)
-        }
-        for each in cells:
-            order += 1
-            planned = {"cell": each, "block": block, "order": order, "test_ids": ()}
-            plan.append(trial_run.PlannedCell.model_validate(planned))
+    cells = {
+        cell(f"java {name} low 10").model_copy(update={"build": build}): values
+        for name, both in per_s.items()
+        for build, values in zip("AB", both, strict=True)
+    }
+    blocks = range(1, 6)
+    plan = [(each, block) for block in blocks for each in cells]
+    found = begun(tmp_path / "run", EXPERIMENT, plan, builds=COMMITS, **trial_run.WHEN)
+    for block in blocks:
         trial_run.measure(found, block, cells)
-    manifest = trial_run.manifest(found, tuple(plan)).model_copy(update={"builds": COMMITS})
-    write_model(found.manifest_file, manifest)
-    trial_run.write_json(found.machine_file, trial_run.MACHINE | {"cores_allowed": [0, 1]})
     return found
 
 

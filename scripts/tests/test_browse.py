@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 from several_runs import PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
-from test_cli import restbench
 from trial_run import EXPERIMENT
 
 from restbench import ROOT
-from restbench.commands.browse import browse_runs
+from restbench.commands.results import browse_runs
 from restbench.experiment.cell import DEFAULT_FRAMEWORKS
 from restbench.show.browser import site
 from restbench.store import exported, store
@@ -223,12 +222,6 @@ def test_without_a_run_the_command_says_so_in_a_line_and_writes_nothing(
     browse_runs()
     assert capsys.readouterr().out.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_command_is_offered_with_what_it_writes() -> None:
-    done = restbench("browse", "--help")
-    assert done.returncode == 0
-    assert "results/index.html" in done.stdout
 
 
 def test_the_default_frameworks_are_those_of_the_services() -> None:

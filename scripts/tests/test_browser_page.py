@@ -13,8 +13,7 @@ from page_in_browser import PATIENCE_MS, TOO_FAINT, VIEWS, open_everything, vari
 from playwright.sync_api import Browser, Page, expect
 from several_runs import MIX, PINNED, SERIAL, lay_down, of_level, runs_with_a_step, three_runs
 
-from restbench.commands.browse import browse_runs
-from restbench.commands.results import keep_run
+from restbench.commands.results import browse_runs, keep_run
 from restbench.experiment.statistics import holm_levels, log_welch_ratio
 from restbench.judge.compare import compare
 from restbench.show.browser import site

@@ -7,13 +7,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from stub_cli import STUB
+from waiting import await_true
 
 from restbench.deploy import builds
 from restbench.experiment.order import BuiltCheckout
@@ -199,10 +199,7 @@ def test_a_harness_killed_with_kill_9_leaves_no_worktree(repository: Repository)
     line = [sys.executable, "-c", program, str(repository.path)]
     assert subprocess.run(line, capture_output=True, check=False, env=os.environ).returncode == -9
     folder = repository.path / ".cache" / "ab"
-    deadline = time.monotonic() + 60
-    while list(folder.glob("*")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert list(folder.glob("*")) == []
+    assert await_true(lambda: not list(folder.glob("*")))
     builds.sweep()
     assert repository.worktrees() == []
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from drawn import data_of
 from pydantic import ValidationError
-from test_cli import restbench
 
 from restbench.analyse import calls, estimates
 from restbench.analyse.calls import OneCall

@@ -17,7 +17,7 @@ from chaos_checks import Violation, check_end, check_finished, check_nothing_lef
 from chaos_harness import Harness, Place
 from fixture_run import Made, build, cell, steady_load
 from shown_run import findings
-from stub_bench import PATIENCE_S
+from waiting import await_true
 
 from restbench.machine import guardian
 from restbench.show import tables
@@ -165,9 +165,7 @@ def test_what_leaves_nothing_is_not_complained_about(ended: Ended) -> None:
 def orphan(ended: Ended) -> Iterator[subprocess.Popen[bytes]]:
     mark = f"{ended.pid}-1-2-3"
     left = subprocess.Popen(["sleep", "600"], env={"RESTBENCH_HARNESS": mark})
-    deadline = time.monotonic() + PATIENCE_S
-    while left.pid not in guardian.marks() and time.monotonic() < deadline:
-        time.sleep(0.02)  # it carries its mark when it has become its program
+    assert await_true(lambda: left.pid in guardian.marks()), "when it has become its program"
     yield left
     left.kill()
     left.wait()

@@ -1,43 +1,17 @@
-"""The command line as a user meets it: a process, its lines and its exit codes."""
+"""The command line as a user meets it: its lines and its exit codes."""
 
 from __future__ import annotations
 
-import os
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import restbench, started
 from fixture_run import FIXTURES
-
-from restbench import ROOT
-
-
-def restbench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from restbench.cli import main; main()", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-    )
-
-
-def tool(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A module of `tools`, as the Makefile runs it."""
-    return subprocess.run(
-        [sys.executable, "-m", f"tools.{name}", *arguments],
-        cwd=ROOT / "scripts",
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | environment,
-    )
 
 
 def test_help_shows_examples_and_exit_codes() -> None:
-    shown = restbench("--help").stdout
+    shown = started("--help").stdout
     for expected in (
         "restbench plan thesis",
         "restbench run",
@@ -130,16 +104,12 @@ def test_a_run_of_an_earlier_form_is_refused_with_the_commit_that_reads_it(
     assert f"that reads it is {commit}" in done.stderr
 
 
-def test_an_unknown_option_is_exit_code_2() -> None:
-    assert restbench("run", "--user", "10").returncode == 2
-
-
 def test_a_port_in_use_is_one_line_and_exit_code_3() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         port = str(listener.getsockname()[1])
-        done = restbench("run", "smoke", "--profile", "smoke", JAVA_PORT=port, PYTHON_PORT=port)
+        done = started("run", "smoke", "--profile", "smoke", JAVA_PORT=port, PYTHON_PORT=port)
     assert done.returncode == 3
     assert f"port {port} is in use" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from stub_service import Stub, serving
+from waiting import await_true
 
 from restbench.deploy import service
 from restbench.deploy.service import Service
@@ -21,10 +22,8 @@ from restbench.store.folders import CellFolder
 
 @pytest.fixture
 def attached() -> Iterator[Service]:
-    with serving(Stub("java", {})) as stub:
-        running = service.attach("java", stub.url)
+    with serving(Stub("java", {})) as stub, service.attach("java", stub.url) as running:
         yield running
-        running.stop()
 
 
 @pytest.mark.parametrize("killed", ["sar", "pidstat"])
@@ -34,19 +33,19 @@ def test_a_collector_that_was_killed_is_named(
     with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path)) as running:
         assert monitor.ended(running) == []
         os.kill(running[killed].pid, signal.SIGKILL)
-        deadline = time.monotonic() + 60
-        while not monitor.ended(running) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        await_true(lambda: monitor.ended(running))
         assert monitor.ended(running) == [killed]
 
 
 def test_what_sar_saw_until_the_end_is_read(attached: Service, tmp_path: Path) -> None:
     folder, sizes = CellFolder(tmp_path), set[int]()
+
+    def has_grown_twice() -> bool:
+        sizes.update({folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set())
+        return len(sizes) > 2
+
     with monitor.collectors(attached, os.getpid(), folder):
-        deadline = time.monotonic() + 60
-        while len(sizes) < 3 and time.monotonic() < deadline:  # the file grows with each sample
-            time.sleep(0.02)
-            sizes |= {folder.sar_binary.stat().st_size} if folder.sar_binary.exists() else set()
+        assert await_true(has_grown_twice), "by a sample each time"
     span = Window(start_ms=0, end_ms=round(time.time() * 1000) + 60_000)
     assert sysstat.machine_use(folder.sar_json, span) is not None
 
@@ -55,7 +54,5 @@ def test_collectors_keep_off_the_services_cores(attached: Service, tmp_path: Pat
     last = max(os.sched_getaffinity(0))
     with monitor.collectors(attached, os.getpid(), CellFolder(tmp_path), str(last)) as running:
         for each in running.values():
-            deadline = time.monotonic() + 60
-            while os.sched_getaffinity(each.pid) != {last} and time.monotonic() < deadline:
-                time.sleep(0.02)  # a new process has ours until it is what it shall be
-            assert os.sched_getaffinity(each.pid) == {last}
+            # A new process has ours until it is what it shall be.
+            assert await_true(lambda pid=each.pid: os.sched_getaffinity(pid) == {last})

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fixture_run import MACHINE, START, Made, build, cell, steady_load
-from jtl_lines import wrong_answer
+from fixture_run import MACHINE, START, Made, build, cell, steady_load, wrong_answer
 
 from restbench.commands.compare import compare_runs
 from restbench.failures import BadConfiguration, Regression
@@ -172,16 +169,3 @@ def test_a_run_differs_in_nothing_from_itself(tmp_path: Path) -> None:
     assert found.notes == ()
     assert [line.comparison.estimate for line in found.lines] == [1.0]
     assert json.loads(same.machine_file.read_text()) == MACHINE
-
-
-def test_a_regression_is_one_line_and_exit_code_6(tmp_path: Path) -> None:
-    first, second = run(tmp_path / "a", USUAL), run(tmp_path / "b", SLOWER)
-    code = "from restbench.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "compare", str(first.path), str(second.path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 6
-    assert done.stderr == "restbench: 1 cells are worse in b: java-serial-unbound-low-10u\n"

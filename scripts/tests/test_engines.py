@@ -9,11 +9,11 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from waiting import await_true
 
 from restbench import ROOT
 from restbench.drive import engine_clocks, engines
@@ -22,7 +22,7 @@ from restbench.drive.generator import CORRECT, ERROR, WRONG
 from restbench.drive.jtl_file import COLUMNS
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, EnvironmentProblem
-from restbench.machine import namespaces
+from restbench.machine import namespaces, watch
 from restbench.store import store
 
 FILE = ROOT / "scripts" / "experiments" / "engines.toml"
@@ -163,16 +163,20 @@ def test_without_ip_its_package_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         namespaces.require()
 
 
-def ours() -> set[str]:
+def left_of(mark: str) -> list[str]:
+    """The namespaces and the link of one harness: those of others come and go meanwhile."""
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True)
-    return {line.split()[0] for line in listed.stdout.splitlines() if line.startswith("rb-")}
+    names = [line.split()[0] for line in listed.stdout.splitlines()]
+    links = [each.name for each in Path("/sys/class/net").iterdir()]
+    return [name for name in names if name.startswith(f"rb-{mark}-")] + [
+        link for link in links if link == namespaces._link(mark)
+    ]
 
 
 @AS_ROOT
 def test_hosts_reach_each_other_and_go_with_their_context() -> None:
-    before = ours()
     with namespaces.made(["service", "gen-1"]) as hosts:
-        assert len(ours() - before) == 3
+        assert len(left_of(watch.mark())) == 4, "two hosts, a switch, and our link to it"
         answer = [
             "python3",
             "-c",
@@ -183,39 +187,43 @@ def test_hosts_reach_each_other_and_go_with_their_context() -> None:
         )
         call = f"import socket; socket.create_connection(('{hosts['service'].address}', 7))"
         attempt = hosts["gen-1"].inside(["python3", "-c", call])
-        deadline = time.monotonic() + 10
-        while subprocess.run(attempt, capture_output=True, check=False).returncode:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        assert await_true(
+            lambda: not subprocess.run(attempt, capture_output=True, check=False).returncode
+        )
         assert hosts["gen-1"].address in server.communicate()[0]
-    assert ours() == before
+    assert left_of(watch.mark()) == []
 
 
+#: A shell that starts tests in the background has them ignore Ctrl-C.
 KILLED = """
-import time
-from restbench.machine import namespaces
+import signal, time
+from restbench.machine import namespaces, watch
+signal.signal(signal.SIGINT, signal.default_int_handler)
 with namespaces.made(["service"]):
-    print("made", flush=True)
+    print(watch.mark(), flush=True)
     time.sleep(60)
 """
 
 
 @AS_ROOT
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGINT])
-def test_hosts_of_a_harness_that_is_gone_are_removed(by: signal.Signals) -> None:
-    before = ours()
-    harness = subprocess.Popen(
-        [sys.executable, "-c", KILLED], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    assert harness.stdout is not None
-    assert harness.stdout.readline() == "made\n"
-    assert ours() > before
-    harness.send_signal(by)
-    harness.wait()
-    deadline = time.monotonic() + 20
-    while ours() != before and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert ours() == before
+def test_hosts_of_a_harness_that_is_gone_are_removed_and_those_of_another_stay(
+    by: signal.Signals,
+) -> None:
+    started = [sys.executable, "-c", KILLED]
+    with (
+        namespaces.made(["service"]),
+        subprocess.Popen(
+            started, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as harness,
+    ):
+        assert harness.stdout is not None
+        mark = harness.stdout.readline().strip()
+        assert len(left_of(mark)) == 3
+        harness.send_signal(by)
+        harness.wait()
+        assert await_true(lambda: not left_of(mark)), left_of(mark)
+        assert len(left_of(watch.mark())) == 3
 
 
 @AS_ROOT
@@ -239,9 +247,12 @@ def test_two_engines_measure_a_service_on_another_host() -> None:
     cells = "service=java strategy=serial complexity=low users=10"
     line = [sys.executable, "-c", "from restbench.cli import main; main()", "run", "engines"]
     line += ["--profile", "smoke", "--cells", cells]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = re.search(r"^raw data: (\S+)", done.stdout, re.MULTILINE)
+    with subprocess.Popen(
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as harness:
+        out, err = harness.communicate()
+    assert harness.returncode == 0, out + err
+    found = re.search(r"^raw data: (\S+)", out, re.MULTILINE)
     assert found is not None
     run = store.open_run(found[1])
     (cell,) = json.loads(run.exported_file.read_text())["cells"]
@@ -250,4 +261,4 @@ def test_two_engines_measure_a_service_on_another_host() -> None:
     (trial,) = run.trials.trials()
     assert trial.wrong == trial.errors == 0
     assert 5 < trial.users_in_flight < 11
-    assert not any("-gen-" in each for each in ours())
+    assert left_of(str(harness.pid)) == []

@@ -1,6 +1,5 @@
-"""Each exit code, from the command line to the shell. Beside these, whole runs end with 4
-(`test_run`), 5 (`test_run`), 3 (`test_storage`, `test_machine_lock`) and, when
-interrupted, with 130 (`test_run`)."""
+"""Each exit code, from the command line to the shell. Beside these, whole runs end with 0, 4,
+5 and, when interrupted, with 130 (`test_run`), or with 3 (`test_storage`, `test_machine_lock`)."""
 
 from __future__ import annotations
 
@@ -9,9 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from fixture_run import Made, build, cell, steady_load
-from stub_bench import PATIENCE_S, Bench
-from test_cli import restbench
+from stub_bench import Bench
+from waiting import PATIENCE_S
 
 from restbench.analyse.measures import Measurement, Row
 from restbench.commands import measuring, ordering, results
@@ -38,13 +38,6 @@ def test_the_help_has_every_code_with_its_meaning() -> None:
 
 
 @pytest.mark.live
-def test_0_is_a_run_whose_cells_were_all_measured(bench: Bench) -> None:
-    path = bench.experiment({"java": ["serial"]})
-    done = bench.restbench("run", path, "--profile", "p")
-    assert done.returncode == ExitCode.ALL_MEASURED, done.stdout + done.stderr
-
-
-@pytest.mark.live
 def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
     path = bench.experiment({"java": ["serial"]})
     done = bench.restbench("run", path, "--profile", "p", STUB_FAULT_OF_OURS="1")
@@ -54,6 +47,7 @@ def test_1_is_a_fault_of_restbench_and_says_where(bench: Bench) -> None:
 
 
 def test_2_is_a_wrong_option() -> None:
+    assert restbench("run", "--user", "10").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("run", "--profile").returncode == ExitCode.BAD_CONFIGURATION
     assert restbench("plan", "no-such").returncode == ExitCode.BAD_CONFIGURATION
 
@@ -67,6 +61,7 @@ def test_6_is_a_second_run_that_is_really_worse(tmp_path: Path) -> None:
         build(path, [Made(cell("java serial low 10"), load, block=n) for n, load in made])
     done = restbench("compare", str(fast), str(slow))
     assert done.returncode == ExitCode.REGRESSION, done.stdout + done.stderr
+    assert done.stderr == "restbench: 1 cells are worse in slow: java-serial-unbound-low-10u\n"
     assert restbench("compare", str(slow), str(fast)).returncode == ExitCode.ALL_MEASURED
 
 

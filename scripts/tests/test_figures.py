@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 from drawn import data_of
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import error
+from fixture_run import START, Made, build, cell, error, steady_load
 
 from restbench.analyse import measures
 from restbench.experiment import experiment

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from fixture_run import FIXTURES, Made, build, cell, steady_load
-from test_cli import restbench
 
 from restbench.experiment.records import SCHEMA_VERSION
 from restbench.failures import Unreadable

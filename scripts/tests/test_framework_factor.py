@@ -174,13 +174,10 @@ def test_a_service_is_started_in_its_cells_framework(
     name: ServiceName, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(programs.COMMANDS, name, lambda _settings: stub_command(name))
-    started = service.start(
+    with service.start(
         name, "none", None, tmp_path, port=free_port(), framework=FRAMEWORKS[name][1]
-    )
-    try:
+    ) as started:
         environment = psutil.Process(started.processes[0].pid).environ()
-    finally:
-        started.stop()
     assert environment["RESTBENCH_FRAMEWORK"] == FRAMEWORKS[name][1] != DEFAULT_FRAMEWORKS[name]
 
 
@@ -226,10 +223,10 @@ def test_a_run_measures_each_framework_on_a_service_of_its_own(tmp_path: Path) -
     bench = Bench(tmp_path)
     extra = '\n[[cells]]\nname = "more"\nservice = "java"\nstrategy = "serial"\n'
     extra += 'complexity = "tiny"\nusers = 2\nframework = ["servlet", "vertx"]\n'
-    path = Path(bench.experiment({"java": ["serial"], "python": ["serial"]}, extra=extra))
+    extra += '\n[wrk]\nframework = ["vertx", "flask"]\n'
+    names = {"java": ["serial"], "python": ["serial"]}
+    path = Path(bench.experiment(names, extra=extra, minutes=0.3))
     path.write_text(path.read_text().replace("seed = 3", 'seed = 3\napart = "service"'))
-    path.write_text(path.read_text() + '\n[wrk]\nframework = ["vertx", "flask"]\n')
-    path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 0.3"))
     done = bench.restbench("run", str(path), "--profile", "p")
     assert done.returncode == 0, done.stdout + done.stderr
     commands = {

@@ -46,15 +46,12 @@ def test_it_listens_where_the_service_would_and_the_service_behind_it(
     front: Front, tmp_path: Path
 ) -> None:
     skip_without(front)
-    started = service.start("java", front, None, tmp_path)
-    try:
+    with service.start("java", front, None, tmp_path) as started:
         assert started.base_url == f"http://127.0.0.1:{os.environ['JAVA_PORT']}"
         assert started.health()["service"] == "java"
         names = [psutil.Process(each.pid).name() for each in started.processes]
         assert names[1] == fronts.PROGRAMS[front][0]
         family = started.pids()
-    finally:
-        started.stop()
     assert not any(psutil.pid_exists(pid) for pid in family)
 
 
@@ -95,13 +92,10 @@ def test_a_front_whose_service_is_gone_answers_in_the_contracts_form(
     front: Front, tmp_path: Path
 ) -> None:
     skip_without(front)
-    started = service.start("java", front, None, tmp_path)
-    try:
+    with service.start("java", front, None, tmp_path) as started:
         started.processes[0].kill()
         started.processes[0].wait()
         answers = [started.client.get(f"{started.base_url}/health") for _ in range(3)]
-    finally:
-        started.stop()
     for answer in answers:
         assert (answer.status_code, answer.json()["errorCode"]) == (500, "099")
         assert answer.headers["Cache-Control"] == "no-store"
@@ -128,11 +122,8 @@ def test_the_environments_framework_and_no_choice_of_openblas_reach_a_service(
 ) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     monkeypatch.setenv("PYTHON_FRAMEWORK", "fastapi")
-    started = service.start("python", "none", None, tmp_path)
-    try:
+    with service.start("python", "none", None, tmp_path) as started:
         environment = psutil.Process(started.processes[0].pid).environ()
-    finally:
-        started.stop()
     assert "OPENBLAS_CORETYPE" not in environment
     assert environment["RESTBENCH_FRAMEWORK"] == "fastapi"
 
@@ -196,10 +187,9 @@ def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
     skip_without(front)
     monkeypatch.setitem(programs.COMMANDS, "python", programs.python_command)
     settings = {"RESTBENCH_STRATEGIES": "serial"}
-    started = service.start(
+    with service.start(
         "python", front, None, tmp_path, settings=settings, instances=instances, link="unix"
-    )
-    try:
+    ) as started:
         for _ in range(8):
             answer = started.post("/matrix/serial", json.dumps(serve.EXAMPLE).encode())
             assert answer.json()["requestId"] == "1"
@@ -213,5 +203,3 @@ def test_a_front_reaches_the_python_service_over_a_unix_socket_alone(
             if each.status == psutil.CONN_LISTEN
         }
         assert listening == {int(os.environ["PYTHON_PORT"])}, "the front's own"
-    finally:
-        started.stop()

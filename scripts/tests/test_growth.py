@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 
 from restbench.deploy.service import Service
+from restbench.drive import wrk
 from restbench.failures import BadConfiguration, CellsFailed, ExitCode, GrowsTooFast
 from tools import growth, growth_stages, growth_users
 from tools.bench_growth import judge
@@ -18,7 +19,7 @@ from tools.growth import Growth
 from tools.growth_fit import TOLERANCE, Fit, Series, exponent, fit
 from tools.growth_plan import cubes, dispatch, plan_of, study_rows
 from tools.growth_stages import over_processes
-from tools.growth_users import parsed_ms, requests_in
+from tools.growth_users import requests_in
 from tools.limit_bench import Client
 from tools.limit_servers import Server
 
@@ -117,7 +118,7 @@ def two_strategies(monkeypatch: pytest.MonkeyPatch) -> None:
     """A service with one that answers and one that does not; nothing is started."""
     running = Service("java", "http://127.0.0.1:1", processes=[subprocess.Popen(["true"])])
     monkeypatch.setattr(running, "strategies", lambda: ["broken", "whole"], raising=False)
-    monkeypatch.setattr(growth, "_started", lambda *_: contextlib.nullcontext(running))
+    monkeypatch.setattr(growth.service, "start", lambda *_, **_s: contextlib.nullcontext(running))
     monkeypatch.setattr(growth_stages, "measure", lambda *_: [])
     monkeypatch.setattr(growth_users, "measure", lambda *_: [])
     monkeypatch.setattr(growth_stages, "dispatch_ms", lambda *_: [1.0, 1.1])
@@ -175,15 +176,15 @@ WRK = """Running 1s test @ http://127.0.0.1:8080/
 
 
 def test_reads_latency_and_time_in_wrks_own_words() -> None:
-    assert parsed_ms("Latency", WRK) == pytest.approx(0.63591)
-    assert parsed_ms("requests in", WRK) == pytest.approx(1010.0)
+    assert wrk.seconds_of("x", WRK, "Latency") == pytest.approx(635.91e-6)
+    assert wrk.seconds_of("x", WRK) == pytest.approx(1.01)
     assert requests_in(WRK) == 22464
     assert requests_in("unable to connect") == 0
 
 
 def test_a_load_that_tells_no_latency_is_no_measurement() -> None:
-    with pytest.raises(CellsFailed, match="no Latency was reported: unable to connect"):
-        parsed_ms("Latency", "unable to connect to 127.0.0.1:1")
+    with pytest.raises(CellsFailed, match="x: wrk tells no Latency: unable to connect"):
+        wrk.seconds_of("x", "unable to connect to 127.0.0.1:1", "Latency")
 
 
 def test_a_wrong_profile_or_service_is_named() -> None:

@@ -89,8 +89,8 @@ def test_a_front_balances_and_each_is_bound_from_its_start(
     monkeypatch.setitem(programs.COMMANDS, "java", lambda _settings: stub_command("java"))
     monkeypatch.setenv("JAVA_PORT", str(free_port()))
     cores = (allowed_cores() * 2)[:2]
-    started = service.start("java", front, None, tmp_path, instances=[str(core) for core in cores])
-    try:
+    each_its_own = [str(core) for core in cores]
+    with service.start("java", front, None, tmp_path, instances=each_its_own) as started:
         for core, each in zip(cores, started.each(), strict=True):
             assert os.sched_getaffinity(each.processes[0].pid) == {core}
         assert len({each.base_url for each in started.each()} | {started.base_url}) == 3
@@ -104,6 +104,4 @@ def test_a_front_balances_and_each_is_bound_from_its_start(
         started.instances[1].processes[0].kill()
         started.instances[1].processes[0].wait()
         assert not started.alive()
-    finally:
-        started.stop()
     assert not any(Path(f"/proc/{pid}").exists() for pid in family)

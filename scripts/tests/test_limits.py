@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import data_of
+from fixture_run import begun
 from shown_run import part_of
 
 from restbench.analyse import limits, measures
@@ -17,7 +18,6 @@ from restbench.experiment import experiment
 from restbench.experiment.arrivals import Phases
 from restbench.experiment.cell import Cell
 from restbench.experiment.open_load import Objective, OpenLoad
-from restbench.experiment.records import Manifest, PlannedCell
 from restbench.experiment.statistics import geometric_interval
 from restbench.failures import CellsFailed, WrongAnswers
 from restbench.schedule import runner
@@ -30,21 +30,10 @@ from restbench.store import exported, store
 from restbench.store.exported import Exported
 from restbench.store.store import Run
 from restbench.store.trials import Event, Trial
-from restbench.store.writing import write_json, write_model, write_text
 
 CELL = Cell(service="java", strategy="serial", complexity="medium", users=64)
 OTHER = CELL.model_copy(update={"strategy": "pinned"})
 OBJECTIVE = Objective(percentile=95, limit_ms=100)
-MACHINE = {
-    "processor": "A processor",
-    "cores_online": 2,
-    "cores_allowed": [0, 1],
-    "memory_mib": 2048,
-    "system": "A system",
-    "kernel": "6",
-    "java": "17",
-    "python": "3.11",
-}
 
 
 def trial(
@@ -87,28 +76,8 @@ def records(*rows: tuple[int, int, int, int]) -> np.ndarray:
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """Three blocks of a cell with limits between 200 and 240 a second."""
-    made = Run(tmp_path)
-    plan = [
-        PlannedCell(cell=cell, block=block, order=block, test_ids=())
-        for block in (1, 2, 3)
-        for cell in (CELL, OTHER)
-    ]
-    manifest = Manifest(
-        run="a-run",
-        experiment="open-load",
-        profile="quick",
-        title="A title",
-        seed=1,
-        started="now",
-        status="complete",
-        git_commit="abc",
-        git_dirty=False,
-        command="restbench run",
-        plan=tuple(plan),
-    )
-    write_model(made.manifest_file, manifest)
-    write_json(made.machine_file, MACHINE)
-    write_text(made.experiment_file, store.experiment_file("open-load").read_text())
+    cells = [(each, block) for block in (1, 2, 3) for each in (CELL, OTHER)]
+    made = begun(tmp_path, store.experiment_file("open-load").read_text(), cells)
     for block, (met, failed) in enumerate([(200, 220), (210, 230), (220, 240)], start=1):
         made.trials.begin(block, "2026-11-24T01:00:00+00:00", {})
         made.trials.add([trial(met, 40, block), trial(failed, 130, block)])

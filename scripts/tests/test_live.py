@@ -14,7 +14,7 @@ import psutil
 import pytest
 from fixture_run import cell
 from ports import free_port
-from stub_bench import PATIENCE_S
+from waiting import PATIENCE_S
 
 from restbench.deploy import service
 from restbench.drive.payload import make_payload, path_of
@@ -44,8 +44,8 @@ def live(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         for variable, port in own_ports().items():
             patch.setenv(variable, port)
         started = service.start(request.param, "none", cores, folder)
-    yield started
-    started.stop()
+    with started:
+        yield started
 
 
 def shapes() -> list[Shape]:

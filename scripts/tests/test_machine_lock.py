@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import tool
 from stub_bench import Bench
-from test_cli import tool
 
 from restbench.failures import EnvironmentProblem
 from restbench.machine import machine_lock

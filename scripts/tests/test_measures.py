@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import Sample, error, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 
 from restbench.analyse import measures
 from restbench.analyse.measures import Row
@@ -86,14 +85,6 @@ def test_one_wrong_answer_voids_its_block_even_before_what_is_kept(
     assert row.interval("throughput_per_s") is None
 
 
-def test_completions_are_counted_by_their_end(tmp_path: Path) -> None:
-    # 40 requests that start before and end inside, 40 that start inside and end after.
-    inside = [Sample(START + n, 600) for n in range(40)]
-    after = [Sample(START + 2_000 + n, 600) for n in range(40)]
-    record = only_row(tmp_path, Made(SERIAL, inside + after)).record()
-    assert record["throughput_per_s"] == 20
-
-
 def test_the_slowest_percent_is_in_mean_and_p99(tmp_path: Path) -> None:
     fast = [Sample(START + n % 2_000, 10) for n in range(9_899)]
     slow = [Sample(START + n, 1_000) for n in range(101)]
@@ -114,10 +105,6 @@ def test_several_blocks_are_averaged_and_have_an_interval(tmp_path: Path) -> Non
     assert interval.half_width == pytest.approx(12.70620474 * 30, rel=1e-6)
 
 
-def test_one_block_has_no_interval(tmp_path: Path) -> None:
-    assert only_row(tmp_path, Made(SERIAL, LOAD)).interval("throughput_per_s") is None
-
-
 def test_a_percentile_that_one_block_does_not_support_is_not_shown(tmp_path: Path) -> None:
     few = steady_load(users=10, elapsed_ms=100)  # 200 completions: no p90
     row = only_row(tmp_path, Made(SERIAL, LOAD), Made(SERIAL, few, block=2))
@@ -131,14 +118,6 @@ def test_a_failed_block_is_said_and_leaves_the_others(tmp_path: Path) -> None:
     assert row.value("throughput_per_s") == 190
     assert row.flags == ("failed",)
     assert [each.reason for each in row.measurements] == [None, "the service died"]
-
-
-def test_a_wrong_answer_voids_its_own_block_and_no_other(tmp_path: Path) -> None:
-    wrong = Made(SERIAL, [*steady_load(users=10, elapsed_ms=40), wrong_answer(START)], block=2)
-    row = only_row(tmp_path, Made(SERIAL, LOAD), wrong)
-    assert row.value("throughput_per_s") == 190
-    assert row.value("wrong_answers") == 1
-    assert "wrong-answers" in row.flags
 
 
 def test_what_was_not_reached_is_a_row_without_numbers(tmp_path: Path) -> None:
@@ -177,12 +156,6 @@ def test_what_went_to_neither_side_is_foreign_and_the_rest_is_shared_out(tmp_pat
     assert block.foreign_pct == pytest.approx(19)
     assert block.steal_pct == 0
     assert block.generator_share == pytest.approx(100 / 1_300)
-
-
-def test_the_users_that_really_waited_are_a_column(tmp_path: Path) -> None:
-    # 9 users of 10 send anything, one after the other: 9 wait at any time.
-    row = only_row(tmp_path, Made(SERIAL, steady_load(users=9, elapsed_ms=50)))
-    assert row.record()["users_in_flight"] == pytest.approx(9)
 
 
 def test_the_throughput_that_both_cpu_times_allow_stands_beside_the_measured_one(

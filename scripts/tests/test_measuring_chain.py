@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import httpx
 import pytest
@@ -32,13 +31,14 @@ def silent(_line: str) -> None:
     """Nobody watches."""
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(ports, "free", free_port)
-    return Bench(tmp_path, silent)
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ports, "free", free_port)
+        yield Bench(tmp_path_factory.mktemp("chain"), silent)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def load(bench: Bench) -> Iterator[Generator]:
     with bench.generator(stall.OPEN_USERS) as running:
         yield running

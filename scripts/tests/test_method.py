@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import Sample, error, wrong_answer
+from fixture_run import START, Made, Sample, build, cell, error, steady_load, wrong_answer
 
 from restbench.analyse import estimates, measures
 from restbench.analyse.measurement import Measurement
@@ -133,6 +132,8 @@ def test_rule_5_one_wrong_answer_voids_its_block_and_nothing_else(tmp_path: Path
     assert left == set(measures.COUNTS)
     both = row_of(tmp_path / "both", Made(SERIAL, LOAD), wrong)
     assert both.value("throughput_per_s") == 200
+    assert both.value("wrong_answers") == 1
+    assert "wrong-answers" in both.flags
 
 
 def test_rule_6_a_reference_run_has_at_least_five_blocks_and_a_short_one_three() -> None:
@@ -156,8 +157,9 @@ def test_rule_8_percentiles_are_exact_of_all_samples_of_a_block_then_averaged(
 
 
 def test_rule_9_users_in_flight_stand_beside_the_users_there_are(tmp_path: Path) -> None:
-    (block,) = row_of(tmp_path, Made(SERIAL, LOAD)).measurements
-    assert block.users_in_flight == pytest.approx(10)
+    # 9 users of 10 send anything, one request after the other: 9 wait at any time.
+    row = row_of(tmp_path, Made(SERIAL, steady_load(users=9, elapsed_ms=50)))
+    assert row.record()["users_in_flight"] == pytest.approx(9)
 
 
 def test_rule_11_microseconds_of_the_generator_are_kept(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from restbench.store.microbench_records import BreakEven, Score
 from tools.microbench_break_even import LARGEST_ROWS, break_evens, last_crossing
 
 MEDIUM = {"medium": Shape(rows=1000, inner=50, columns=20)}
-OPERATION_US = 0.001  # so a row of 1000 operations takes a microsecond
 WOBBLE = (0.999, 1.0, 1.001)
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command_line import tool
 from ports import free_port
-from test_cli import tool
 
 from restbench.store import store
 from restbench.store.microbench_records import Microbench

@@ -18,7 +18,7 @@ from restbench.store import machine_findings
 from restbench.store.microbench_records import BreakEven, Microbench, Score
 from restbench.store.store import Run
 from restbench.store.writing import write_json, write_model
-from tools.microbench import keep
+from tools.bench_microbench import keep
 from tools.microbench_break_even import break_evens
 from tools.microbench_jmh import read as read_jmh
 from tools.microbench_plan import PROFILES, plan_of, shapes, write_bodies

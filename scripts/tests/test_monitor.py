@@ -41,11 +41,8 @@ def stub() -> Iterator[Stub]:
 
 
 def test_what_a_service_does_not_count_is_unknown_and_not_zero(stub: Stub) -> None:
-    attached = service.attach("java", stub.url)
-    try:
+    with service.attach("java", stub.url) as attached:
         assert monitor.answered_requests(attached, "serial") is None
         stub.counted["serial", 200] = 3
         stub.counted["serial", 500] = 1
         assert monitor.answered_requests(attached, "serial") == [4]
-    finally:
-        attached.stop()

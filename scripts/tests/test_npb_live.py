@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import restbench
 from stub_bench import Bench
 
 from restbench.store import store
@@ -115,8 +116,8 @@ def test_a_kernel_that_is_not_verified_ends_the_command_with_its_code(tmp_path: 
     ],
 )
 def test_a_wrong_argument_is_named_with_what_there_is(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
+    arguments: tuple[str, ...], message: str
 ) -> None:
-    done = Bench(tmp_path).restbench("npb", *arguments)
+    done = restbench("npb", *arguments)
     assert done.returncode == 2
     assert message in done.stderr

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from command_line import restbench
+from stub_bench import Bench, Ran
 from stub_kernel import FRESH_S, GENERATE_S, WARM_S
 
 from restbench.analyse import measures, npb
@@ -64,19 +64,6 @@ users = 1
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A bench after one run."""
-
-    bench: Bench
-    code: int
-    told: str
-
-    @property
-    def run(self) -> Run:
-        return self.bench.latest
-
-
 def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: int = 1) -> Bench:
     shutil.copytree(store.EXPERIMENTS / "claims", folder / "claims")
     text = EXPERIMENT.format(strategies=json.dumps(strategies), blocks=blocks)
@@ -86,8 +73,7 @@ def in_folder(folder: Path, strategies: tuple[str, ...] = ("serial",), blocks: i
 
 def run_kernels(bench: Bench, *options: str, **faults: str) -> Ran:
     arguments = ("run", str(bench.folder / "npb.toml"), "--profile", "p", *options)
-    done = bench.restbench(*arguments, faults=faults)
-    return Ran(bench, done.returncode, done.stdout + done.stderr)
+    return Ran(bench, bench.restbench(*arguments, faults=faults))
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +146,7 @@ def test_the_report_can_be_made_again_to_the_byte(ran: Ran) -> None:
     first = [path.read_bytes() for path in made]
     for path in made:
         path.unlink()
-    assert ran.bench.restbench("report", str(run.path)).returncode == 0
+    assert restbench("report", str(run.path)).returncode == 0
     assert [path.read_bytes() for path in made] == first
 
 
@@ -174,17 +160,17 @@ def test_the_runs_file_has_the_times_of_cells_and_blocks(ran: Ran) -> None:
 
 
 def test_two_runs_are_compared_by_the_time_in_the_service(ran: Ran) -> None:
-    done = ran.bench.restbench("compare", str(ran.run.path), str(ran.run.path))
+    done = restbench("compare", str(ran.run.path), str(ran.run.path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "service_s" in done.stdout
     assert "java-serial-unbound-CG-S-1u" in done.stdout
-    other = ran.bench.restbench("compare", *[str(ran.run.path)] * 2, "--metric", "speed")
+    other = restbench("compare", *[str(ran.run.path)] * 2, "--metric", "speed")
     assert "choose one of throughput_per_s" in other.stderr
     assert "client_s" in other.stderr
 
 
 def test_no_cell_of_it_has_a_dashboard(ran: Ran) -> None:
-    done = ran.bench.restbench("dashboard", str(ran.run.path), "a-cell")
+    done = restbench("dashboard", str(ran.run.path), "a-cell")
     assert done.returncode == 2
     assert "no long window of 'a-cell'" in done.stderr
 
@@ -233,39 +219,36 @@ def test_an_unverified_answer_to_a_client_is_a_wrong_one(tmp_path: Path) -> None
     assert "not verified" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("fault", ["unverified", "unverified-direct"])
-def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(
-    tmp_path: Path, fault: str
-) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S", serial=fault)
+def test_a_kernel_that_is_not_verified_is_a_failed_cell_and_never_a_time(tmp_path: Path) -> None:
+    """In the service, and in the program without HTTP."""
+    bench = in_folder(tmp_path, strategies=("serial", "pinned"))
+    faults = {"serial": "unverified", "pinned": "unverified-direct"}
+    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 5, ran.told
-    (row,) = table(ran.run)
-    assert (row["verified"], row["fresh_s"], row["service_s"]) == ("NO", "", "")
+    found = [(row["verified"], row["fresh_s"], row["service_s"]) for row in table(ran.run)]
+    assert found == [("NO", "", "")] * 2
     assert "not verified: 8.4, the reference is 8.5" in ran.run.report_markdown.read_text()
 
 
-def test_a_class_without_memory_is_refused_and_the_page_says_how_much_it_needs(
+def test_a_service_that_dies_costs_its_cells_and_a_class_without_memory_is_refused(
     tmp_path: Path,
 ) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S", serial="refused")
-    assert ran.code == 0, ran.told
-    (row,) = table(ran.run)
-    assert (row["verified"], row["fresh_s"]) == ("refused", "")
-    assert "needs 9 MiB, the limit is 5 MiB" in ran.run.report_markdown.read_text()
-
-
-def test_a_service_that_dies_costs_its_cells_and_not_the_others(tmp_path: Path) -> None:
-    bench = in_folder(tmp_path, strategies=("serial", "pinned"))
-    ran = run_kernels(bench, "--cells", "complexity=CG-S", pinned="die-proving")
+    bench = in_folder(tmp_path, strategies=("serial", "pinned", "pipeline"))
+    faults = {"pinned": "die-proving", "pipeline": "refused"}
+    ran = run_kernels(bench, "--cells", "complexity=CG-S", **faults)
     assert ran.code == 4, ran.told
+    assert "1 cells failed: java-pinned" in ran.told, "what is refused has not failed"
+    page = ran.run.report_markdown.read_text()
     assert "java-pinned-unbound-CG-S-1u: once more on a fresh service" in ran.told
     found = {row["strategy"]: row for row in table(ran.run)}
     assert found["serial"]["service_s"] == str(WARM_S)
     assert found["pinned"]["service_s"] == ""
     events = {each.kind: each.text for each in bench.latest.trials.events()}
-    assert set(events) == {"retried", "failed"}
+    assert set(events) == {"retried", "failed", "refused"}
     assert "stub: out of memory, giving up" in events["failed"]
-    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in ran.run.report_markdown.read_text()
+    assert "java-pinned-unbound-CG-S-1u, block 1: failed" in page
+    assert (found["pipeline"]["verified"], found["pipeline"]["fresh_s"]) == ("refused", "")
+    assert "needs 9 MiB, the limit is 5 MiB" in page
     assert bench.left_running() == []
 
 
@@ -290,39 +273,28 @@ def test_a_block_without_time_measures_what_it_can_and_says_what_it_left_out(
     assert "the block had no time for it" in ran.run.report_markdown.read_text()
 
 
-def test_a_run_that_was_killed_goes_on_with_the_block_in_flight(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on_with_the_block_in_flight_and_can_be_extended(
+    tmp_path: Path,
+) -> None:
     bench = in_folder(tmp_path, blocks=2)
     arguments = ("run", str(tmp_path / "npb.toml"), "--profile", "p")
-    started = bench.start(*arguments)
-    assert started.stdout is not None
-    for line in started.stdout:
-        if line.startswith("block 2:"):
-            break
-    started.kill()
-    started.communicate(timeout=60)
-    assert bench.still_running() == []
-    first = [each for each in bench.latest.trials.trials() if each.block == 1]
+    assert bench.kill_at("block 2:", *arguments) == []
+    first = bench.began_ms(block=1)
     again = run_kernels(bench, "--resume")
     assert again.code == 0, again.told
     assert (
         "in flight then and measured anew: block 2" in again.told or "going on with" in again.told
     )
-    kept = [each for each in bench.latest.trials.trials() if each.block == 1]
-    assert [each.began_ms for each in kept] == [each.began_ms for each in first]
+    assert bench.began_ms(block=1) == first
     assert {row["blocks"] for row in table(again.run)} == {"2"}
-
-
-def test_a_finished_run_is_extended_by_a_block(tmp_path: Path) -> None:
-    ran = run_kernels(in_folder(tmp_path), "--cells", "complexity=CG-S strategy=serial")
-    done = ran.bench.restbench("extend", str(ran.run.path), "--minutes", "1")
+    done = bench.restbench("extend", str(again.run.path), "--minutes", "1")
     assert done.returncode == 0, done.stdout + done.stderr
-    (row,) = table(ran.run)
-    assert int(row["blocks"]) >= 2
+    assert min(int(row["blocks"]) for row in table(again.run)) >= 3
 
 
 def test_the_plan_is_told_without_a_start(tmp_path: Path) -> None:
     bench = in_folder(tmp_path)
-    done = bench.restbench("plan", str(tmp_path / "npb.toml"), "--profile", "p")
+    done = restbench("plan", str(bench.folder / "npb.toml"), "--profile", "p")
     assert "java-serial-unbound-IS-S-1u" in done.stdout
     assert "1 block in about 2 min" in done.stdout
     assert not list(tmp_path.glob("*/manifest.json"))

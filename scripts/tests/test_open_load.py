@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from stub_bench import Bench
+from command_line import restbench
+from stub_bench import Bench, Ran
 
 from restbench.analyse import measures
 from restbench.analyse.limits import Limit
@@ -34,7 +35,7 @@ limit_ms = 60
 [open.pilot]
 users = 4
 seconds = 0.5
-start_share = 2.0
+start_share = 3.0
 
 [open.steps]
 warmup_s = 0.5
@@ -65,26 +66,30 @@ users = 16
 """
 
 
-@dataclass(frozen=True)
-class Ran:
-    """A bench after one run over a queue."""
-
-    bench: Bench
-    code: int
-    told: str
-    run: Run
-
-
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     return in_folder(tmp_path)
 
 
+@dataclass
+class Resumed(Ran):
+    """A run that was killed in its second block, after it has gone on."""
+
+    left: list[str]
+    """What still ran when the killed one was gone."""
+    began_ms: list[int]
+    """The trials of its first block."""
+
+
 @pytest.fixture(scope="module")
-def queue(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+def queue(tmp_path_factory: pytest.TempPathFactory) -> Resumed:
     """Both strategies stand in queues of their own."""
     bench = in_folder(tmp_path_factory.mktemp("queue"))
-    return Ran(bench, *run_walks(bench, {"serial": "queue", "pinned": "queue"}))
+    faults = {"serial": "queue", "pinned": "queue"}
+    left = bench.kill_at("block 2: warm", *walks(bench, faults), faults=faults)
+    began_ms = bench.began_ms(block=1)
+    done = bench.restbench(*walks(bench, faults), "--resume", faults=faults)
+    return Resumed(bench, done, left, began_ms)
 
 
 def in_folder(folder: Path) -> Bench:
@@ -92,11 +97,13 @@ def in_folder(folder: Path) -> Bench:
     return Bench(folder)
 
 
-def run_walks(bench: Bench, faults: dict[str, str]) -> tuple[int, str, Run]:
-    arguments = ("run", str(bench.folder / "open.toml"), "--profile", "p")
-    cells = ("--cells", f"strategy={','.join(faults)}")
-    done = bench.restbench(*arguments, *cells, faults=faults)
-    return done.returncode, done.stdout + done.stderr, bench.latest
+def walks(bench: Bench, faults: dict[str, str]) -> list[str]:
+    file, cells = str(bench.folder / "open.toml"), f"strategy={','.join(faults)}"
+    return ["run", file, "--profile", "p", "--cells", cells]
+
+
+def run_walks(bench: Bench, faults: dict[str, str]) -> Ran:
+    return Ran(bench, bench.restbench(*walks(bench, faults), faults=faults))
 
 
 def found_in(run: Run) -> dict[str, Limit]:
@@ -104,7 +111,7 @@ def found_in(run: Run) -> dict[str, Limit]:
     return {each.cell.strategy: each for each in limits.of(told)}
 
 
-def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Ran) -> None:
+def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Resumed) -> None:
     assert queue.code == 0, queue.told
     for found in found_in(queue.run).values():
         # More than the capacity cannot be borne; how much less is seen depends on this machine.
@@ -115,7 +122,7 @@ def test_finds_the_rate_that_a_queue_of_known_capacity_can_bear(queue: Ran) -> N
     assert queue.bench.left_running() == []
 
 
-def test_the_steps_of_a_blocks_techniques_alternate(queue: Ran) -> None:
+def test_the_steps_of_a_blocks_techniques_alternate(queue: Resumed) -> None:
     trials = queue.run.trials.trials()
     for block in (1, 2):
         first_round = [each.cell for each in trials if (each.block, each.round) == (block, 1)]
@@ -125,7 +132,7 @@ def test_the_steps_of_a_blocks_techniques_alternate(queue: Ran) -> None:
 
 
 def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_or_unsent(
-    queue: Ran,
+    queue: Resumed,
 ) -> None:
     first = found_in(queue.run)["serial"].walks[0].steps[0]
     assert first.rate_per_s > 1.5 * CAPACITY_PER_S
@@ -136,7 +143,7 @@ def test_beyond_the_capacity_answers_come_at_the_capacity_and_the_rest_is_late_o
     assert first.late + first.unsent > 0
 
 
-def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Ran) -> None:
+def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Resumed) -> None:
     run = queue.run
     tables = (run.report_markdown, run.open_load_csv, run.open_load_steps_csv, run.report)
     first = [path.read_text() for path in tables]
@@ -145,55 +152,40 @@ def test_the_tables_say_what_was_found_and_can_be_made_again(queue: Ran) -> None
     assert "Highest rate with p50 <= 60 ms" in queue.told
     for path in tables:
         path.unlink()
-    assert queue.bench.restbench("report", str(run.path)).returncode == 0
+    assert restbench("report", str(run.path)).returncode == 0
     assert [path.read_text() for path in tables] == first
 
 
 def test_a_wrong_answer_voids_the_walk_and_no_other(bench: Bench) -> None:
-    code, told, run = run_walks(bench, {"serial": "wrong-under-load", "pinned": "queue"})
-    assert code == 5, told
-    found = found_in(run)
+    ran = run_walks(bench, {"serial": "wrong-under-load", "pinned": "queue"})
+    assert ran.code == 5, ran.told
+    found = found_in(ran.run)
     assert found["serial"].limit_per_s is None
     assert "wrong-answers" in found["serial"].flags
-    assert found["pinned"].limit_per_s is not None, told
+    assert found["pinned"].limit_per_s is not None, ran.told
 
 
-def test_a_technique_whose_service_dies_under_load_fails_and_says_so(bench: Bench) -> None:
-    code, told, run = run_walks(bench, {"serial": "die"})
-    assert code == 4, told
-    assert "1 cells failed: java-serial-unbound-tiny-16u" in told
-    found = found_in(run)["serial"]
-    assert "stub: out of memory, giving up" in "".join(each.text for each in run.trials.events())
+def test_what_dies_under_load_and_what_is_not_offered_fails_and_says_so(bench: Bench) -> None:
+    ran = run_walks(bench, {"serial": "die", "pinned": "absent"})
+    assert ran.code == 4, ran.told
+    (line,) = [each for each in ran.told.splitlines() if "2 cells failed: " in each]
+    assert "java-serial-unbound-tiny-16u" in line
+    assert "java-pinned-unbound-tiny-16u" in line
+    assert "java pinned: not offered" in ran.told
+    found = found_in(ran.run)["serial"]
+    events = "".join(each.text for each in ran.run.trials.events())
+    assert "stub: out of memory, giving up" in events
     assert found.limit_per_s is None
     assert bench.left_running() == []
 
 
-def test_a_strategy_that_is_not_offered_fails_and_says_so(bench: Bench) -> None:
-    code, told, _ = run_walks(bench, {"pinned": "absent"})
-    assert code == 4, told
-    assert "java pinned: not offered" in told
-
-
-def test_an_interrupted_run_goes_on_with_the_blocks_that_are_not_finished(bench: Bench) -> None:
-    arguments = ("run", str(bench.folder / "open.toml"), "--profile", "p")
-    started = bench.start(*arguments, faults={"serial": "queue", "pinned": "queue"})
-    assert started.stdout is not None
-    for line in started.stdout:
-        if line.startswith("block 2: warm"):
-            break
-    started.kill()
-    started.communicate(timeout=60)
-    assert bench.still_running() == []
-    first = [each for each in bench.latest.trials.trials() if each.block == 1]
-    faults = {"serial": "queue", "pinned": "queue"}
-    done = bench.restbench(*arguments, "--resume", faults=faults)
-    assert done.returncode == 0, done.stdout + done.stderr
-    kept = [each for each in bench.latest.trials.trials() if each.block == 1]
-    assert [each.began_ms for each in kept] == [each.began_ms for each in first]
-    assert all(len(each.walks) == 2 for each in found_in(bench.latest).values())
+def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(queue: Resumed) -> None:
+    assert queue.left == []
+    assert "going on with" in queue.told
+    assert queue.bench.began_ms(block=1) == queue.began_ms != []
 
 
 def test_the_plan_is_told_without_a_start(bench: Bench) -> None:
-    done = bench.restbench("plan", str(bench.folder / "open.toml"), "--profile", "p")
+    done = restbench("plan", str(bench.folder / "open.toml"), "--profile", "p")
     assert "2 cells, 2 blocks" in done.stdout
     assert "java-pinned-unbound-tiny-16u" in done.stdout

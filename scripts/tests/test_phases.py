@@ -7,27 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fixture_run import EXPERIMENT, begun
 
-from restbench.experiment.records import Manifest, Spent
+from restbench.experiment.records import Spent
 from restbench.machine import phases
 from restbench.machine.phases import Account
 from restbench.store import spending
 from restbench.store.store import Run
-from restbench.store.writing import write_model
-
-MANIFEST = Manifest(
-    run="r",
-    experiment="e",
-    profile="p",
-    title="t",
-    seed=1,
-    started="2026-01-01T00:00:00+00:00",
-    status="running",
-    git_commit="c",
-    git_dirty=False,
-    command="restbench run e",
-    plan=(),
-)
 
 
 class Clock:
@@ -116,7 +102,7 @@ def test_an_interrupted_run_says_what_it_spent_once_it_has_begun(
     with pytest.raises(KeyboardInterrupt), spending.noted(run):
         raise KeyboardInterrupt
     assert run.spent() == []
-    write_model(run.manifest_file, MANIFEST)
+    begun(run.path, EXPERIMENT, ())
     with pytest.raises(KeyboardInterrupt), spending.noted(run):
         raise KeyboardInterrupt
     assert run.spent() == [Spent(ended=run.spent()[0].ended, seconds={"other": 10.0})]

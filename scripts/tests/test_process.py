@@ -6,32 +6,21 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from harness_at_work import gone
+from waiting import await_true
 
 from restbench.machine import process
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.02)
-    return False
-
-
 def await_program(pid: int) -> None:
     """Wait until `setpriv` and `taskset` have become the program itself."""
-    deadline = time.monotonic() + 60
-    while "sleep" not in " ".join(psutil.Process(pid).cmdline()[:3]):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    assert await_true(lambda: "sleep" in " ".join(psutil.Process(pid).cmdline()[:3]))
 
 
 def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
@@ -48,7 +37,7 @@ def test_a_child_dies_when_the_harness_is_killed(tmp_path: Path) -> None:
     harness.kill()
     harness.wait()
     harness.stdout.close()
-    assert gone(child)
+    assert await_true(lambda: gone(child))
 
 
 def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path: Path) -> None:
@@ -59,13 +48,12 @@ def test_stop_ends_the_whole_group_even_if_it_ignores_the_first_signal(tmp_path:
     )
     log = tmp_path / "log"
     started = process.start([sys.executable, "-c", stubborn], log)
-    while not log.read_text().strip():
-        time.sleep(0.02)
+    assert await_true(lambda: log.read_text().strip())
     grandchild = int(log.read_text())
     assert process.tree(started.pid) == tuple(sorted((started.pid, grandchild)))
     process.stop(started, signal.SIGTERM, timeout_s=0.3)
     assert started.poll() is not None
-    assert gone(grandchild)
+    assert await_true(lambda: gone(grandchild))
 
 
 def test_a_bound_child_runs_on_its_cores_only(tmp_path: Path) -> None:
@@ -90,8 +78,7 @@ def test_cpu_time_includes_threads_that_have_ended(tmp_path: Path) -> None:
     log = tmp_path / "log"
     started = process.start([sys.executable, "-c", burner], log)
     try:
-        while "done" not in log.read_text():
-            time.sleep(0.02)
+        assert await_true(lambda: "done" in log.read_text())
         # Far more than a start takes, and clear of what a guest's clocks leave out of stolen time.
         assert process.cpu_ms((started.pid,)) >= 400
     finally:
@@ -127,8 +114,6 @@ def test_a_whole_group_can_be_asked_at_once(tmp_path: Path, to_group: bool) -> N
     )
     log = tmp_path / "log"
     started = process.start([sys.executable, "-c", leader], log)
-    deadline = time.monotonic() + 60
-    while "ready" not in log.read_text() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    assert await_true(lambda: "ready" in log.read_text())
     process.stop(started, timeout_s=60 if to_group else 0.5, to_group=to_group)
     assert told.exists() == to_group

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from dataclasses import replace
 
 import pytest
 from observations import observation
+from waiting import await_true
 
 from restbench.experiment.cell import STRATEGIES, Shape
 from restbench.observe.observe import Observation, Watch
@@ -179,9 +179,7 @@ def test_the_watch_sees_threads_of_a_real_process_that_come_and_go() -> None:
         workers = [threading.Thread(target=released.wait) for _ in range(3)]
         for worker in workers:
             worker.start()
-        deadline = time.monotonic() + 60
-        while watch.seen.peak[""] < 4 and time.monotonic() < deadline:
-            time.sleep(0.01)
+        await_true(lambda: watch.seen.peak[""] >= 4)
         released.set()
         for worker in workers:
             worker.join()

@@ -9,8 +9,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from fixture_run import EXPERIMENT, Made, build, cell, steady_load
-from jtl_lines import Sample
+from fixture_run import EXPERIMENT, Made, Sample, build, cell, steady_load
 from shown_run import findings, page_of, part_of, printed
 
 from restbench.analyse import measures

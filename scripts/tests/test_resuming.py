@@ -27,9 +27,8 @@ from restbench.store.writing import write_json, write_text
 
 @pytest.fixture
 def order(tmp_path: Path) -> Order:
-    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}))
-    path.write_text(path.read_text().replace("blocks = 1", "blocks = 2"))
-    return ordering.order_for(str(path), "p", "", [])
+    path = Bench(tmp_path).experiment({"java": ["serial", "pinned", "pipeline"]}, blocks=2)
+    return ordering.order_for(path, "p", "", [])
 
 
 @pytest.fixture(autouse=True)

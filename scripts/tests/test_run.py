@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from stub_bench import PATIENCE_S, Bench, Ran
+from stub_bench import Bench, Ran
+from waiting import PATIENCE_S
 
 from restbench.analyse import long_windows
 
 pytestmark = pytest.mark.live
 
-LATER = """
+MORE = """
 [[cells]]
 name = "more users"
 service = "java"
 strategy = "pipeline"
 complexity = "tiny"
 users = 5
+
+[[tests]]
+id = "T-X01"
+where = { strategy = "pipeline" }
 """
+WINDOWS = '[{ strategy = "pipeline", users = 2 }]'
 
 
 @pytest.fixture(scope="module")
@@ -36,15 +40,9 @@ def wrong(tmp_path_factory: pytest.TempPathFactory) -> Ran:
         "pinned": "error",
         "pipeline": "slow",
     }
-    path = Path(bench.experiment({"java": names}, extra=LATER))
-    text = path.read_text().replace("blocks = 1", "blocks = 2")
-    text = text.replace("minutes = 0.1", "minutes = 0.6")
-    path.write_text(text + '\n[[tests]]\nid = "T-X01"\nwhere = { strategy = "pipeline" }\n')
-    text = path.read_text().replace(
-        "[profiles.p]", '[profiles.p]\nwindows = [{ strategy = "pipeline", users = 2 }]'
-    )
-    path.write_text(text.replace("[profiles.p]", "[profiles.p]\nwindow_s = 2.0"))
-    done = bench.restbench("run", str(path), "--profile", "p", faults=faults)
+    long = {"window_s": 2.0, "windows": WINDOWS}
+    path = bench.experiment({"java": names}, extra=MORE, minutes=0.6, blocks=2, **long)
+    done = bench.restbench("run", path, "--profile", "p", faults=faults)
     return Ran(bench, done)
 
 
@@ -159,20 +157,18 @@ def test_a_service_that_does_not_come_up_fails_its_cells_with_the_end_of_its_log
 
 def test_a_killed_run_goes_on_with_the_block_that_was_in_flight(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
-    path.write_text(path.read_text().replace("blocks = 1", "blocks = 2"))
-    started = bench.start("run", str(path), "--profile", "p", "--resume")
-    _wait_for_a_trial(bench, started, block=2)
+    path = bench.experiment({"java": ["serial", "pinned"]}, blocks=2)
+    started = bench.start("run", path, "--profile", "p", "--resume")
+    bench.await_trial(started, block=2)
     started.kill()
     said = started.communicate()[0]
     assert "nothing to resume: no unfinished run of stubbed with profile p" in said
     assert bench.still_running() == []
     (run,) = {each.parent for each in tmp_path.glob("2*/manifest.json")}
-    before = [each for each in bench.latest.trials.trials() if each.block == 1]
-    done = bench.restbench("run", str(path), "--profile", "p", "--resume")
+    before = bench.began_ms(block=1)
+    done = bench.restbench("run", path, "--profile", "p", "--resume")
     assert done.returncode == 0, done.stdout + done.stderr
-    after = [each for each in bench.latest.trials.trials() if each.block == 1]
-    assert [each.began_ms for each in after] == [each.began_ms for each in before]
+    assert bench.began_ms(block=1) == before
     assert {each.block for each in bench.latest.trials.blocks() if each.finished} == {1, 2}
     (noted,) = bench.latest.interruptions()
     assert (noted.how, noted.kept, noted.lost) == ("killed", 2, ("block 2",))
@@ -183,10 +179,9 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     tmp_path: Path,
 ) -> None:
     bench = Bench(tmp_path)
-    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
-    path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 2"))
-    started = bench.start("run", str(path), "--profile", "p")
-    _wait_for_a_trial(bench, started, block=1)
+    path = bench.experiment({"java": ["serial", "pinned"]}, minutes=2)
+    started = bench.start("run", path, "--profile", "p")
+    bench.await_trial(started)
     started.send_signal(2)
     _, err = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 130
@@ -196,22 +191,11 @@ def test_an_interrupted_run_keeps_what_was_measured_and_leaves_nothing_running(
     assert bench.latest.trials.trials()
 
 
-def _wait_for_a_trial(bench: Bench, started: subprocess.Popen[str], block: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        assert started.poll() is None, started.communicate()
-        if any(each.block == block for each in bench.latest.trials.trials()):
-            return
-        time.sleep(0.05)
-    raise AssertionError("no trial came")
-
-
 def test_a_load_generator_that_is_killed_has_its_block_measured_once_more(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    path = Path(bench.experiment({"java": ["serial"]}))
-    path.write_text(path.read_text().replace("minutes = 0.1", "minutes = 0.2"))
-    started = bench.start("run", str(path), "--profile", "p")
-    _wait_for_a_trial(bench, started, block=1)
+    path = bench.experiment({"java": ["serial"]}, minutes=0.2)
+    started = bench.start("run", path, "--profile", "p")
+    bench.await_trial(started)
     for pid in bench.running("org.apache.jmeter.NewDriver"):
         pid.kill()
     out, err = started.communicate(timeout=PATIENCE_S)

@@ -67,11 +67,9 @@ def run(tmp_path: Path) -> Run:
 
 
 def order_of(tmp_path: Path, blocks: int, most: int, minutes: float = 60.0) -> Order:
-    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}))
-    rule = f"blocks = {blocks}\nblocks_max = {most}"
-    text = path.read_text().replace("blocks = 1", rule)
-    text = text.replace("minutes = 0.1", f"minutes = {minutes}")
-    path.write_text(text.replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
+    rule = {"minutes": minutes, "blocks": blocks, "blocks_max": most}
+    path = Path(Bench(tmp_path).experiment({"java": ["serial", "pinned"]}, **rule))
+    path.write_text(path.read_text().replace("seed = 3", 'seed = 3\nclaims = "held.toml"'))
     path.with_name("held.toml").write_text(CLAIMS)
     return ordering.order_for(str(path), "p", "", [])
 

@@ -6,17 +6,16 @@ import errno
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from waiting import await_true
 
 from restbench.failures import EnvironmentProblem
 from restbench.machine import small_disk
 
-PATIENCE_S = 60.0
 #: Mounts one, says where, and is killed.
 KILLED = """
 import os, signal
@@ -61,8 +60,5 @@ def test_the_disk_of_a_harness_that_is_killed_goes_with_it() -> None:
         )
     disk = Path(done.stdout.strip())
     assert disk.name.startswith("restbench-disk-"), done.stderr
-    deadline = time.monotonic() + PATIENCE_S
-    while disk.exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not disk.exists()
+    assert await_true(lambda: not disk.exists())
     assert str(disk) not in Path("/proc/mounts").read_text()

@@ -21,9 +21,8 @@ MATRIX_TWO = {"columnCount": 2, "row": ["7,8", "9,10", "11,12"]}
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[service.Service]:
     folder: Path = tmp_path_factory.mktemp("java")
-    started = service.start("java", "none", None, folder, port=ports.free())
-    yield started
-    started.stop()
+    with service.start("java", "none", None, folder, port=ports.free()) as started:
+        yield started
 
 
 def url(of: service.Service, path: str) -> str:

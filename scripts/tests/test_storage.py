@@ -6,17 +6,16 @@ import contextlib
 import errno
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from stub_bench import PATIENCE_S, Bench
+from command_line import restbench
+from stub_bench import Bench
+from waiting import PATIENCE_S
 
 from restbench.machine import guardian, storage, watch
-
-MIB = 1 << 20
 
 
 @contextmanager
@@ -69,13 +68,11 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     disk: Path,
 ) -> None:
     bench = Bench(disk)
-    path = Path(bench.experiment({"java": ["serial", "pinned"]}))
-    text = path.read_text().replace("minutes = 0.1", "minutes = 1")
-    path.write_text(text.replace("blocks = 1", "blocks = 2"))
-    started = bench.start("run", str(path), "--profile", "p")
+    path = bench.experiment({"java": ["serial", "pinned"]}, minutes=1, blocks=2)
+    started = bench.start("run", path, "--profile", "p")
     filler = disk / "filler"
     try:
-        await_a_trial(bench, started)
+        bench.await_trial(started)
         fill(filler)
         _, err = started.communicate(timeout=PATIENCE_S)
     finally:
@@ -87,15 +84,8 @@ def test_a_disk_that_fills_up_ends_the_run_and_what_was_measured_stays_readable(
     assert bench.left_running() == []
     filler.unlink()
     run = bench.latest.path
-    assert bench.restbench("report", str(run)).returncode == 0
+    assert restbench("report", str(run)).returncode == 0
     assert bench.latest.trials.trials(), "what was measured before is there"
-
-
-def await_a_trial(bench: Bench, started: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not bench.latest.trials.trials() and time.monotonic() < deadline:
-        assert started.poll() is None, started.communicate()
-        time.sleep(0.05)
 
 
 def test_what_cannot_be_written_is_one_line_and_exit_code_3_for_a_read_only_folder(

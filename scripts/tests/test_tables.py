@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fixture_run import START, Made, build, cell, steady_load
-from jtl_lines import error, wrong_answer
+from fixture_run import START, Made, build, cell, error, steady_load, wrong_answer
 from shown_run import findings
 
 from restbench.analyse import measures

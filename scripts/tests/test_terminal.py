@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from fixture_run import PROOFS, START, Made, build, cell, steady_load
-from jtl_lines import error
+from fixture_run import PROOFS, START, Made, build, cell, error, steady_load
 from shown_run import findings, printed
 from trial_run import EXPERIMENT
 from trial_run import build as build_trials

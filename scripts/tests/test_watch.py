@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from harness_at_work import Harness, at_work, await_true, gone
+from harness_at_work import Harness, at_work, gone
 from stub_bench import Bench
+from waiting import await_true
 
-from restbench.commands import ordering, running
+from restbench.commands import measuring, ordering
 from restbench.machine import watch
 from restbench.store import store
 from restbench.store.store import Run
@@ -148,8 +149,8 @@ def test_a_new_run_is_given_to_the_guardian_at_once_and_one_that_goes_on_never(
     monkeypatch.setattr(watch, "unless", lambda folder, *_patterns: given.append(folder))
     monkeypatch.setattr(store, "create_run", lambda _name: new)
     order = ordering.order_for(Bench(tmp_path).experiment({"java": ["serial"]}), "p", "", [])
-    assert running.begun_now(order) == new
+    assert measuring.begun_now(order) == new
     assert given == [new.path]
     write_text(begun.manifest_file, "{}")
-    with running.kept(begun):
+    with measuring.kept(begun):
         assert given == [new.path]

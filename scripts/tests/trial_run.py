@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from fixture_run import MACHINE, PROOFS, cell
+from fixture_run import begun, cell
 
 from restbench.experiment.cell import Cell
-from restbench.experiment.experiment import load
-from restbench.experiment.records import Manifest, PlannedCell
 from restbench.store.store import Run
 from restbench.store.trials import AGAIN, Event, Trial
-from restbench.store.writing import write_json, write_model, write_text
+from restbench.store.writing import write_text
 
 START_MS = 1_795_225_867_500
+WHEN = {"started": "2026-11-21T01:00:00+00:00", "finished": "2026-11-21T01:05:00+00:00"}
 SPEED = {"integer_loops_per_s": 2000.0, "copied_gib_per_s": 30.0}
 EXPERIMENT = """
 name = "small"
@@ -124,19 +123,10 @@ def build(
 ) -> Run:
     """A complete run: by cell (`java serial low 10`) the throughput of each of its blocks; those
     that are `wrong` give a wrong answer in each."""
-    run = Run(path)
-    write_text(run.experiment_file, experiment)
-    definition = load(run.experiment_file)
     blocks = max(map(len, per_s.values()))
     cells = {cell(text): values for text, values in per_s.items()}
-    plan = [(each, block) for block in range(1, blocks + 1) for each, values in cells.items()]
-    planned = tuple(
-        PlannedCell(cell=each, block=block, order=order, test_ids=definition.test_ids(each))
-        for order, (each, block) in enumerate(plan, start=1)
-    )
-    write_model(run.manifest_file, manifest(run, planned))
-    write_json(run.machine_file, MACHINE | {"cores_allowed": [0, 1]})
-    write_json(run.proofs_file, [proof.model_dump() for proof in PROOFS])
+    plan = [(each, block) for block in range(1, blocks + 1) for each in cells]
+    run = begun(path, experiment, plan, **WHEN)
     if claims is not None:
         write_text(run.claims_file, claims)
     for block in range(1, blocks + 1):
@@ -175,21 +165,4 @@ def _once_more(first: Trial) -> Trial:
         seconds=first.seconds,
         elapsed_us=first.elapsed_us[:-5],
         arm=AGAIN,
-    )
-
-
-def manifest(run: Run, plan: tuple[PlannedCell, ...]) -> Manifest:
-    return Manifest(
-        run=run.name,
-        experiment="small",
-        profile="quick",
-        title="A small study",
-        seed=7,
-        started="2026-11-21T01:00:00+00:00",
-        finished="2026-11-21T01:05:00+00:00",
-        status="complete",
-        git_commit="0123456789abcdef0123456789abcdef01234567",
-        git_dirty=False,
-        command="restbench run small",
-        plan=plan,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import TypeVar
 from restbench.deploy import service
 from restbench.deploy.service import Service
 from restbench.drive import wrk
-from restbench.experiment.cell import ServiceName
 from restbench.failures import CellsFailed
 from restbench.machine import machine_cpu, machine_lock, placement, watch
 from tools import growth_stages, growth_users
@@ -85,7 +83,7 @@ def measure(plan: Plan, tell: Tell) -> Growth:
 def _parts(work: _Work) -> Iterator[list[Series] | CellsFailed]:
     plan = work.plan
     for name in plan.choice.services:
-        with _started(name, work.folder / name) as running:
+        with service.start(name, "none", None, work.folder / name) as running:
             for sweep in plan.sweeps[name]:
                 work.tell(f"{name:<8}{sweep.name}: {sweep.over} {_listed(sweep.sizes)}")
                 asked = _server(running, "serial", sweep.kernel)
@@ -114,7 +112,8 @@ def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
     by_strategy: dict[str, list[list[float] | CellsFailed]] = {}
     for count in plan.processes:
         place = work.folder / f"processes-{count}"
-        with _started("python", place, {"RESTBENCH_PROCESSES": str(count)}) as running:
+        settings = {"RESTBENCH_PROCESSES": str(count)}
+        with service.start("python", "none", None, place, settings=settings) as running:
             for strategy in plan.choice.of(running.strategies()):
                 asked = _server(running, strategy, plan.dispatched.kernel)
                 shape = plan.dispatched.shapes[-1]
@@ -126,17 +125,6 @@ def _processes(work: _Work) -> Iterator[list[Series] | CellsFailed]:
         yield from failures
         if not failures:
             yield [growth_stages.over_processes(f"python {name}", plan.processes, taken_ms)]
-
-
-@contextmanager
-def _started(
-    name: ServiceName, folder: Path, settings: dict[str, str] | None = None
-) -> Iterator[Service]:
-    started = service.start(name, "none", None, folder, settings=settings)
-    try:
-        yield started
-    finally:
-        started.stop()
 
 
 def _server(running: Service, strategy: str, kernel: str) -> Server:

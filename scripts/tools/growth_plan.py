@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from restbench.commands.options import require_known
 from restbench.experiment.cell import STRATEGIES, Kernel, ServiceName, Shape
-from tools.service_choice import Choice, choice, require
+from tools.service_choice import Choice, choice
 
 SMOKE, QUICK = "smoke", "quick"
 
@@ -89,7 +90,7 @@ SMALLEST = (cubes("native", (8, 16, 32)),)
 
 def plan_of(profile: str, service: str, strategies: str) -> Plan:
     """As the command line says it; an empty text is everything. BadConfiguration."""
-    require("--profile", [profile], (SMOKE, QUICK))
+    require_known("--profile", profile, (SMOKE, QUICK))
     chosen = choice(service, strategies)
     if profile == SMOKE:
         sweeps = dict.fromkeys(STRATEGIES, SMALLEST)

@@ -10,9 +10,8 @@ import re
 from dataclasses import dataclass, replace
 
 from restbench.drive.payload import payload_of
-from restbench.drive.wrk import answered
+from restbench.drive.wrk import answered, seconds_of
 from restbench.experiment import experiment
-from restbench.failures import CellsFailed
 from restbench.store import store
 from tools.growth_fit import Series
 from tools.growth_plan import Plan
@@ -23,7 +22,6 @@ COMPLEXITY = "low"
 #: A mean of fewer is none.
 ANSWERS_A_USER = 3
 LONGEST_S = 16.0
-_UNITS_MS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "m": 6e4}
 
 
 @dataclass(frozen=True)
@@ -36,13 +34,9 @@ class Looked:
     """Of the wall clock: one over the throughput."""
 
 
-#: The largest exponent of each that is right, over the users of a closed loop: latency in
-#: proportion to them, the throughput flat.
-EXPECTED = {"latency_ms": 1.0, "per_request_ms": 0.0}
-WORDS = {
-    "latency_ms": "latency",
-    "per_request_ms": "1/throughput",
-}
+#: Of each quantity its words, and the largest exponent that is right over the users of a closed
+#: loop: latency in proportion to them, the throughput flat.
+QUANTITIES = {"latency_ms": ("latency", 1.0), "per_request_ms": ("1/throughput", 0.0)}
 
 
 def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
@@ -59,11 +53,11 @@ def measure(server: Server, client: Client, plan: Plan) -> list[Series]:
             server=server.name,
             what=f"{words}, {COMPLEXITY}",
             over="users",
-            expected=EXPECTED[name],
+            expected=expected,
             sizes=plan.users,
             rounds=tuple(tuple(getattr(each, name) for each in values) for values in counted),
         )
-        for name, words in WORDS.items()
+        for name, (words, expected) in QUANTITIES.items()
     ]
 
 
@@ -73,22 +67,11 @@ def _look(server: Server, client: Client, seconds: float) -> Looked:
     while requests_in(output) < ANSWERS_A_USER * client.connections and seconds < LONGEST_S:
         seconds *= 2
         output = client.output(server, seconds)
-    per_request_ms = parsed_ms("requests in", output) / answered(server.name, output)
-    return Looked(parsed_ms("Latency", output), per_request_ms)
+    per_request_s = seconds_of(server.name, output) / answered(server.name, output)
+    return Looked(1000 * seconds_of(server.name, output, "Latency"), 1000 * per_request_s)
 
 
 def requests_in(output: str) -> int:
     """How many were answered, in wrk's own words."""
     found = re.search(r"(\d+) requests in", output)
     return int(found[1]) if found else 0
-
-
-def parsed_ms(words: str, output: str) -> float:
-    """The time behind these words of wrk's: `Latency   635.91us ...`, `99 requests in 1.01s`.
-
-    CellsFailed without it.
-    """
-    found = re.search(rf"{words}\s+([0-9.]+)(us|ms|s|m)\b", output)
-    if not found:
-        raise CellsFailed(f"no {words} was reported: {output.strip()[:200]}")
-    return float(found[1]) * _UNITS_MS[found[2]]

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from restbench.drive import wrk
 from restbench.drive.payload import Payload
-from restbench.drive.wrk import answered
 from restbench.experiment.statistics import Ratio, geometric_mean, paired_ratio
 from tools import limit_servers
 from tools.limit_servers import REQUEST_ID, Server, require_right
@@ -132,9 +131,15 @@ class Client:
 
     def cpu_ms(self, server: Server, seconds: float) -> float:
         """The server's CPU time a request under load for so many seconds."""
-        before_ms = server.cpu_ms()
-        requests = answered(server.name, self.output(server, seconds))
-        return (server.cpu_ms() - before_ms) / requests
+        return wrk.load(
+            server.name,
+            server.url,
+            self.body,
+            connections=self.connections,
+            seconds=seconds,
+            cores=str(self.core),
+            pids=server.pids,
+        ).service_ms
 
     def warm_up(self, server: Server) -> None:
         """Load until a request costs no less."""

@@ -36,9 +36,9 @@ class Server:
     """Where the request goes, strategy and kernel included."""
     running: subprocess.Popen[bytes]
 
-    def cpu_ms(self) -> float:
-        """CPU time of all its processes so far."""
-        return process.cpu_ms(process.tree(self.running.pid))
+    def pids(self) -> tuple[int, ...]:
+        """All its processes."""
+        return process.tree(self.running.pid)
 
 
 def build(folder: Path) -> Path:
@@ -75,16 +75,16 @@ def pair(program: Path, framework: str, core: int, folder: Path) -> Iterator[tup
     chosen = {"RESTBENCH_FRAMEWORK": wanted}
     if handoff:
         chosen["RESTBENCH_HANDOFF"] = handoff
-    with limit(program, core, folder) as floor:
-        started = service.start(name, "none", str(core), folder / wanted, settings=chosen)
-        try:
-            found = started.health().get("framework")
-            if found != wanted:
-                raise EnvironmentProblem(f"the {name} service runs in {found}, not in {wanted}")
-            url = f"{started.base_url}/matrix/serial?kernel=native"
-            yield floor, Server(framework, url, started.processes[0])
-        finally:
-            started.stop()
+    own = folder / wanted
+    with (
+        limit(program, core, folder) as floor,
+        service.start(name, "none", str(core), own, settings=chosen) as started,
+    ):
+        found = started.health().get("framework")
+        if found != wanted:
+            raise EnvironmentProblem(f"the {name} service runs in {found}, not in {wanted}")
+        url = f"{started.base_url}/matrix/serial?kernel=native"
+        yield floor, Server(framework, url, started.processes[0])
 
 
 def require_right(server: Server, payload: Payload) -> None:

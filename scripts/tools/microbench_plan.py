@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from restbench.commands.options import require_known
 from restbench.drive.payload import make_payload
 from restbench.experiment import experiment
 from restbench.experiment.cell import Shape
 from restbench.store import store
 from restbench.store.writing import write_text
-from tools.service_choice import Choice, choice, require
+from tools.service_choice import Choice, choice
 
 #: Whose levels, seed and elements are taken.
 EXPERIMENT = "thesis"
@@ -94,7 +95,7 @@ class Plan:
 
 def plan_of(profile: str, service: str, strategies: str) -> Plan:
     """As the command line says it; an empty text is everything. BadConfiguration."""
-    require("--profile", [profile], PROFILES)
+    require_known("--profile", profile, PROFILES)
     return Plan(profile, choice(service, strategies))
 
 

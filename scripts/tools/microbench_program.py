@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from restbench.failures import EnvironmentProblem, WrongAnswers
@@ -15,21 +14,15 @@ WRONG = "a wrong answer"
 TIMEOUT_S = 4 * 3600.0
 
 
-def run(
-    name: str, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
-) -> str:
+def run(name: str, command: Sequence[str], log: Path) -> str:
     """Everything that it printed, which `log` keeps. Nothing of it is left running.
 
     WrongAnswers where it met one; EnvironmentProblem where it fails.
     """
     log.unlink(missing_ok=True)
-    started = process.start(process.bound_to_us(list(command)), log, dict(environment or {}))
-    try:
-        code = started.wait(TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        raise EnvironmentProblem(f"{name}: not done after {TIMEOUT_S / 3600:g} h") from None
-    finally:
-        process.stop(started)
+    code = process.finished(process.bound_to_us(list(command)), log, TIMEOUT_S)
+    if code is None:
+        raise EnvironmentProblem(f"{name}: not done after {TIMEOUT_S / 3600:g} h")
     output = log.read_text(encoding="utf-8", errors="replace")
     if WRONG in output:
         line = next(each for each in output.splitlines() if WRONG in each)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import fmean
@@ -55,7 +54,7 @@ def _effort(profile: Profile) -> list[str]:
 
 def _program(module: str) -> list[str]:
     service = programs.PYTHON_SERVICE
-    return ["env", f"PYTHONPATH={service}:{service / 'tests'}", sys.executable, "-m", module]
+    return programs.python_program("-m", module, folders=(service, service / "tests"))
 
 
 def read(suite: Mapping[str, Any]) -> list[Score]:

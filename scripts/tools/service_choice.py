@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from restbench.commands.options import require_known
 from restbench.experiment.cell import STRATEGIES, ServiceName
-from restbench.failures import BadConfiguration
 
 #: What every service offers, and every other strategy is held against.
 IN_ORDER = "serial"
@@ -43,18 +43,11 @@ class Choice:
 
 def choice(service: str, strategies: str) -> Choice:
     """As a command line says it; an empty text is everything. BadConfiguration."""
+    if service:
+        require_known("--service", service, STRATEGIES)
     services: list[ServiceName] = [each for each in STRATEGIES if service in ("", each)]
-    if not services:
-        require("--service", [service], STRATEGIES)
     names = tuple(each.strip() for each in strategies.split(",") if each.strip())
     known = dict.fromkeys(name for each in services for name in STRATEGIES[each])
-    require("--strategies", names, known)
+    for each in names:
+        require_known("--strategies", each, known)
     return Choice(tuple(services), names)
-
-
-def require(option: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """BadConfiguration, with what there is, where something given is not known."""
-    names = list(known)
-    for each in given:
-        if each not in names:
-            raise BadConfiguration(f"{option}: '{each}' is not one of {', '.join(names)}")

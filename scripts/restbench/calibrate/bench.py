@@ -64,23 +64,15 @@ class Bench:
         line = process.bound_to_us(command, core_list(self.cores.service))
         log = self.folder / "stub.log"
         url = f"http://{HOST}:{configured.port}"
-        stub = Service("java", url, [process.start(line, log)], log=log)
-        try:
+        with Service("java", url, [process.start(line, log)], log=log) as stub:
             service.await_ready(stub)
             self.announce(load, stub, STRATEGY)
             yield stub
-        finally:
-            stub.stop()
 
-    @contextmanager
-    def java(self) -> Iterator[Service]:
+    def java(self) -> Service:
         """A fresh Java service, on a port of its own."""
         cores = core_list(self.cores.service)
-        started = service.start("java", "none", cores, self.folder / "java", port=ports.free())
-        try:
-            yield started
-        finally:
-            started.stop()
+        return service.start("java", "none", cores, self.folder / "java", port=ports.free())
 
     def announce(self, load: Generator, target: Service, *strategies: str) -> None:
         """The trials of these names go to this service."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 from restbench.analyse.warnings import FOREIGN_LIMIT_PCT
@@ -14,7 +13,7 @@ from restbench.deploy import programs
 from restbench.drive import load, monitor, wrk
 from restbench.experiment.records import Calibration, CalibrationCheck
 from restbench.failures import EnvironmentProblem
-from restbench.machine import machine, machine_lock, watch
+from restbench.machine import clock, machine, machine_lock, watch
 
 #: Load on a fresh Java service before anything of it counts: its compilers work for that long.
 SERVICE_WARMUP_S = 10.0
@@ -88,7 +87,7 @@ def record(checks: Sequence[CalibrationCheck]) -> Calibration:
     values = {name: value for each in checks for name, value in each.values.items()}
     load_cores = values.get("load_cores")
     return Calibration(
-        made=datetime.now().astimezone().isoformat(timespec="seconds"),
+        made=clock.now_text(),
         machine=machine.identity(machine.describe()),
         git_commit=machine.git_commit()[0],
         checks=tuple(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from restbench.commands import measuring
-from restbench.commands.options import CellsOption, MinutesOption, console
+from restbench.commands.options import CellsOption, MinutesOption, note
 from restbench.commands.ordering import order_for
 from restbench.deploy import builds
 from restbench.experiment.order import Order
@@ -52,7 +52,7 @@ def compare_builds(  # noqa: PLR0913 - one option each
         settings = order.experiment.settings
         services = {each.cell.service for each in order.plan}
         wanted = {each: settings.get(each, {}) for each in services}
-        with builds.built(commits, wanted, _note) as made:
+        with builds.built(commits, wanted, note) as made:
             presented = measuring.measured(replace(order, builds=made), None)
     found = shown.of(order.experiment, presented.rows, store.open_run("latest").manifest())
     if found and junit:
@@ -84,7 +84,3 @@ def _order(name: str, cells: str, minutes: float) -> Order:
 def _require_folder(path: Path | None) -> None:
     if path is not None and not path.absolute().parent.is_dir():
         raise BadConfiguration(f"{path}: its folder is not there")
-
-
-def _note(text: str) -> None:
-    console.print(f"note   {text}", markup=False, soft_wrap=True)

@@ -14,7 +14,7 @@ import typer
 from rich.table import Table
 
 from restbench.analyse.calls import MISMEASURED, WINDOW
-from restbench.commands.options import console
+from restbench.commands.options import console, require_known
 from restbench.deploy import serve, service
 from restbench.deploy.service import Service
 from restbench.drive import batches, call_client
@@ -105,11 +105,9 @@ def _checked(
     client: str, transport: str, names: Sequence[str], threads: int, calls: int
 ) -> tuple[Client, str]:
     """The client, and its own name of the transport; BadConfiguration for a wrong option."""
-    if client not in OFFERED:
-        raise BadConfiguration(f"--client: '{client}' is not one of {', '.join(OFFERED)}")
+    require_known("--client", client, OFFERED)
     name: Client = "python" if client == "python" else "java"
-    if transport not in {"rest", "soap"}:
-        raise BadConfiguration(f"--transport: '{transport}' is not one of rest, soap")
+    require_known("--transport", transport, ("rest", "soap"))
     known = [each for each in OFFERED[name] if each != "document"]
     for each in names or [""]:
         if each not in known:
@@ -147,9 +145,9 @@ def _service(attach: str, folder: Path, started: ExitStack) -> Service:
     """The Java service: of others, of `make serve`, or one of our own."""
     if attach or "java" in serve.running():
         return service.attach("java", attach or f"http://127.0.0.1:{ports.port('java')}")
-    made = service.start("java", "none", None, folder / "service", port=ports.free())
-    started.callback(made.stop)
-    return made
+    return started.enter_context(
+        service.start("java", "none", None, folder / "service", port=ports.free())
+    )
 
 
 def _require(target: Service, delay_ms: int, *, is_soap: bool) -> None:

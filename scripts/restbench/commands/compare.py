@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.commands.options import console
+from restbench.commands.options import console, note
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.failures import BadConfiguration, Regression
 from restbench.judge.compare import METRICS, Compared, compare
@@ -40,8 +40,8 @@ def compare_runs(
     runs = [store.open_run(name) for name in (first, second)]
     found = compare(runs[0], runs[1], metric, _margin(margin), any_machine)
     console.print(_table(found, runs[0].name, runs[1].name))
-    for note in _notes(found):
-        console.print(f"note   {note}", markup=False, soft_wrap=True)
+    for each in _notes(found):
+        note(each)
     if found.regressions:
         cells = ", ".join(line.cell.id for line in found.regressions)
         raise Regression(f"{len(found.regressions)} cells are worse in {runs[1].name}: {cells}")

@@ -1,15 +1,16 @@
-"""`plan` and `run`: what would be measured, and measuring it."""
+"""`plan`, `run` and `extend`: what would be measured, and measuring it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 
 from restbench.analyse import exported
-from restbench.commands import results, running
-from restbench.commands.choosing import with_raw_data
+from restbench.commands import results
 from restbench.commands.options import (
     CellsOption,
     ExperimentArgument,
@@ -19,18 +20,20 @@ from restbench.commands.options import (
     RunArgument,
     RunOption,
     console,
+    note,
 )
 from restbench.commands.ordering import order_for
-from restbench.commands.results import Presented
+from restbench.commands.results import Presented, with_raw_data
 from restbench.experiment.order import Order
-from restbench.failures import BadConfiguration
+from restbench.failures import BadConfiguration, Interrupted, NotAsBegun, StorageProblem
 from restbench.judge import study
-from restbench.machine import clock, phases
+from restbench.machine import clock, phases, storage, watch
 from restbench.machine.phases import Account
 from restbench.schedule import environment, resuming, runner
 from restbench.show.progress import ProgressView, duration
 from restbench.store import exported as run_json
-from restbench.store import spending, store
+from restbench.store import run_lock, spending, store
+from restbench.store.folders import BEGUN
 from restbench.store.store import Run
 
 DEFAULT_PROFILE = "quick"
@@ -97,7 +100,7 @@ def run_experiment(  # noqa: PLR0913 - one option each
             raise BadConfiguration(
                 f"experiment '{name}' compares two builds: restbench ab COMMIT_A COMMIT_B"
             )
-        begun = running.unfinished(order, resume=resume)
+        begun = unfinished(order, resume=resume)
         presented = measured(order, begun)
     end(account, presented)
 
@@ -132,10 +135,10 @@ def measured(order: Order, begun: Run | None) -> Presented:
     """Measure and present a run of trials; `begun` is one to go on with."""
     console.print(_cost(order))
     with phases.spent_on("checks"):
-        for note in environment.check(order):
-            console.print(f"note   {note}", soft_wrap=True)
-        run = begun or running.begun_now(order)
-    with running.kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
+        for each in environment.check(order):
+            note(each)
+        run = begun or begun_now(order)
+    with kept(run, can_go_on=not order.builds), spending.noted(run) as note_time:
         with ProgressView(console) as view:
             runner.execute(order, run, view)
         return results.present(run, note_time)
@@ -149,3 +152,55 @@ def _cost(order: Order) -> str:
     more = profile.most_blocks - profile.blocks
     further = f"; up to {more} more while a claim is undecided and there is time" if more else ""
     return f"{cells} cells, {blocks} in about {duration(60 * profile.minutes)}{further}"
+
+
+def unfinished(order: Order, *, resume: bool) -> Run | None:
+    """The run to go on with, if that is asked for and there is one: the newest that was ordered in
+    just this way. Where there is none, a line says so."""
+    if not resume:
+        return None
+    known = resuming.unfinished(order, store.runs(), note)
+    found = next((each.run for each in known if not each.differences), None)
+    if found is None:
+        wanted = f"{order.experiment.name} with profile {order.profile_name}"
+        others = [f"{each.run.name} differs in {', '.join(each.differences)}" for each in known]
+        notes = [f"nothing to resume: no unfinished run of {wanted}", *others, "a new one begins"]
+        note("; ".join(notes))
+    return found
+
+
+def begun_now(order: Order) -> Run:
+    """The folder of a run that begins now, named by its time. Killed before it has begun it leaves
+    no folder."""
+    watch.begin()  # before there is a folder that may have to go again
+    stamp = clock.now().strftime("%Y-%m-%dT%H-%M-%S")
+    begun = store.create_run(f"{stamp}-{order.experiment.name}-{order.profile_name}")
+    watch.unless(begun.path, *BEGUN)  # at once: whatever is next may end us
+    return begun
+
+
+@contextmanager
+def kept(run: Run, *, can_go_on: bool = True) -> Iterator[None]:
+    """Nobody else goes on with it meanwhile; an interruption prints where it lies."""
+    with run_lock.held(run) as is_held, _followed(run, can_go_on):
+        if not is_held:
+            note("no locks on this file system: resume no run that still goes on")
+        else:
+            watch.sweep(run.path)
+        yield
+
+
+@contextmanager
+def _followed(run: Run, can_go_on: bool) -> Iterator[None]:
+    watch.tidy(run.path)
+    watch.remove(storage.temporary(store.latest(run)))
+    console.print(f"raw data: {run.path}", soft_wrap=True)
+    try:
+        yield
+    except (Interrupted, StorageProblem, NotAsBegun) as stop:
+        if not run.manifest_file.exists():
+            raise
+        raise type(stop)(
+            f"{stop}; what was measured is kept: 'restbench report latest' shows it"
+            + ", --resume (make bench RESUME=1) goes on with it" * can_go_on
+        ) from stop

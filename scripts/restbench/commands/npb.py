@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from restbench.commands.options import console
+from restbench.commands.options import console, require_known
 from restbench.drive import npb_direct
 from restbench.drive.npb_direct import KernelRun, Program
 from restbench.experiment.cell import STRATEGIES, ServiceName
 from restbench.experiment.npb import CLASSES, Work
-from restbench.failures import BadConfiguration
 from restbench.machine import machine_lock, watch
 
 RUN_MAX_S = 3600.0
@@ -52,18 +51,12 @@ def run_kernel(  # noqa: PLR0913, PLR0917 - an option each
 
 def _checked(kernel: str, npb_class: str, language: str, strategy: str) -> ServiceName:
     """The service of that language; BadConfiguration where one of these does not exist."""
-    _require("KERNEL", kernel, CLASSES)
-    _require("CLASS", npb_class, CLASSES[kernel])
-    _require("--language", language, STRATEGIES)
+    require_known("KERNEL", kernel, CLASSES)
+    require_known("CLASS", npb_class, CLASSES[kernel])
+    require_known("--language", language, STRATEGIES)
     name: ServiceName = "java" if language == "java" else "python"
-    _require("--strategy", strategy, STRATEGIES[name])
+    require_known("--strategy", strategy, STRATEGIES[name])
     return name
-
-
-def _require(option: str, given: str, known: object) -> None:
-    names = [str(each) for each in known] if isinstance(known, dict | tuple) else []
-    if given not in names:
-        raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")
 
 
 def _table(program: Program, answers: tuple[KernelRun, ...]) -> Table:

@@ -1,8 +1,9 @@
-"""What several commands share: the options, and the console that they print to."""
+"""What several commands share: options, and how they print."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,24 @@ import typer
 from rich.console import Console
 
 from restbench.experiment.cell import FACTORS
+from restbench.failures import BadConfiguration
 
 #: Where there is no terminal to ask, the tables' own width.
 PLAIN_WIDTH = 100
 console = Console(highlight=False, width=None if sys.stdout.isatty() else PLAIN_WIDTH)
+
+
+def note(text: str) -> None:
+    """Print what is to be known next to a result."""
+    console.print(f"note   {text}", markup=False, soft_wrap=True)
+
+
+def require_known(option: str, given: str, known: Iterable[str]) -> None:
+    """BadConfiguration, with what there is, where something given is none of it."""
+    names = list(known)
+    if given not in names:
+        raise BadConfiguration(f"{option}: '{given}' is not one of {', '.join(names)}")
+
 
 ExperimentArgument = Annotated[
     str, typer.Argument(help="Name of a file in scripts/experiments, or a path ending in .toml.")

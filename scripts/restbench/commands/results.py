@@ -1,7 +1,8 @@
-"""`report`, `bottleneck`, `dashboard`, `keep`: what is made of a run that lies on disk."""
+"""`report`, `bottleneck`, `dashboard`, `keep`, `browse`: what is made of runs that lie on disk."""
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -10,8 +11,7 @@ import typer
 
 from restbench.analyse import exported as exported_rows
 from restbench.analyse.measures import Row, rows
-from restbench.commands.choosing import with_raw_data
-from restbench.commands.options import RunArgument, console
+from restbench.commands.options import RunArgument, console, note
 from restbench.drive import dashboards
 from restbench.failures import BadConfiguration, Failure
 from restbench.machine import phases
@@ -44,6 +44,14 @@ def show_bottleneck(name: RunArgument = "latest") -> None:
         console.print(line, markup=False, soft_wrap=True)
 
 
+def with_raw_data(name: str) -> store.Run:
+    """A run by its name; BadConfiguration for a kept copy: what is made of nothing is empty."""
+    run = store.open_run(name)
+    if not run.has_raw_data:
+        raise BadConfiguration(f"{run.path}: has no raw data to make anything of: a kept copy?")
+    return run
+
+
 def build_dashboard(
     name: RunArgument,
     cell: Annotated[str, typer.Argument(help="A cell's id, as 'restbench plan' prints it.")],
@@ -63,9 +71,30 @@ def keep_run(
     target = store.Run(store.RESULTS / kept)
     if "/" in kept or target.has_raw_data or (target.path.exists() and not target.is_kept):
         raise BadConfiguration(f"{target.path}: not a name for a copy, or a run with raw data")
-    export.write(run, rows(run), _note)
+    export.write(run, rows(run), note)
     keep.keep(run, target, site.write_library(store.RESULTS))
     console.print(str(target.path), soft_wrap=True)
+
+
+def browse_runs(
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Open the page in the web browser of this desktop.")
+    ] = False,
+) -> None:
+    """Write results/index.html: all runs as one page."""
+    found = site.find(store.RESULTS)
+    for line in found.left_out:
+        console.print(f"left out  {line}", markup=False, soft_wrap=True)
+    if not found.runs:
+        console.print(
+            f"{store.RESULTS}: no run to show yet; 'restbench run' makes one", soft_wrap=True
+        )
+        return
+    page = site.write(store.RESULTS, found)
+    runs = f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}"
+    console.print(f"browser   {page}  ({runs})", soft_wrap=True)
+    if open_page:
+        webbrowser.open(page.as_uri())
 
 
 @dataclass(frozen=True)
@@ -84,21 +113,17 @@ def present(run: store.Run, before_page: Callable[[], None]) -> Presented:
         dashboards.write_study(run)
     except Failure as error:
         failure = error
-        _note(f"no dashboards: {error}")
+        note(f"no dashboards: {error}")
     return Presented(_analyse(run, before_page), failure)
-
-
-def _note(text: str) -> None:
-    console.print(f"note   {text}", markup=False, soft_wrap=True)
 
 
 def _analyse(run: store.Run, before_page: Callable[[], None] = lambda: None) -> Sequence[Row]:
     """What the run measured goes into `run.json`, of which all that is shown is made."""
     with phases.spent_on("tables and figures"):
         known = rows(run)
-        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, _note)
+        machine_findings.adopt(Microbench, run, run.microbench_file, store.MICROBENCHES, note)
     before_page()
-    _show(run, export.write(run, known, _note))
+    _show(run, export.write(run, known, note))
     return known
 
 

@@ -129,13 +129,7 @@ def _built(
 
 def _make(commit: BuiltCommit, path: Path, log: Path) -> None:
     line = ["make", "--no-print-directory", "-C", str(path), "services"]
-    started = process.start(process.bound_to_us(line), log, _OF_NO_MAKE)
-    try:
-        code = started.wait(BUILD_MAX_S)
-    except subprocess.TimeoutExpired:
-        code = None
-    finally:
-        process.stop(started)
+    code = process.finished(process.bound_to_us(line), log, BUILD_MAX_S, _OF_NO_MAKE)
     if code != 0:
         how = "took over half an hour" if code is None else f"failed with exit code {code}"
         raise EnvironmentProblem(

@@ -6,7 +6,8 @@ import functools
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from zipfile import ZipFile
 
 from restbench import ROOT
@@ -38,8 +39,14 @@ def java_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:
 
 
 def python_command(settings: Mapping[str, str] = NO_SETTINGS) -> list[str]:  # noqa: ARG001 - as Java's
-    """The Python service's command line, in this virtual environment."""
-    return ["env", f"PYTHONPATH={PYTHON_SERVICE}", sys.executable, "-m", "restbench_service"]
+    """The Python service's command line."""
+    return python_program("-m", "restbench_service")
+
+
+def python_program(*arguments: str, folders: Sequence[Path] = (PYTHON_SERVICE,)) -> list[str]:
+    """A program of the Python service, or of `folders`, in this virtual environment."""
+    path = ":".join(map(str, folders))
+    return ["env", f"PYTHONPATH={path}", sys.executable, *arguments]
 
 
 def lacking(name: ServiceName, framework: Framework) -> str:
@@ -67,7 +74,7 @@ def lacking(name: ServiceName, framework: Framework) -> str:
 @functools.cache
 def _missing_packages() -> dict[str, list[str]]:
     """Of every framework of the Python service."""
-    line = [*python_command()[:-2], "-c", _ASK_FRAMEWORKS]
+    line = python_program("-c", _ASK_FRAMEWORKS)
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     if done.returncode:
         said = done.stderr.strip().rpartition("\n")[2]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 
@@ -73,6 +73,14 @@ class Service:
     """Kept for the service's life: a new one costs tens of milliseconds of CPU each time."""
     instances: tuple[Service, ...] = ()
     """Of several, each at an address of its own; empty where there is one."""
+
+    def __enter__(self) -> Self:
+        """It is stopped when the context ends."""
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        """Stop."""
+        self.stop()
 
     def each(self) -> tuple[Service, ...]:
         """Its instances: itself, where there is one."""

@@ -44,18 +44,14 @@ class Record(BaseModel):
 class Hello(Record):
     """What a program offers."""
 
-    version: str
     strategies: tuple[str, ...]
     transports: tuple[str, ...]
-    pid: int
-    cores: int
 
 
 class StageTime(Record):
     """Of all calls of a batch in one stage."""
 
     wall_s: float
-    cpu_s: float
 
 
 class BatchResult(Record):
@@ -69,7 +65,6 @@ class BatchResult(Record):
     cancelled: int
     wrong: int
     attempts: int
-    retries: int
     cpu_s: float
     """Of the program, over the whole batch."""
     peak_in_flight: int
@@ -78,29 +73,20 @@ class BatchResult(Record):
     stages: dict[str, StageTime]
     """By S, C, D and P."""
     compile_s: float
-    gc_s: float
 
 
 class CallLine(Record):
-    """A line of a batch's log: one call. Moments count from the begin of the batch."""
+    """A line of a batch's log: one call."""
 
     index: int
     outcome: Literal["done", "failed", "cancelled"]
     stage: str | None = None
     kind: str | None = None
     error_code: str | None = None
-    attempts: int = 1
-    status: int | None = None
-    begun_ms: float | None = None
-    sent_ms: float | None = None
-    answered_ms: float | None = None
-    ended_ms: float | None = None
     s_ms: float | None = None
     c_ms: float | None = None
     d_ms: float | None = None
     p_ms: float | None = None
-    server_timing: str | None = None
-    wrong: bool = False
     result: dict[str, Any] | None = None
     """What a kernel answered, under the names of the REST answer."""
 

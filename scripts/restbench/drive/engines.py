@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
@@ -44,8 +44,7 @@ _RMI = ("-Jserver.rmi.ssl.disable=true",)
 _STAGE = {f"{name};dur": at for at, name in enumerate(STAGES)}
 
 
-@dataclass(frozen=True)
-class Clocks:
+class Clocks(NamedTuple):
     """CPU times so far, as the kernel told them at a moment."""
 
     epoch_ms: float
@@ -120,13 +119,9 @@ class Engines:
         samples, log = self.folder / "samples.jtl", self.folder / "controller.out"
         samples.unlink(missing_ok=True)
         line = process.bound_to_us(self._controller(name, users, seconds, samples))
-        running = process.start(line, log)
-        try:
-            code = running.wait(seconds + CONTROL_TIMEOUT_S)
-        except subprocess.TimeoutExpired as error:
-            raise EnvironmentProblem("JMeter's controller does not end") from error
-        finally:
-            process.stop(running)
+        code = process.finished(line, log, seconds + CONTROL_TIMEOUT_S)
+        if code is None:
+            raise EnvironmentProblem("JMeter's controller does not end")
         if not self.alive():
             raise EnvironmentProblem("a JMeter engine has ended")
         if code or not samples.exists():
@@ -304,16 +299,6 @@ def _error(row: Mapping[str, str]) -> str:
 
 def _mark(looked: Sequence[Clocks], begun_ms: float, at_ms: float) -> Mark:
     """Between two looks by a straight line."""
-    times = [each.epoch_ms for each in looked]
-
-    def at(values: Sequence[float]) -> int:
-        return round(float(np.interp(at_ms, times, values)))
-
-    return Mark(
-        nanos=round(1e6 * (at_ms - begun_ms)),
-        epoch_ms=round(at_ms),
-        service_ms=at([each.service_ms for each in looked]),
-        generator_ms=at([each.generator_ms for each in looked]),
-        busy_ms=at([each.busy_ms for each in looked]),
-        steal_ms=at([each.steal_ms for each in looked]),
-    )
+    times, *columns = np.array(looked).T
+    known = (round(float(np.interp(at_ms, times, each))) for each in columns)
+    return Mark(round(1e6 * (at_ms - begun_ms)), round(at_ms), *known)

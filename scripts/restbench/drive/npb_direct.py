@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from restbench.deploy import programs
 from restbench.experiment.cell import ServiceName
 from restbench.experiment.npb import Work
 from restbench.failures import BadConfiguration, EnvironmentProblem, WrongAnswers
-from restbench.machine import jvm, process
+from restbench.machine import process
 
 #: What both programs end with when they cannot do what was asked for.
 NOT_POSSIBLE = 2
@@ -67,22 +64,11 @@ class Program:
         return [self.work.kernel, self.work.npb_class, *asked]
 
 
-def java_program(settings: Mapping[str, str]) -> list[str]:
-    """Of the Java service's archive, in the same JVM with the same flags."""
-    if not programs.JAR.exists():
-        raise EnvironmentProblem(f"{programs.JAR} is missing: run 'make setup'")
-    return [*jvm.command(settings), "-jar", str(programs.JAR), "npb"]
-
-
-def python_program(settings: Mapping[str, str]) -> list[str]:  # noqa: ARG001 - as Java's
-    """Of the Python service, in this virtual environment."""
-    path = f"PYTHONPATH={programs.PYTHON_SERVICE}"
-    return ["env", path, sys.executable, "-m", "restbench_service.direct"]
-
-
+#: The services' archive and modules, in the same JVM with the same flags and the same virtual
+#: environment.
 PROGRAMS: dict[ServiceName, Callable[[Mapping[str, str]], list[str]]] = {
-    "java": java_program,
-    "python": python_program,
+    "java": lambda settings: [*programs.java_command(settings), "npb"],
+    "python": lambda _settings: programs.python_program("-m", "restbench_service.direct"),
 }
 
 
@@ -99,13 +85,8 @@ def run(program: Program, log: Path, run_max_s: float) -> tuple[KernelRun, ...]:
     longer than `run_max_s` a run; BadConfiguration where it cannot do what it was asked for.
     """
     log.unlink(missing_ok=True)
-    started = process.start(command(program), log, dict(program.settings))
-    code: int | None = None
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            code = started.wait(START_S + program.runs * run_max_s)
-    finally:
-        process.stop(started)
+    max_s = START_S + program.runs * run_max_s
+    code = process.finished(command(program), log, max_s, dict(program.settings))
     # However it ended: a second attempt must not hide a wrong answer of this one.
     answers = tuple(
         read_answer(line, program.work) for line in _lines(log) if line.startswith('{"requestId"')

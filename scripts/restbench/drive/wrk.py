@@ -61,7 +61,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
     after = process.cpu_ms(pids()), _children_ms()
     requests = answered(server, words)
     costs_ms = ((b - a) / requests for a, b in zip(before, after, strict=True))
-    return Load(requests, requests / _seconds(server, words), *costs_ms)
+    return Load(requests, requests / seconds_of(server, words), *costs_ms)
 
 
 def _children_ms() -> float:
@@ -96,9 +96,10 @@ def answered(server: str, words: str) -> int:
     return int(found[1])
 
 
-def _seconds(server: str, words: str) -> float:
-    """How long it took, in wrk's own words. CellsFailed where it does not tell."""
-    found = re.search(r"requests in ([\d.]+)(us|ms|s|m)\b", words)
+def seconds_of(server: str, words: str, what: str = "requests in") -> float:
+    """The time behind these words of wrk's: `99 requests in 1.01s`, `Latency   635.91us`.
+    CellsFailed without it."""
+    found = re.search(rf"{what}\s+([\d.]+)(us|ms|s|m)\b", words)
     if not found:
-        raise CellsFailed(f"{server}: {words.strip()[:200]}")
+        raise CellsFailed(f"{server}: wrk tells no {what}: {words.strip()[:200]}")
     return float(found[1]) * _IN_SECONDS[found[2]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from restbench.machine import machine_cpu
 from restbench.machine.placement import CORES_FOR_OWN_LOAD_CORES, allowed_cores
 
 State = Literal["good", "worse", "unknown"]
@@ -15,8 +16,8 @@ State = Literal["good", "worse", "unknown"]
 #: How long steal and other load are watched.
 WATCH_S = 1.5
 #: More makes a cell marked (method, rule 12).
-STEAL_LIMIT = 0.01
-LOAD_LIMIT = 0.05
+STEAL_LIMIT_PCT = 1.0
+LOAD_LIMIT_PCT = 5.0
 
 
 @dataclass(frozen=True)
@@ -140,37 +141,28 @@ CHECKS: tuple[Callable[[Machine], Finding], ...] = (
 
 def _watched(machine: Machine) -> list[Finding]:
     """CPU steal and the load of others, over a short while in which we sleep."""
-    before = _cpu_ticks(machine)
+    before = machine.read("proc/stat")
     machine.pause(WATCH_S)
-    after = _cpu_ticks(machine)
+    after = machine.read("proc/stat")
     if before is None or after is None:
         return [Finding("other load", "not visible", "unknown")]
-    spent = [b - a for a, b in zip(before, after, strict=True)]
-    total = sum(spent) or 1
-    idle, steal = (spent[3] + spent[4]) / total, spent[7] / total
-    busy = 1 - idle - steal
+    spent = machine_cpu.parsed(after).since(machine_cpu.parsed(before))
     return [
         Finding(
             "CPU steal",
-            f"{steal:.1%}",
-            "worse" if steal > STEAL_LIMIT else "good",
+            f"{spent.steal_pct:.1f}%",
+            "worse" if spent.steal_pct > STEAL_LIMIT_PCT else "good",
             "another virtual machine takes our time: cells are marked above 1 %",
             "a machine of your own, or a quieter hour",
         ),
         Finding(
             "other load",
-            f"{busy:.1%}",
-            "worse" if busy > LOAD_LIMIT else "good",
+            f"{spent.foreign_pct:.1f}%",
+            "worse" if spent.foreign_pct > LOAD_LIMIT_PCT else "good",
             "what else runs takes time and caches: cells are marked above 5 %",
             "end it; 'top' shows what it is",
         ),
     ]
-
-
-def _cpu_ticks(machine: Machine) -> list[int] | None:
-    """user nice system idle iowait irq softirq steal of all cores since the machine started."""
-    text = machine.read("proc/stat")
-    return None if text is None else [int(value) for value in text.split()[1:9]]
 
 
 def _wanted(name: str, value: str | None, good: tuple[str, ...], effect: str, mend: str) -> Finding:

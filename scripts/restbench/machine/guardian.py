@@ -12,6 +12,7 @@ killed. What the pipe said before is removed, a line for each, its parts separat
     unless  FOLDER  PATTERN ...    a folder, where nothing in it is called like any of these
     tidy    FOLDER                 half-written files of the harness in it
     netns   NAME                   a network namespace
+    link    NAME                   a network interface
     unmount PATH                   a file system that was mounted there, and the folder
     over                           nothing: the harness ends in order, and starts nothing more
 
@@ -109,6 +110,11 @@ def remove_namespace(name: str) -> None:
     subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
 
 
+def remove_link(name: str) -> None:
+    """A network interface, and the other end of its link; nothing where there is none."""
+    subprocess.run(["ip", "link", "delete", name], capture_output=True, check=False)
+
+
 def unmount(path: Path) -> None:
     """What is mounted there, though something still uses it, and the folder; nothing where there is
     none."""
@@ -131,6 +137,8 @@ def _obey(order: str, harness: int) -> None:
                 remove(each)
         case ["netns", name]:
             remove_namespace(name)
+        case ["link", name]:
+            remove_link(name)
         case ["unmount", path]:
             unmount(Path(path))
 

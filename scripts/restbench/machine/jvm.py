@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,7 @@ def command(settings: Mapping[str, str] | None = None) -> list[str]:
 def described() -> dict[str, Any]:
     """Where it is, its version, and the flags that are not at their default, such as the collector
     and the heap."""
-    output = _output([*command(), "-XX:+PrintFlagsFinal", "-version"])
+    output = process.output([*command(), "-XX:+PrintFlagsFinal", "-version"])
     version = re.search(r"^(?:openjdk|java) version .*", output, re.MULTILINE)
     flags = dict(_SET_FLAG.findall(output))
     flags.pop("PrintFlagsFinal", None)
@@ -105,11 +104,3 @@ def _version(home: Path) -> tuple[int, ...]:
         return (0,)
     found = re.search(r'^JAVA_VERSION="([\d.]+)', release, re.MULTILINE)
     return tuple(int(part) for part in found[1].split(".") if part) if found else (0,)
-
-
-def _output(line: list[str]) -> str:
-    if shutil.which(line[0]) is None:
-        return ""
-    return subprocess.run(
-        line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True
-    ).stdout

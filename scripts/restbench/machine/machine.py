@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from restbench import ROOT
-from restbench.machine import jvm, placement, speed, watch
+from restbench.machine import jvm, placement, process, speed, watch
 
 PACKAGES = ("flask", "gunicorn", "numpy", "scipy")
 
@@ -29,15 +28,17 @@ def describe() -> dict[str, Any]:
         "memory_mib": _memory_mib(),
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release().get("PRETTY_NAME", platform.system()),
-        "governor": _governor(),
-        "scheduler_autogroup": _autogroup(),
-        "virtualisation": _output(["systemd-detect-virt"]) or "unknown",
+        "governor": _shown("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        # `1` where the kernel shares cores between sessions first, and only then between threads:
+        # how many threads a service has then changes nothing in what its load generator gets.
+        "scheduler_autogroup": _shown("/proc/sys/kernel/sched_autogroup_enabled"),
+        "virtualisation": process.output(["systemd-detect-virt"]) or "unknown",
         "load_average_before": list(os.getloadavg()),
         "speed": speed.probe(),
         **jvm.described(),
         "python": platform.python_version(),
         "blas_kernel": _blas_kernel(),
-        "sysstat": _first_match(_output(["sar", "-V"]), r"version (\S+)"),
+        "sysstat": _first_match(process.output(["sar", "-V"]), r"version (\S+)"),
         "packages": {name: _installed_version(name) for name in PACKAGES},
     }
 
@@ -143,7 +144,7 @@ def _installed_version(package: str) -> str | None:
 
 
 def _cpu_model() -> str:
-    listing = json.loads(_output(["lscpu", "-J"]) or '{"lscpu": []}')
+    listing = json.loads(process.output(["lscpu", "-J"]) or '{"lscpu": []}')
     fields = {entry["field"]: entry.get("data", "") for entry in listing["lscpu"]}
     return fields.get("Model name:") or platform.processor() or "unknown processor"
 
@@ -152,40 +153,19 @@ def _memory_mib() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
 
 
-def _governor() -> str:
-    path = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-    return path.read_text().strip() if path.exists() else "not visible"
-
-
-def _autogroup() -> str:
-    """`1` where the kernel shares cores between sessions first, and only then between threads: how
-    many threads a service has then changes nothing in what its load generator gets."""
-    path = Path("/proc/sys/kernel/sched_autogroup_enabled")
-    return path.read_text().strip() if path.exists() else "not visible"
+def _shown(path: str) -> str:
+    file = Path(path)
+    return file.read_text().strip() if file.exists() else "not visible"
 
 
 def _blas_kernel() -> str:
     """Which of OpenBLAS' kernels numpy multiplies with on this processor, as in the Python service:
     the library names it when it is loaded in an environment such as the service's."""
     verbose = watch.environment() | {"OPENBLAS_VERBOSE": "2"}
-    output = _output([sys.executable, "-c", "import numpy"], verbose)
+    output = process.output([sys.executable, "-c", "import numpy"], verbose)
     return _first_match(output, r"Core: (\S+)")
 
 
 def _first_match(text: str, pattern: str) -> str:
     found = re.search(pattern, text)
     return found.group(1) if found else "unknown"
-
-
-def _output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
-    """Standard output and error of a command; empty where it is not there."""
-    if shutil.which(command[0]) is None:
-        return ""
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-        text=True,
-        env=environment,
-    ).stdout.strip()

@@ -45,19 +45,22 @@ class Used:
         return Shares(100 * foreign / total, 100 * (self.steal - first.steal) / total)
 
 
-def look(pids: tuple[int, ...] = (), seconds: float = LOOK_S) -> float:
+def look(pids: tuple[int, ...] = ()) -> float:
     """Watch the machine for a moment: the foreign share, where `pids` are ours. The kernel counts
     in steps of 10 ms a core: half a second on two cores tells 1 %."""
     first = used(pids)
-    time.sleep(seconds)
+    time.sleep(LOOK_S)
     return used(pids).since(first).foreign_pct
 
 
 def used(pids: tuple[int, ...] = ()) -> Used:
     """By now; ours are `pids` and this process."""
-    line = STAT.read_text().partition("\n")[0]
-    ticks = [int(each) for each in line.split()[1:]][:_COUNTED]
-    idle = sum(ticks[position] for position in _NOT_BUSY)
     ours_ms = process.cpu_ms((*pids, os.getpid()))
-    ours = ours_ms * process.CLOCK_TICKS_PER_S / 1000
+    return parsed(STAT.read_text(), ours_ms * process.CLOCK_TICKS_PER_S / 1000)
+
+
+def parsed(stat: str, ours: float = 0.0) -> Used:
+    """By the text of /proc/stat, where so many ticks are ours."""
+    ticks = [int(each) for each in stat.split()[1 : 1 + _COUNTED]]
+    idle = sum(ticks[position] for position in _NOT_BUSY)
     return Used(sum(ticks), sum(ticks) - idle, ticks[_STEAL], ours)

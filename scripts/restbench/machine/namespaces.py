@@ -1,9 +1,10 @@
 """Several hosts on one machine: network namespaces on one bridge, each with an address of its own.
 
-Addresses are of 198.18.0.0/24, which RFC 2544 reserves for benchmarks. The bridge has a namespace
-of its own, so the machine's firewall and routes see one interface, by which the harness is on the
-network too. A namespace's name carries the mark of its harness (`watch`): the guardian removes it
-when the harness is gone, and the next run what a killed guardian has left.
+The bridge has a namespace of its own, so the machine's firewall and routes see one interface, by
+which the harness is on the network too. Network and names come from the mark of the harness
+(`watch`): two harnesses are not in each other's way, nor is one that has just ended, whose
+namespaces the kernel takes apart a moment later. The guardian removes all of it when the harness is
+gone, and the next run what a killed guardian has left.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,10 +20,9 @@ from dataclasses import dataclass
 from restbench.failures import EnvironmentProblem
 from restbench.machine import guardian, watch
 
-NETWORK = "198.18.0"
 PREFIX = "rb-"
-#: The harness' own end, in the machine's namespace. There is one harness at a time (machine_lock).
-HARNESS = "rb-harness"
+#: So many networks of 254 addresses are in 198.18.0.0/15, which RFC 2544 reserves for benchmarks.
+NETWORKS = 512
 SWITCH = "switch"
 
 
@@ -54,38 +55,54 @@ def made(names: Sequence[str]) -> Iterator[dict[str, Host]]:
     require()
     end_leftovers()
     mark = watch.mark()
+    network = _network(mark)
     hosts = {
-        name: Host(f"{PREFIX}{mark}-{name}", f"{NETWORK}.{number}")
+        name: Host(f"{PREFIX}{mark}-{name}", f"{network}.{number}")
         for number, name in enumerate(names, start=2)
     }
     switch = f"{PREFIX}{mark}-{SWITCH}"
     try:
-        _make(switch, hosts)
+        _make(switch, hosts, _link(mark), f"{network}.1/24")
         yield hosts
     finally:
+        # With its namespace it would go only when the kernel gets to that.
+        guardian.remove_link(_link(mark))
         for namespace in [*(each.namespace for each in hosts.values()), switch]:
             guardian.remove_namespace(namespace)
 
 
 def end_leftovers() -> None:
-    """Remove the namespaces of harnesses that are gone; a link goes with either of its ends."""
+    """Remove the namespaces and links of harnesses that are gone."""
     for name in _output("ip", "netns", "list").splitlines():
         namespace = name.split()[0]
         mark = namespace.removeprefix(PREFIX).rpartition("-")[0]
         if namespace.startswith(PREFIX) and watch.is_over(mark):
+            guardian.remove_link(_link(mark))
             guardian.remove_namespace(namespace)
 
 
-def _make(switch: str, hosts: dict[str, Host]) -> None:
+def _network(mark: str) -> str:
+    """The first three numbers of a harness' addresses."""
+    number = zlib.crc32(mark.encode()) % NETWORKS
+    return f"198.{18 + number // 256}.{number % 256}"
+
+
+def _link(mark: str) -> str:
+    """A harness' own end, in the machine's namespace; a name has 15 characters at most."""
+    return f"{PREFIX}{zlib.crc32(mark.encode()):08x}"
+
+
+def _make(switch: str, hosts: dict[str, Host], link: str, address: str) -> None:
+    watch.remove_link(link)
     for namespace in [switch, *(each.namespace for each in hosts.values())]:
         watch.remove_namespace(namespace)
         _ip("netns", "add", namespace)
         _ip("-n", namespace, "link", "set", "lo", "up")
     _ip("-n", switch, "link", "add", "bridge", "type", "bridge")
     _ip("-n", switch, "link", "set", "bridge", "up")
-    _ip("link", "add", HARNESS, "type", "veth", "peer", "name", "port-1", "netns", switch)
-    _ip("addr", "add", f"{NETWORK}.1/24", "dev", HARNESS)
-    _ip("link", "set", HARNESS, "up")
+    _ip("link", "add", link, "type", "veth", "peer", "name", "port-1", "netns", switch)
+    _ip("addr", "add", address, "dev", link)
+    _ip("link", "set", link, "up")
     _ip("-n", switch, "link", "set", "port-1", "master", "bridge", "up")
     for number, host in enumerate(hosts.values(), start=2):
         port, there = f"port-{number}", ("-n", host.namespace)

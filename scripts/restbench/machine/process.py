@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import psutil
@@ -101,6 +102,34 @@ def stop(
     deadline = time.monotonic() + STOP_TIMEOUT_S
     while any(_runs(each) for each in family) and time.monotonic() < deadline:
         time.sleep(0.01)
+
+
+def finished(
+    command: list[str], log: Path, timeout_s: float, environment: dict[str, str] | None = None
+) -> int | None:
+    """Run a command to its end; its exit code, or None where that did not come in time. Nothing of
+    it is left running."""
+    started = start(command, log, environment)
+    try:
+        return started.wait(timeout_s)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        stop(started)
+
+
+def output(command: list[str], environment: Mapping[str, str] | None = None) -> str:
+    """Standard output and error of a command; empty where it is not there."""
+    if shutil.which(command[0]) is None:
+        return ""
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+        text=True,
+        env=environment,
+    ).stdout.strip()
 
 
 def _runs(each: psutil.Process) -> bool:

@@ -147,8 +147,12 @@ def tidy(folder: Path) -> None:
 
 def remove_namespace(name: str) -> None:
     """A network namespace that goes when we end."""
-    begin()
-    _watches[os.getpid()].order(f"netns\t{name}")
+    _order("netns", name)
+
+
+def remove_link(name: str) -> None:
+    """A network interface that goes when we end."""
+    _order("link", name)
 
 
 def unmount(path: Path) -> None:
@@ -166,9 +170,10 @@ def sweep(folder: Path) -> None:
             guardian.remove(path)
 
 
-def _order(what: str, path: Path, *patterns: str) -> None:
+def _order(what: str, subject: Path | str, *patterns: str) -> None:
     begin()
-    _watches[os.getpid()].order("\t".join([what, str(path.absolute()), *patterns]))
+    name = str(subject.absolute()) if isinstance(subject, Path) else subject
+    _watches[os.getpid()].order("\t".join([what, name, *patterns]))
 
 
 def environment() -> dict[str, str]:

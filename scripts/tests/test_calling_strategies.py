@@ -1,0 +1,327 @@
+"""How batches go on in memory, under every strategy: who calls when, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from waiting import await_true
+
+from restbench_client import model
+from restbench_client.batch import Batch, Cancellation
+from restbench_client.model import (
+    Answer,
+    Cancelled,
+    Done,
+    ExchangeFailure,
+    Failed,
+    Job,
+    Kind,
+    Limits,
+    Retries,
+    Stage,
+    Stopped,
+)
+from restbench_client.strategies import STRATEGIES
+
+NAMES = sorted(STRATEGIES)
+
+
+class Numbers:
+    """A codec of integers; a negative answer is a refusal with its code."""
+
+    def encode(self, given: int) -> bytes:
+        if given % 100 == 91:
+            raise MemoryError("no room in S")
+        return str(given).encode()
+
+    def decode(self, answer: Answer) -> int:
+        if answer.status == 503:
+            raise model.ServiceRefused(answer.body.decode(), "busy")
+        if answer.body == b"garbage":
+            raise model.MalformedAnswer("no number")
+        return int(answer.body)
+
+
+class Fake:
+    """An exchange of both kinds, in memory: `answer` is asked with the message and the attempt."""
+
+    def __init__(self, answer: Callable[[int, int], Answer], gather: int = 0) -> None:
+        self.answer, self.gather = answer, gather
+        self.lock = threading.Condition()
+        self.within = self.peak = 0
+        self.sends: dict[int, int] = {}
+        self.left = 0
+
+    def _enter(self, request: bytes) -> tuple[int, int]:
+        with self.lock:
+            value = int(request)
+            self.sends[value] = attempt = self.sends.get(value, 0) + 1
+            self.within += 1
+            self.peak = max(self.peak, self.within)
+            self.lock.notify_all()
+            return value, attempt
+
+    def _leave(self) -> None:
+        with self.lock:
+            self.within -= 1
+            self.left -= 1
+            self.lock.notify_all()
+
+    @property
+    def _may_go(self) -> bool:
+        """All that can be with us at once, are."""
+        return self.within >= min(self.gather, self.left)
+
+    def send(self, request: bytes, _deadline: float, _most: int, stop: Cancellation) -> Answer:
+        value, attempt = self._enter(request)
+        try:
+            with self.lock:
+                while not self._may_go:
+                    self.lock.wait(0.01)
+                    if stop.is_set():
+                        raise Stopped
+            return self.answer(value, attempt)
+        finally:
+            self._leave()
+
+    async def open(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        pass
+
+
+class FakeAsync(Fake):
+    async def send(self, request: bytes, _most: int) -> Answer:  # type: ignore[override]
+        value, attempt = self._enter(request)
+        try:
+            while not self._may_go:
+                await asyncio.sleep(0.001)
+            return self.answer(value, attempt)
+        finally:
+            self._leave()
+
+
+def fake(name: str, answer: Callable[[int, int], Answer], gather: int = 0, calls: int = 0) -> Fake:
+    made = (FakeAsync if name == "async" else Fake)(answer, gather)
+    made.left = calls
+    return made
+
+
+def ok(value: int, _attempt: int = 1) -> Answer:
+    return Answer(200, {}, str(10 * value).encode())
+
+
+def plus(index: int, given: int, output: int) -> int:
+    if given % 100 == 94:
+        raise SystemExit("P")
+    return output + given + index
+
+
+def started(  # noqa: PLR0917 - mostly left out
+    name: str,
+    inputs: Iterator[int] | range,
+    exchange: Any,
+    limits: Limits | None = None,
+    threads: int = 4,
+    process: Any = plus,
+) -> Batch[int]:
+    job = Job(Numbers(), exchange, process)
+    return STRATEGIES[name](threads).start(inputs, job, limits or Limits())
+
+
+def seen(outcomes: list[Any]) -> list[tuple[Any, ...]]:
+    """What must be the same under each strategy."""
+    return [
+        (type(each).__name__, each.index, each.attempts, getattr(each, "result", None))
+        + ((each.stage, each.kind, str(each.cause)) if isinstance(each, Failed) else ())
+        for each in outcomes
+    ]
+
+
+def hard(value: int, _attempt: int) -> Answer:
+    """Of a hundred calls one is cut off, one refused, one garbage."""
+    if value % 100 == 92:
+        raise ExchangeFailure(Kind.CUT_OFF, "closed")
+    if value % 100 == 93:
+        return Answer(503, {}, b"010")
+    return Answer(200, {}, b"garbage") if value % 100 == 95 else ok(value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("calls", [0, 1, 2, 3, 17, 200])
+@pytest.mark.parametrize("is_ordered", [False, True])
+def test_every_input_has_one_outcome_the_same_as_when_called_in_turn(name, calls, is_ordered):
+    draw = random.Random(calls)
+    for _ in range(3):
+        limits = Limits(draw.randint(1, 70), draw.randint(1, 4), ordered=is_ordered)
+        with started(name, range(calls), fake(name, hard), limits, draw.randint(1, 9)) as batch:
+            outcomes = list(batch)
+        with started("sequential", range(calls), fake("", hard)) as alone:
+            expected = alone.all()
+        indices = [each.index for each in outcomes]
+        assert indices == sorted(indices) or not is_ordered
+        assert seen(sorted(outcomes, key=lambda each: each.index)) == seen(expected)
+    if calls == 200:
+        failed = {(e.index, e.stage, e.kind) for e in outcomes if isinstance(e, Failed)}
+        assert failed == {
+            (base + number, stage, kind)
+            for base in (0, 100)
+            for number, stage, kind in (
+                (91, Stage.S, Kind.USER),
+                (92, Stage.C, Kind.CUT_OFF),
+                (93, Stage.D, Kind.REFUSED),
+                (94, Stage.P, Kind.USER),
+                (95, Stage.D, Kind.MALFORMED),
+            )
+        }
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "in_flight", "most"),
+    [
+        ("sequential", 8, 8, 1),
+        ("task-pool", 7, 64, 7),
+        ("task-pool", 9, 4, 4),
+        ("async", 1, 13, 13),
+    ],
+)
+def test_as_many_calls_are_with_the_service_as_the_strategy_says(name, threads, in_flight, most):
+    exchange = fake(name, ok, gather=most, calls=50)
+    with started(name, range(50), exchange, Limits(in_flight), threads) as batch:
+        assert len(batch.all()) == 50
+        assert batch.totals().peak_in_flight == exchange.peak == most
+
+
+@pytest.mark.parametrize(("name", "bound"), [("sequential", 0), ("task-pool", 4), ("async", 6)])
+def test_nothing_is_pulled_beyond_the_bound_when_nobody_takes(name, bound):
+    pulled: list[int] = []
+    inputs = (pulled.append(n) or n for n in range(10_000))
+    with started(name, inputs, fake(name, ok), Limits(6, 3), threads=4) as batch:
+        most = bound + 3 if bound else 0
+        assert await_true(lambda: len(pulled) == most)
+        for taken in range(1, 40):
+            assert batch.take() is not None
+            assert await_true(lambda taken=taken: len(pulled) == taken + most)
+    assert len(pulled) <= 40 + most
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_inputs_throw_comes_after_all_that_were_pulled(name):
+    def inputs() -> Iterator[int]:
+        yield from range(7)
+        raise LookupError("no more of them")
+
+    with started(name, inputs(), fake(name, ok)) as batch:
+        assert len({batch.take().index for _ in range(7)}) == 7
+        with pytest.raises(LookupError):
+            batch.take()
+        assert batch.take() is None
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_a_cancelled_batch_has_an_outcome_for_all_that_it_pulled(name):
+    pulled: list[int] = []
+    inputs = (pulled.append(n) or n for n in range(10_000))
+    exchange = fake(name, ok, gather=1_000, calls=10_000)  # never answers
+    batch = started(name, inputs, exchange, Limits(20), threads=20)
+    assert await_true(lambda: exchange.within == 20)
+    batch.cancel()
+    outcomes = batch.all()
+    batch.close()
+    batch.close()
+    assert len(outcomes) == len(pulled) >= 20
+    assert {type(each) for each in outcomes} == {Cancelled}
+    assert not [each for each in batch.workers if each.is_alive()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_batch_may_be_cancelled_by_what_is_done_with_an_answer(name):
+    holder: list[Batch[int]] = []
+
+    def process(index: int, given: int, output: int) -> int:
+        if index == 5:
+            assert await_true(lambda: holder)
+            holder[0].cancel()
+        return output
+
+    with started(name, range(1000), fake(name, ok), process=process) as batch:
+        holder.append(batch)
+        outcomes = batch.all()
+    assert isinstance(outcomes[5], Done)
+    assert [each.index for each in outcomes] == [*range(len(outcomes))]
+    assert len(outcomes) < 1000
+
+
+@pytest.mark.parametrize("name", ["task-pool", "async"])
+def test_the_whole_batch_has_a_deadline(name):
+    exchange = fake(name, ok, gather=1_000, calls=10_000)
+    limits = Limits(in_flight=5, whole_s=0.2)
+    with started(name, range(50), exchange, limits, threads=5) as batch:
+        assert {type(each) for each in batch.all()} == {Cancelled}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_busy_service_is_asked_again_and_other_errors_are_not(name):
+    def answer(value: int, attempt: int) -> Answer:
+        if value == 1:
+            raise ExchangeFailure(Kind.TIMEOUT, "late")
+        if value == 2 and attempt < 3:
+            raise ExchangeFailure(Kind.CUT_OFF, "closed")
+        if attempt < 2:
+            return Answer(503, {"retry-after": "0"}, b"008" if value != 3 else b"010")
+        return ok(value)
+
+    for retries, attempts in ((model.SAFE, (2, 1, 1, 1)), (model.IDEMPOTENT, (2, 1, 3, 1))):
+        limits = Limits(retries=retries)
+        with started(name, range(4), fake(name, answer), limits) as batch:
+            outcomes = batch.all()
+            assert tuple(each.attempts for each in outcomes) == attempts
+            assert isinstance(outcomes[0], Done)
+            assert batch.totals().retries == sum(attempts) - 4
+    with started(name, range(4), fake(name, answer)) as batch:
+        assert {each.attempts for each in batch.all()} == {1}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_calls_that_may_be_done_twice_are_repeated_within_a_budget(name):
+    def never(_value: int, _attempt: int) -> Answer:
+        raise ExchangeFailure(Kind.CUT_OFF, "closed")
+
+    quick = Limits(retries=Retries(3, 10, idempotent=True))
+    with started(name, range(30), fake(name, never), quick, threads=30) as batch:
+        assert len(batch.all()) == 30
+        assert batch.totals().retries <= 30 / 10 + 10
+
+
+def test_waits_double_and_keep_to_what_the_service_asks_for():
+    draw = random.Random(1)
+    cut = ExchangeFailure(Kind.CUT_OFF, "")
+    waits = [model.IDEMPOTENT.wait_s(cut, made, None, draw) for made in (1, 2)]
+    assert 0.025 <= waits[0] <= 0.075
+    assert 0.05 <= waits[1] <= 0.15
+    busy = model.ServiceRefused("008", "")
+    assert model.SAFE.wait_s(busy, 1, "9", draw) == 5
+    assert model.SAFE.wait_s(busy, 10, "9", draw) is None
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"in_flight": 0}, {"queue": 100_001}, {"per_call_s": float("nan")}, {"whole_s": 0}]
+)
+def test_a_bound_out_of_its_range_is_named(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}: must be"):
+        Limits(**wrong)
+
+
+def test_a_closed_batch_names_the_thread_that_user_code_holds():
+    go = threading.Event()
+    batch = started("task-pool", range(1), fake("", ok), threads=1, process=lambda *_: go.wait(30))
+    assert await_true(lambda: batch.totals().attempts == 1)
+    with pytest.raises(RuntimeError, match="call-pool-1"):
+        batch.close()
+    go.set()
