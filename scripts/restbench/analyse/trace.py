@@ -1,17 +1,20 @@
 """How a long load went: its course second by second, and verdicts on it. Pure.
 
-*steady*: the coefficient of variation of the means of 10 s is 10 % at most, and the last third is
-within 5 % of the first. Where thirds differ by more it is *drifting*, where only 10 s do
-*oscillating*. *Stalls* are seconds below a fifth of the median throughput. *Growth* is the table's
-bytes in the last third over those in the second: of a load that keeps its population 1.2 at most.
+The last third is held against the first, by the 95 % interval of their ratio (means of 30 s).
+*Drifting*: all of it lies outside of 5 %. *Oscillating*: no drift is shown, and the means of 10 s
+have a coefficient of variation above 10 %. *Steady*: neither, and the whole interval lies within
+5 %; else it is *too imprecise*. *Stalls* are seconds below a fifth of the median throughput.
+*Growth* is the table's bytes in the last third over those in the second: of a load that keeps its
+population 1.2 at most.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean, median, stdev
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +28,12 @@ from restbench.store.traces import (
     MOST_POINTS,
     CountEntry,
     Course,
+    CourseVerdict,
     FaultEntry,
     IncidentEntry,
     JoinedCourse,
     StallEntry,
     SteadyEntry,
-    TraceClaimEntry,
     Traced,
     TraceEntry,
 )
@@ -154,16 +157,26 @@ def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
     ends, begins = _batches(last, BATCH_S), _batches(first, BATCH_S)
     known = min(len(ends), len(begins)) > 1 and min(*ends, *begins) > 0
     interval = log_welch_ratio(ends, begins) if known else None
-    verdict: Steadiness = "oscillating" if cv > MOST_CV else "steady"
-    if abs(ratio - 1) > MOST_DRIFT:
-        verdict = "drifting"
+    low, high = (interval.low, interval.high) if interval else (None, None)
     return SteadyEntry(
-        verdict=verdict,
-        cv=cv,
-        last_over_first=ratio,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        verdict=verdict(cv, low, high), cv=cv, last_over_first=ratio, low=low, high=high
     )
+
+
+def verdict(cv: float, low: float | None, high: float | None) -> CourseVerdict:
+    """By the coefficient of variation, and the ends of the interval of last over first, where it
+    has one."""
+    drift = _drift(low, high)
+    return "oscillating" if cv > MOST_CV and drift != "drifting" else drift
+
+
+def _drift(low: float | None, high: float | None) -> Literal["drifting", "steady", "too-imprecise"]:
+    if low is None or high is None:
+        return "too-imprecise"
+    least, most = 1 - MOST_DRIFT, 1 + MOST_DRIFT
+    if high < least or low > most:
+        return "drifting"
+    return "steady" if least <= low and high <= most else "too-imprecise"
 
 
 def _batches(values: Sequence[float | None], seconds: int) -> list[float]:
@@ -198,9 +211,20 @@ def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[S
     ]
 
 
+@dataclass(frozen=True)
+class ClaimFound:
+    """What the traces say of a claim."""
+
+    claim: TraceClaim
+    found: str
+    """What they show; empty where none is long enough."""
+    verdict: str
+    """`reproduced`, `contradicted`, `too-imprecise` or `not-measured` (judge.verdicts)."""
+
+
 def claims(
     trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
-) -> list[TraceClaimEntry]:
+) -> list[ClaimFound]:
     """What the traces, by the id of their cell, say of each claim; throughput and response time
     both count."""
     return [
@@ -218,22 +242,30 @@ def claims(
     ]
 
 
-def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceClaimEntry:
+def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> ClaimFound:
+    """Whether it drifts is not known where an interval tells neither; whether it oscillates is."""
     columns = [each for one in its for each in (one.throughput, one.response) if each]
-    seen: dict[Steadiness, bool] = {
-        "drifting": any(abs(each.last_over_first - 1) > MOST_DRIFT for each in columns),
+    if not columns:
+        return ClaimFound(claim, "", "not-measured")
+    drifts = [_drift(each.low, each.high) for each in columns]
+    unsure = None if "too-imprecise" in drifts else False
+    seen: dict[Steadiness, bool | None] = {
+        "drifting": "drifting" in drifts or unsure,
         "oscillating": any(each.cv > MOST_CV for each in columns),
     }
-    seen["steady"] = not any(seen.values())
-    return TraceClaimEntry(
-        id=claim.id,
-        text=claim.text,
-        expect=claim.expect,
-        found=" and ".join(kind for kind, is_so in seen.items() if is_so) if columns else "",
-        verdict=("reproduced" if seen[claim.expect] else "contradicted")
-        if columns
-        else "not-measured",
-    )
+    is_other = any(seen.values())
+    seen["steady"] = None if seen["drifting"] is None and not is_other else not is_other
+    shown = " and ".join(kind for kind, is_so in seen.items() if is_so)
+    verdicts = {True: "reproduced", False: "contradicted", None: "too-imprecise"}
+    return ClaimFound(claim, shown or f"drift {imprecise(columns)}", verdicts[seen[claim.expect]])
+
+
+def imprecise(columns: Iterable[SteadyEntry]) -> str:
+    """`too imprecise (± 6.5 %)`: the widest of their intervals."""
+    widths = [each.half_width_pct for each in columns]
+    known = [each for each in widths if each is not None]
+    size = f"± {max(known):.1f} %" if len(known) == len(widths) else "no interval"
+    return f"too imprecise ({size})"
 
 
 def joined(course: Course) -> JoinedCourse:

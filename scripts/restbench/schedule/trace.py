@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from restbench.analyse import trace as analysis
+from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.experiment import arrivals
@@ -93,9 +94,12 @@ class TraceDriver:
         traced = self._traced(cell, asked, seconds, sent, samples, happened)
         write_model(folder / TRACE, traced)
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        rate = {"rate_per_s": asked.rate_per_s} if asked.rate_per_s else {}
         trial = here.after(cell, sent, found)
-        return replace(trial, extras={**trial.extras, **rate})
+        if not asked.rate_per_s:
+            return trial
+        late = float((sent.measured["late_ms"] > LATE_MS).mean())
+        its = {"rate_per_s": asked.rate_per_s, "late_share": late}
+        return replace(trial, extras={**trial.extras, **its})
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """Never: what a second one would show is another trace (driver.Driver)."""
