@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field, model_validator
 from pydantic import ValidationError as PydanticError
 
-from restbench.experiment import columns, design, npb
+from restbench.experiment import npb
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
@@ -214,14 +214,6 @@ class Experiment(Strict):
     def sends_load(self) -> bool:
         """Whether its driver needs the load generator."""
         return self.npb is None and self.calls is None and self.faults is None
-
-    @field_validator("factorial", mode="before")
-    @classmethod
-    def _design(cls, table: object) -> Design | None:
-        """BadConfiguration, which names the key and what is allowed."""
-        if not isinstance(table, Mapping):
-            return None
-        return design.parse(table, "factorial", columns.METRICS)
 
     @model_validator(mode="after")
     def _has_cells(self) -> Self:

@@ -5,28 +5,27 @@ from __future__ import annotations
 
 import random
 import shutil
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import fmean
 
-import httpx
-
 from restbench.deploy.database import Database
-from restbench.drive import generator, messages, monitor, pgbench
+from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import CORRECT, Sent
 from restbench.drive.messages import Connection, InDatabase, InProcess, Queues
+from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
-from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.failures import WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import messages as proofs
-from restbench.schedule import preparation, under_load
-from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule import under_load
+from restbench.schedule.block_run import LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
@@ -74,8 +73,11 @@ class MessagesRun(LoadRun):
         if cell.technique != "memory":
             return self.stores[cell.postgres].of(cell)
         level = self.level(cell)
-        service = self.running(cell).service
-        return InProcess(service, cell.strategy, cell.technique, level.queues)
+        return InProcess(self.calls(cell), cell.technique, level.queues)
+
+    def calls(self, cell: Cell) -> QueueCalls:
+        """Our own requests to a cell's service."""
+        return QueueCalls(self.running(cell).service, cell.strategy)
 
     def url(self, cell: Cell) -> str:
         """Of the queues; of several instances without a front each has its own address."""
@@ -86,18 +88,12 @@ class MessagesRun(LoadRun):
 
     def ask(self, cell: Cell) -> None:
         """A message that is sent must be popped as it was."""
-        level, service = self.level(cell), self.running(cell).service
+        level, calls = self.level(cell), self.calls(cell)
         self.queues(cell).fill(level.model_copy(update={"filled": 0}), self.order.experiment.seed)
-        path = messages.queue_path(cell.strategy, cell.technique) + "1"
-        text = "m" * level.characters
-        for what, asked in (("messages", {"sender": 1, "body": text}), ("pop", {"client": 1})):
-            answer = service.client.post(
-                f"{service.base_url}{path}/{what}", json={"requestId": "look", **asked}
-            )
-            if answer.status_code != httpx.codes.OK:
-                raise EnvironmentProblem(f"{what}: {answer.status_code} {answer.text[:200]}")
-        if answer.json().get("body") != text:
-            raise WrongAnswers(f"pop: not the message that was sent: {answer.text[:200]}")
+        queue, text = messages.queue_name(cell.technique, 1), "m" * level.characters
+        calls.send(queue, text)
+        if (found := calls.pop(queue)).get("body") != text:
+            raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
 
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
@@ -220,37 +216,15 @@ def opened(
     view: View,
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     cores = place("unbound", allowed_cores(), run.load_cores())
-    bound = None if cores.shared else core_list(cores.load)
     with ExitStack() as stack:
         with spent_on("service start"):
             stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
-        deployments = stack.enter_context(
-            under_load.services(order, run, wanted, view, databases=found)
+        block = partial(MessagesRun, stores=stores)
+        yield stack.enter_context(
+            under_load.prepared(kind, block, order, run, wanted, view, found, prove)
         )
-        folder = run.path / "load" / f"block-{wanted.block}"
-        load = stack.enter_context(
-            generator.started(max(users, preparation.WARMING_USERS), folder, bound)
-        )
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = MessagesRun(
-            order, run, wanted, deployments, view, progress, load=load, stores=stores
-        )
-        _describe(here)
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            prove(here)
-        before = under_load.counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = kind(here)
-        with spent_on("pilot"):
-            driver.pilot()
-        yield driver
-        under_load.check(here, before)
 
 
 @contextmanager
@@ -289,8 +263,9 @@ def _describe(here: MessagesRun) -> None:
 
 
 def prove(here: MessagesRun) -> None:
-    """Each technique of each service, and the strategies that hold a number of connections, once a
-    run; one that is not proven is measured all the same, and said."""
+    """Describe the databases. Each technique of each service, and the strategies that hold a number
+    of connections, once a run; one that is not proven is measured all the same, and said."""
+    _describe(here)
     known = {(each.service, each.strategy) for each in here.run.proofs()}
     for cell in here.cells:
         for name, look in proofs.of(cell):

@@ -15,19 +15,9 @@ from restbench.store.exported import Exported
 from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
 
 _HEAD = (
-    "Trace",
-    "Seconds",
-    "Requests/s",
-    "Throughput",
-    "CV %",
-    "Last/first [95 %]",
-    "Mean ms",
-    "Response time",
-    "CV %",
-    "Last/first [95 %]",
-    "Stalls",
-    "Table last/second third",
-    "Errors",
+    *("Trace", "Seconds", "Requests/s", "Throughput", "CV %", "Last/first [95 %]"),
+    *("Mean ms", "Response time", "CV %", "Last/first [95 %]"),
+    *("Stalls", "Table last/second third", "Errors"),
 )
 #: Those of a terminal.
 NARROW = (0, 2, 3, 4, 6, 7, 8, 10)
