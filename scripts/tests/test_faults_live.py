@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from histories import read
 from stub_bench import Bench
 
-from restbench.drive import history
 from restbench.failures import ExitCode
 from tools import queue_controls
 from tools.queue_controls import CONTROLS, Control
@@ -68,7 +68,7 @@ def test_a_service_that_loses_a_message_is_found_out(tmp_path: Path) -> None:
     first = bench.events("violation")[0].text
     assert first.startswith("lost: hold-snapshot-1-1-")
     (path,) = bench.latest.path.rglob("java-serial-*.jsonl")
-    requests, left = history.read(path)
+    requests, left = read(path)
     assert queue_controls.check(requests, left).counts["R1"] == trial.extras["lost"]
 
 

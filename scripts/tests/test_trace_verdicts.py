@@ -12,6 +12,7 @@ from fixture_run import cell
 
 from restbench.analyse import trace
 from restbench.experiment.trace import Trace
+from restbench.judge import traces
 from restbench.observe.incidents import Incident
 from restbench.store.traces import MOST_POINTS, Course, IncidentEntry, SteadyEntry, Traced
 
@@ -86,7 +87,7 @@ def test_a_short_trace_has_no_interval_and_so_no_verdict_on_its_drift() -> None:
     found = trace.steadiness(around(600, 40))
     assert found is not None
     assert (found.verdict, found.low, found.high) == ("too-imprecise", None, None)
-    assert trace.imprecise([found]) == "too imprecise (no interval)"
+    assert traces.imprecise([found]) == "too imprecise (no interval)"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_an_interval_that_decides_nothing_is_told_with_its_half_width() -> None:
     entry = SteadyEntry(
         verdict="too-imprecise", cv=0.086, last_over_first=0.919, low=0.815, high=1.044
     )
-    assert trace.imprecise([entry]) == "too imprecise (± 13.2 %)"
+    assert traces.imprecise([entry]) == "too imprecise (± 13.2 %)"
 
 
 def test_a_trace_whose_end_has_no_answers_has_no_verdict_of_its_response_time() -> None:
@@ -234,10 +235,10 @@ def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
         }
     )
     entry = trace.entry(traced(around(600, 300), mean_ms))
-    said = trace.claims(table, {which.id: entry}, [which])
+    said = traces.claims(table, {which.id: entry}, [which])
     assert all(each.found.startswith(found) for each in said)
     assert [each.verdict for each in said] == verdicts
     short = trace.entry(traced(around(600, 299), mean_ms[:299]))
     for nothing in ({}, {which.id: short}):
-        said = trace.claims(table, nothing, [which])
+        said = traces.claims(table, nothing, [which])
         assert [each.verdict for each in said] == ["not-measured"] * 2

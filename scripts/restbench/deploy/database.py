@@ -154,10 +154,6 @@ class Database:
         parts = urlsplit(self.own_url)
         return parts._replace(netloc=f"{ROLES[role]}@{parts.netloc.partition('@')[2]}").geturl()
 
-    def url_for_service(self) -> str:
-        """The URL of the role that services have."""
-        return self.url("service")
-
     def password_file(self, role: Role) -> Path:
         """Of mode 0600; holds the password and nothing else."""
         return self.folder / f"{role}.password"

@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class Queues(Protocol):
-    """One client's way to the queues. NotSent where there is none now."""
+    """One client's way to the queues, over a connection of its own. NotSent where there is none."""
 
     def send(self, sender: int, to: Address, body: str, key: str | None) -> Answer:
         """Send a message."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from statistics import fmean
 
 from restbench.deploy.database import Database
 from restbench.drive import messages, monitor, pgbench
@@ -142,15 +140,14 @@ class MessagesDriver(ClosedDriver):
     """Loads of messages in one block (driver.Driver)."""
 
     here: MessagesRun
-    limits: dict[str, list[pgbench.Load]] = field(default_factory=lambda: defaultdict(list))
-    """By the name of a limit, what pgbench has come to in this block."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
         where = self.here.order.experiment.pgbench
         limits: dict[str, Cell] = {}
         for cell in self.paces:
-            if where and where.matches(cell) and self._has_limit(cell):
+            is_limited = cell.technique != "memory" and not self.here.level(cell).keys
+            if where and where.matches(cell) and is_limited:
                 limits.setdefault(_limit(cell), cell)
         plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
         shuffler = random.Random(f"{self.here.order.experiment.seed} {self.here.block} limits")  # noqa: S311
@@ -166,9 +163,6 @@ class MessagesDriver(ClosedDriver):
             return super().trial(planned)
         self._by_pgbench(planned.cell)
         return None
-
-    def _has_limit(self, cell: Cell) -> bool:
-        return cell.technique != "memory" and not self.here.level(cell).keys
 
     def _by_pgbench(self, cell: Cell) -> None:
         here, cores = self.here, place("unbound", allowed_cores(), self.here.run.load_cores())
@@ -187,13 +181,11 @@ class MessagesDriver(ClosedDriver):
             cores=None if cores.shared else core_list(cores.load),
             folder=here.load.folder / f"pgbench-{_limit(cell)}",
         )
-        self.limits[_limit(cell)].append(found)
-        known = self.limits[_limit(cell)]
         extras = {
-            "pgbench_per_s": fmean(each.per_s for each in known),
-            "pgbench_mean_ms": fmean(each.latency_ms for each in known),
-            "pgbench_database_cpu_ms": fmean(each.database_ms for each in known),
-            "pgbench_cpu_ms": fmean(each.generator_ms for each in known),
+            "pgbench_per_s": found.per_s,
+            "pgbench_mean_ms": found.latency_ms,
+            "pgbench_database_cpu_ms": found.database_ms,
+            "pgbench_cpu_ms": found.generator_ms,
         }
         its = [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})

@@ -9,7 +9,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
-from restbench.judge import study
+from restbench.judge import study, traces
 from restbench.show.document import BAD, DOUBT, GOOD, SOFT, Field, Link, Table, table
 from restbench.store.exported import Exported
 from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
@@ -75,7 +75,7 @@ def _verdict(found: SteadyEntry | None) -> str:
 def _said(found: SteadyEntry) -> str:
     """The verdict of its numbers: a file of old may have another."""
     verdict = trace.verdict(found.cv, found.low, found.high)
-    return trace.imprecise([found]) if verdict == "too-imprecise" else verdict
+    return traces.imprecise([found]) if verdict == "too-imprecise" else verdict
 
 
 def _ratio(found: SteadyEntry) -> str:
@@ -137,7 +137,7 @@ def claims(definition: Experiment, run: Exported, rows: Sequence[Row]) -> Table 
     """What the traces say of the claims of their experiment, a line each; None without any."""
     if definition.trace is None:
         return None
-    found = trace.claims(definition.trace, known(run, rows), [row.cell for row in rows])
+    found = traces.claims(definition.trace, known(run, rows), [row.cell for row in rows])
     lines = [
         (
             each.claim.id,
