@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -261,6 +263,18 @@ class Database:
         word = secrets.token_hex(24)
         postgres.write_secret(path, word)
         return word
+
+
+@contextmanager
+def fresh(database: Database) -> Iterator[Database]:
+    """Up, with its tables, as long as the context lasts; then its data are removed."""
+    try:
+        database.start()
+        database.migrate()
+        yield database
+    finally:
+        database.stop(signal.SIGQUIT)
+        shutil.rmtree(database.server.data, ignore_errors=True)
 
 
 def attached(folder: Path, programs: Path | None = None) -> Database:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 import numpy as np
@@ -88,16 +88,6 @@ def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
         queue, at = 1 + number % level.queues, drawn.randrange(_MORE)
         found.append((queue, body(queue, 0, number, text[at : at + length])))
     return tuple(found)
-
-
-class Queues(Protocol):
-    """The queues of a technique, where they lie."""
-
-    def fill(self, level: Messages, seed: int) -> None:
-        """Make the level's queues, with its messages in them and no others."""
-
-    def left(self) -> int:
-        """How many messages there are in all queues of the technique."""
 
 
 @dataclass

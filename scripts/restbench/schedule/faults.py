@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
@@ -31,7 +31,6 @@ from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
-from restbench.store import writing
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
@@ -80,12 +79,7 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
     cells: Sequence[Cell],
     disk: Path | None = None,
 ) -> Iterator[Bench]:
-    database = Database(folder, overrides=ON_DISK if disk else {})
-    with ExitStack() as stack:
-        stack.callback(writing.remove, folder / "data")
-        stack.callback(database.stop, signal.SIGQUIT)
-        database.start()
-        database.migrate()
+    with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
         deployments = Deployments(
             run,
             block,
@@ -93,9 +87,11 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
             databases={"": database.environment() | (ROOM if disk else {})},
             usual_ports=disk is None,
         )
-        stack.callback(deployments.stop)
-        deployments.start(dict.fromkeys(map(service_group, cells)))
-        yield Bench(database, deployments, disk)
+        try:
+            deployments.start(dict.fromkeys(map(service_group, cells)))
+            yield Bench(database, deployments, disk)
+        finally:
+            deployments.stop()
 
 
 @dataclass

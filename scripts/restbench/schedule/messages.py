@@ -4,16 +4,15 @@ pgbench with the same statements in the same rounds."""
 from __future__ import annotations
 
 import random
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import CORRECT, Sent
-from restbench.drive.messages import Connection, InDatabase, InProcess, Queues
+from restbench.drive.messages import Connection, InDatabase, InProcess
 from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
@@ -66,7 +65,7 @@ class MessagesRun(LoadRun):
             raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
         return found
 
-    def queues(self, cell: Cell) -> Queues:
+    def queues(self, cell: Cell) -> InDatabase | InProcess:
         """Where a cell's messages lie."""
         if cell.technique != "memory":
             return self.stores[cell.postgres].of(cell)
@@ -231,10 +230,7 @@ def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]
             folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
             given = dict(each.split("=", 1) for each in name.split(",") if each)
             database = Database(folder, overrides=given, cores=cores)
-            stack.callback(shutil.rmtree, folder / "data", ignore_errors=True)
-            stack.callback(database.stop)
-            database.start()
-            database.migrate()
+            stack.enter_context(fresh(database))
             owner = stack.enter_context(database.connect())
             found[name] = Store(database, owner)
         yield found
