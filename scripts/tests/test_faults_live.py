@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from histories import read
 from stub_bench import Bench
 
-from restbench.failures import ExitCode
+from restbench.failures import EnvironmentProblem, ExitCode
+from restbench.machine import small_disk
 from tools import queue_controls
 from tools.queue_controls import CONTROLS, Control
 
@@ -57,6 +59,25 @@ def test_a_sound_service_loses_nothing_when_database_and_service_are_killed(tmp_
     assert all(each.extras["sends"] > 0 and each.errors for each in trials if "kill" in each.cell)
     assert "nothing lost, nothing twice" in said
     assert "What is lost, or comes twice" in bench.latest.report.read_text()
+    assert bench.still_running() == []
+
+
+def test_a_full_disk_and_other_ends_lose_nothing_next_to_each_other(tmp_path: Path) -> None:
+    """The database on the small disk has a service of its own, while the usual one is up."""
+    try:
+        with small_disk.mounted(1):
+            pass
+    except EnvironmentProblem as error:
+        pytest.skip(str(error))
+    wanted = ["hold-snapshot", "disk-full", "stop-fast", "kill-postmaster-without-keys"]
+    bench, code, said = ran(tmp_path, json.dumps(wanted))
+    assert code == ExitCode.ALL_MEASURED, said
+    trials = {each.cell: each for each in bench.latest.trials.trials()}
+    assert len(trials) == len(wanted)
+    assert {each.extras["violations"] for each in trials.values()} == {0}
+    (full,) = [each for cell, each in trials.items() if "disk-full" in cell]
+    assert full.errors > 0, "nothing was refused for want of room"
+    assert full.extras["sends"] > 0
     assert bench.still_running() == []
 
 

@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -63,8 +63,10 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Fault
     cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
     usual = [cell for cell in cells if work_of(cell.complexity).fault != "disk-full"]
     folder = run.program_log(wanted.block, "histories").parent
-    place = folder / "database"
-    with _bench(order, run, wanted.block, place, usual) if usual else nullcontext() as bench:
+    known: AbstractContextManager[Bench | None] = nullcontext()
+    if usual:
+        known = _bench(order, run, wanted.block, folder / "database", usual)
+    with known as bench:
         deployments = bench.deployments if bench else Deployments(run, wanted.block)
         here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
         yield FaultsDriver(here, table, folder, bench)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +37,6 @@ def _settle(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
-
-
-def remove(folder: Path) -> None:
-    """Take away a folder with all that is in it, if it is there."""
-    with storage.writing(folder), contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(folder)
 
 
 def write_json(path: Path, value: Any) -> None:
