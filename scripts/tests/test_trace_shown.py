@@ -114,9 +114,7 @@ def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) 
     found = findings(run)
     (entry,) = found.run.traces
     was = SteadyEntry(verdict="drifting", cv=0.086, last_over_first=0.919, low=0.815, high=1.044)
-    old = found.run.model_copy(
-        update={"traces": (entry.model_copy(update={"response": was}),)}
-    )
+    old = found.run.model_copy(update={"traces": (entry.model_copy(update={"response": was}),)})
     said = shown.sentence(old, found.rows)
     assert "response time too imprecise (± 13.2 %) (CV 8.6 %, last third over first 0.919" in said
     claims = shown.claims(found.definition, old, found.rows)

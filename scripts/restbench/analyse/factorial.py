@@ -197,9 +197,7 @@ def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
     if design is None:
         return None
     corners = [by_cell.get(cell) for cell in definition.corners()]
-    return analyse(
-        design, [series(row, design.response).values if row else {} for row in corners]
-    )
+    return analyse(design, [series(row, design.response).values if row else {} for row in corners])
 
 
 def analyse(

@@ -59,7 +59,6 @@ class Report:
     sends: int
     pops: int
     """Those that brought a message."""
-    empty: int
     unknown: int
     """Operations whose outcome nobody knows."""
 
@@ -93,7 +92,6 @@ def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
         replayed=known.replayed,
         sends=sum(each.outcome == "ok" for each in sends),
         pops=sum(map(len, known.taken.values())),
-        empty=sum(each.outcome == "ok" and each.token is None for each in known.pops),
         unknown=sum(each.outcome == "unknown" for each in chain(sends, known.pops)),
     )
 

@@ -167,14 +167,13 @@ def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     threaded = [row for row in known if row.cell.pool_threads]
     by_technique = alike(known, users=0, technique="none")
     by_strategy = alike(known, users=0, strategy="")
+    by_size = alike(sized, complexity="by size")
     return [
         _chart("technique", "Users", _panels(by_technique, _users, _load, fewest_lines=2)),
         _chart("strategy", "Users", _panels(by_strategy, _users, _load, _strategy, 2)),
         _chart("threads", "Threads", _panels(alike(threaded, pool_threads=0), _threads, name)),
         _chart(
-            "sizes",
-            "Characters",
-            _panels(alike(sized, complexity="by size"), lambda row: sizes[row.cell], name, fewest=3),
+            "sizes", "Characters", _panels(by_size, lambda row: sizes[row.cell], name, fewest=3)
         ),
         _stages(messages.pies(known)),
     ]
