@@ -4,8 +4,10 @@ by message."""
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from restbench.analyse.queue_history import Left, Request
@@ -29,6 +31,14 @@ def pop(token: str | None, invoked: int = 2, returned: int | None = 3, **more: A
 
 def left(token: str, queue: str = "a", receiver: int = 0, number: int = 0) -> Left:
     return Left(queue, receiver, number, token)
+
+
+def read(path: Path) -> tuple[list[Request], list[Left]]:
+    """What `Record.write` wrote."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    requests = [Request(**each) for each in lines if each["op"] != "left"]
+    rest = [each for each in lines if each.pop("op") == "left"]
+    return requests, [Left(**each) for each in rest]
 
 
 def naive(requests: Sequence[Request], rest: Sequence[Left]) -> Counter[str]:

@@ -293,7 +293,7 @@ def test_one_that_others_run_is_only_used(own: Database, tmp_path: Path) -> None
     theirs = Database(tmp_path, own_url=f"{own.url('owner')}?connect_timeout=3")
     theirs.start()
     assert theirs.migrate() == []
-    assert theirs.url_for_service() == f"{own.url('service')}?connect_timeout=3"
+    assert theirs.url("service") == f"{own.url('service')}?connect_timeout=3"
     assert own.environment()["RESTBENCH_DATABASE_FREE_PATH"] == str(own.server.data)
     assert "RESTBENCH_DATABASE_FREE_PATH" not in theirs.environment()  # its disk may be elsewhere
     assert theirs.pids() == ()

@@ -11,10 +11,10 @@ from trial_run import EXPERIMENT, build
 from typer.testing import CliRunner
 
 from restbench import cli
-from restbench.analyse import measures
+from restbench.analyse import factorial, measures
 from restbench.experiment import experiment
 from restbench.failures import BadConfiguration, CellsFailed
-from restbench.show import factorial_view, tables
+from restbench.show import tables
 from restbench.store.store import EXPERIMENTS, Run
 
 DESIGN = """
@@ -55,7 +55,7 @@ def test_the_corners_are_the_cells_and_the_plan_tells_the_design(tmp_path: Path)
 
 
 def test_a_technique_that_halves_throughput_explains_nearly_all_of_it(run: Run) -> None:
-    found = factorial_view.of(experiment.load(run.experiment_file), measures.rows(run))
+    found = factorial.of_run(experiment.load(run.experiment_file), measures.rows(run))
     assert found is not None
     effects = {each.name: each for each in found.effects}
     assert effects["strategy"].share_pct == pytest.approx(100 * 3.0 / 3.2, abs=0.1)
@@ -79,7 +79,7 @@ def test_tables_figures_and_page_say_so(run: Run) -> None:
 def test_without_a_whole_block_there_are_no_effects(tmp_path: Path) -> None:
     lacking = build(tmp_path / "run", {"java serial low 10": [100.0]}, experiment=FILE)
     with pytest.raises(CellsFailed, match="no block has all 4 cells"):
-        factorial_view.of(experiment.load(lacking.experiment_file), measures.rows(lacking))
+        factorial.of_run(experiment.load(lacking.experiment_file), measures.rows(lacking))
     assert "no block has all 4 cells" in part_of(page_of(lacking), "factorial")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fixture_run import cell
-from histories import left, pop, send
+from histories import left, pop, read, send
 
 from restbench.analyse.faults import COLUMNS, Course, complaints, extras, outcomes, verdict
 from restbench.analyse.measures import Measurement, Row
@@ -158,7 +158,7 @@ def test_a_history_is_read_as_it_was_written(tmp_path: Path) -> None:
     for each in (send("a", key="k", id=3), pop("a", returned=None, was="unknown")):
         record.add(each, Answer(200))
     record.write([left("b", number=4)])
-    assert history.read(record.path) == (record.requests, [left("b", number=4)])
+    assert read(record.path) == (record.requests, [left("b", number=4)])
 
 
 def test_every_fault_is_a_level_of_the_experiment_with_keys_and_without() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from histories import read
 from stub_bench import Bench
 
-from restbench.drive import history
-from restbench.failures import ExitCode
+from restbench.failures import EnvironmentProblem, ExitCode
+from restbench.machine import small_disk
 from tools import queue_controls
 from tools.queue_controls import CONTROLS, Control
 
@@ -60,6 +62,25 @@ def test_a_sound_service_loses_nothing_when_database_and_service_are_killed(tmp_
     assert bench.still_running() == []
 
 
+def test_a_full_disk_and_other_ends_lose_nothing_next_to_each_other(tmp_path: Path) -> None:
+    """The database on the small disk has a service of its own, while the usual one is up."""
+    try:
+        with small_disk.mounted(1):
+            pass
+    except EnvironmentProblem as error:
+        pytest.skip(str(error))
+    wanted = ["hold-snapshot", "disk-full", "stop-fast", "kill-postmaster-without-keys"]
+    bench, code, said = ran(tmp_path, json.dumps(wanted))
+    assert code == ExitCode.ALL_MEASURED, said
+    trials = {each.cell: each for each in bench.latest.trials.trials()}
+    assert len(trials) == len(wanted)
+    assert {each.extras["violations"] for each in trials.values()} == {0}
+    (full,) = [each for cell, each in trials.items() if "disk-full" in cell]
+    assert full.errors > 0, "nothing was refused for want of room"
+    assert full.extras["sends"] > 0
+    assert bench.still_running() == []
+
+
 def test_a_service_that_loses_a_message_is_found_out(tmp_path: Path) -> None:
     bench, code, said = ran(tmp_path, '["hold-snapshot"]', "loses")
     assert code == ExitCode.WRONG_ANSWERS, said
@@ -68,7 +89,7 @@ def test_a_service_that_loses_a_message_is_found_out(tmp_path: Path) -> None:
     first = bench.events("violation")[0].text
     assert first.startswith("lost: hold-snapshot-1-1-")
     (path,) = bench.latest.path.rglob("java-serial-*.jsonl")
-    requests, left = history.read(path)
+    requests, left = read(path)
     assert queue_controls.check(requests, left).counts["R1"] == trial.extras["lost"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from stub_bench import PATIENCE_S, Bench
 
+from restbench.analyse import measures
 from restbench.store import exported
 from restbench.store.traces import TraceEntry
 
@@ -101,6 +102,16 @@ def test_seconds_in_which_the_service_was_stopped_are_stalls_that_nothing_explai
     assert STOPPED_S - 2 <= len(seconds) <= STOPPED_S + 2, ran.told
     assert seconds == list(range(seconds[0], seconds[0] + len(seconds)))
     assert all(each.because == () for each in ran.trace.stalls)
+
+
+def test_arrivals_that_found_every_user_busy_are_a_warning_and_idle_users_are_none(
+    ran: Ran,
+) -> None:
+    (row,) = measures.rows(ran.bench.latest)
+    assert (row.value("users_in_flight") or 0) < 0.9 * row.cell.users
+    kinds = {each.kind for each in row.warnings}
+    assert "late-arrivals" in kinds, ran.told
+    assert not kinds & {"users-in-flight", "littles-law"}
 
 
 def test_without_a_database_nothing_is_said_of_one(ran: Ran) -> None:

@@ -15,9 +15,10 @@ from restbench.experiment import experiment
 from restbench.failures import BadConfiguration
 from restbench.show import trace as shown
 from restbench.show.charts import theme
+from restbench.show.document import words
 from restbench.store import exported, store
 from restbench.store.store import Run
-from restbench.store.traces import Course, IncidentEntry, Traced
+from restbench.store.traces import Course, IncidentEntry, SteadyEntry, Traced
 from restbench.store.writing import write_model
 
 WHICH = "java serial low 10"
@@ -107,6 +108,23 @@ def test_the_sentence_tells_verdicts_stalls_and_growth(run: Run) -> None:
     said = shown.sentence(found.run, found.rows)
     assert said.startswith("java S serial, low, 10 users at 600/s: in 1800 s throughput steady (CV")
     assert "2 stalls, 1 unexplained; the table did not grow (last third over second 1.00)." in said
+
+
+def test_a_kept_file_of_an_older_rule_gets_the_verdict_of_its_numbers(run: Run) -> None:
+    found = findings(run)
+    (entry,) = found.run.traces
+    was = SteadyEntry(verdict="drifting", cv=0.086, last_over_first=0.919, low=0.815, high=1.044)
+    old = found.run.model_copy(update={"traces": (entry.model_copy(update={"response": was}),)})
+    said = shown.sentence(old, found.rows)
+    assert "response time too imprecise (± 13.2 %) (CV 8.6 %, last third over first 0.919" in said
+    claims = shown.claims(found.definition, old, found.rows)
+    assert claims is not None
+    (line,) = claims.rows
+    assert [words(each) for each in line][2:] == [
+        "steady",
+        "drift too imprecise (± 13.2 %)",
+        "too-imprecise",
+    ]
 
 
 def test_a_control_is_told_by_what_it_did_alone(run: Run) -> None:

@@ -12,12 +12,14 @@ from fixture_run import cell
 
 from restbench.analyse import trace
 from restbench.experiment.trace import Trace
+from restbench.judge import traces
 from restbench.observe.incidents import Incident
-from restbench.store.traces import MOST_POINTS, Course, IncidentEntry, Traced
+from restbench.store.traces import MOST_POINTS, Course, IncidentEntry, SteadyEntry, Traced
 
 BEGAN_MS = 1_795_225_867_500
 TURNS = [5.0 if s % 20 < 10 else 9.0 for s in range(300)]
 RISE = [5.0 + s / 30 for s in range(300)]
+HALF_MINUTES = [4.8 if s % 60 < 30 else 5.2 for s in range(300)]
 
 
 def around(center: float, seconds: int, spread: float = 0.02) -> list[float]:
@@ -81,10 +83,38 @@ def test_what_varies_within_ten_seconds_does_not_oscillate() -> None:
     assert found.verdict == "steady"
 
 
-def test_a_short_trace_has_a_verdict_and_no_interval() -> None:
+def test_a_short_trace_has_no_interval_and_so_no_verdict_on_its_drift() -> None:
     found = trace.steadiness(around(600, 40))
     assert found is not None
-    assert (found.verdict, found.low, found.high) == ("steady", None, None)
+    assert (found.verdict, found.low, found.high) == ("too-imprecise", None, None)
+    assert traces.imprecise([found]) == "too imprecise (no interval)"
+
+
+@pytest.mark.parametrize(
+    ("cv", "low", "high", "expected"),
+    [
+        (0.086, 0.815, 1.044, "too-imprecise"),
+        (0.012, 0.964, 1.024, "steady"),
+        (0.012, 0.949, 1.024, "too-imprecise"),
+        (0.012, 0.98, 1.051, "too-imprecise"),
+        (0.012, 0.91, 0.949, "drifting"),
+        (0.3, 1.051, 1.2, "drifting"),
+        (0.101, 0.99, 1.01, "oscillating"),
+        (0.101, 0.815, 1.044, "oscillating"),
+        (0.1, 0.95, 1.05, "steady"),
+    ],
+)
+def test_the_whole_interval_decides_whether_a_load_drifts(
+    cv: float, low: float, high: float, expected: str
+) -> None:
+    assert trace.verdict(cv, low, high) == expected
+
+
+def test_an_interval_that_decides_nothing_is_told_with_its_half_width() -> None:
+    entry = SteadyEntry(
+        verdict="too-imprecise", cv=0.086, last_over_first=0.919, low=0.815, high=1.044
+    )
+    assert traces.imprecise([entry]) == "too imprecise (± 13.2 %)"
 
 
 def test_a_trace_whose_end_has_no_answers_has_no_verdict_of_its_response_time() -> None:
@@ -188,6 +218,7 @@ def test_incidents_of_before_and_after_a_trace_are_not_its() -> None:
         (around(5, 300), "steady", ["reproduced", "contradicted"]),
         (TURNS, "oscillating", ["contradicted", "reproduced"]),
         (RISE, "drifting and oscillating", ["contradicted", "reproduced"]),
+        (HALF_MINUTES, "drift too imprecise (± ", ["too-imprecise", "contradicted"]),
     ],
 )
 def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
@@ -204,10 +235,10 @@ def test_a_claim_of_a_cells_course_is_decided_by_throughput_and_response_time(
         }
     )
     entry = trace.entry(traced(around(600, 300), mean_ms))
-    said = trace.claims(table, {which.id: entry}, [which])
-    assert [each.found for each in said] == [found, found]
+    said = traces.claims(table, {which.id: entry}, [which])
+    assert all(each.found.startswith(found) for each in said)
     assert [each.verdict for each in said] == verdicts
     short = trace.entry(traced(around(600, 299), mean_ms[:299]))
     for nothing in ({}, {which.id: short}):
-        said = trace.claims(table, nothing, [which])
+        said = traces.claims(table, nothing, [which])
         assert [each.verdict for each in said] == ["not-measured"] * 2

@@ -57,6 +57,7 @@ def sizes(block: Measurement) -> dict[str, float]:
         ({"gc_share": 0.04}, "gc", 100 * 0.04 / 0.96),
         ({"off_cores_share": 0.5}, "off-cores", 100.0),
         ({"errors": 40}, "errors", 10.0),
+        ({"extras": {"late_share": 0.2}}, "late-arrivals", 25.0),
     ],
 )
 def test_rule_10_each_cause_has_its_bound_in_percent(
@@ -70,6 +71,17 @@ def test_rule_10_a_sound_block_has_nothing_to_show_and_what_is_unknown_has_no_bo
     assert sizes(Measurement(block=1, flags=())) == {}
     full = replace(SOUND, users_in_flight=6.0, machine_cpu_pct=95.0)
     assert "users-in-flight" not in sizes(full), "no core was idle: more users get no more"
+
+
+@pytest.mark.parametrize("known", ["rate_per_s", "met_per_s", "failed_per_s", "down_s"])
+def test_rule_10_users_in_flight_are_no_bias_at_a_rate_nor_while_something_is_down(
+    known: str,
+) -> None:
+    """600 requests a second of 1 ms each keep 0.6 of 60 users busy, and should."""
+    for users, kind in ((0.6, "users-in-flight"), (12.0, "littles-law")):
+        closed = replace(SOUND, users_in_flight=users, machine_cpu_pct=14.0)
+        assert kind in sizes(closed)
+        assert kind not in sizes(replace(closed, extras={known: 600.0}))
 
 
 def test_rule_10_a_cells_warning_is_the_mean_over_its_blocks_not_any_of_them() -> None:

@@ -12,13 +12,12 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from restbench.analyse.queue_checker import RULES, Report, check
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
 from restbench.experiment.faults import Fault
@@ -44,38 +43,17 @@ class Control:
     overrides: tuple[tuple[str, str], ...] = ()
 
 
-_ASYNCHRONOUS = (("synchronous_commit", "off"),)
+_LOSSES, _SOUND = frozenset({"R1", "R2"}), frozenset[str]()
+_OFF = (("synchronous_commit", "off"),)
 CONTROLS = (
-    Control(
-        "kill-backend, synchronous_commit off",
-        frozenset({"R1", "R2"}),
-        "kill-backend",
-        overrides=_ASYNCHRONOUS,
-    ),
-    Control(
-        "kill-all, synchronous_commit off",
-        frozenset({"R1", "R2"}),
-        "kill-all",
-        overrides=_ASYNCHRONOUS,
-    ),
+    Control("kill-backend, synchronous_commit off", _LOSSES, "kill-backend", overrides=_OFF),
+    Control("kill-all, synchronous_commit off", _LOSSES, "kill-all", overrides=_OFF),
     Control("select, then delete", frozenset({"R2"}), pop="select-then-delete"),
     Control("delete without a lock", frozenset({"R7"}), pop="plain"),
-    Control("kill-backend, with keys", frozenset(), "kill-backend", have_keys=True),
-    Control("kill-all, with keys", frozenset(), "kill-all", have_keys=True),
-    Control("kill-all, without keys", frozenset(), "kill-all"),
+    Control("kill-backend, with keys", _SOUND, "kill-backend", have_keys=True),
+    Control("kill-all, with keys", _SOUND, "kill-all", have_keys=True),
+    Control("kill-all, without keys", _SOUND, "kill-all"),
 )
-
-
-@contextmanager
-def database_of(folder: Path, overrides: Mapping[str, str]) -> Iterator[Database]:
-    """A fresh one, which is gone at the end."""
-    database = Database(folder, overrides=overrides)
-    try:
-        database.start()
-        database.migrate()
-        yield database
-    finally:
-        database.stop()
 
 
 def judged(control: Control, database: Database, name: str, load_s: float, folder: Path) -> Report:
@@ -121,7 +99,7 @@ def run(controls: Sequence[Control], times: int, load_s: float, say: Callable[[s
         Path(place).chmod(0o711)
         for overrides in dict.fromkeys(each.overrides for each in controls):
             folder = Path(place, f"cluster-{len(overrides)}")
-            with database_of(folder, dict(overrides)) as database:
+            with fresh(Database(folder, overrides=dict(overrides))) as database:
                 for control in (each for each in controls if each.overrides == overrides):
                     right, sums, found = 0, dict.fromkeys(RULES, 0), dict[str, int]()
                     for number in range(1, times + 1):

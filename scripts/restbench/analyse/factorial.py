@@ -15,7 +15,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from restbench.analyse.comparison import series
+from restbench.analyse.measures import Row
 from restbench.experiment.design import Column, Design
+from restbench.experiment.experiment import Experiment
 from restbench.experiment.statistics import (
     CONFIDENCE,
     bartlett_p,
@@ -185,6 +188,16 @@ class Factorial:
             "could_have_seen": self.could_have_seen if replicated else None,
             "lenth_margin": None if replicated else self.lenth_margin,
         }
+
+
+def of_run(definition: Experiment, rows: Sequence[Row]) -> Factorial | None:
+    """The effects of a run's design, block by block; None where it has none. CellsFailed where no
+    block has measured every corner."""
+    design, by_cell = definition.factorial, {row.cell: row for row in rows}
+    if design is None:
+        return None
+    corners = [by_cell.get(cell) for cell in definition.corners()]
+    return analyse(design, [series(row, design.response).values if row else {} for row in corners])
 
 
 def analyse(

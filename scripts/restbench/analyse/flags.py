@@ -11,6 +11,10 @@ FLAGS: dict[str, str] = {
         "Fewer users than stated were waiting for the service, by the load generator's own "
         "time, while cores were idle: more users would have got more."
     ),
+    "late-arrivals": (
+        "Some requests of an open load were sent more than 10 ms after their moment: all users "
+        "were busy, or the load generator had no CPU, so that the arrivals were not as planned."
+    ),
     "count-mismatch": (
         "The load generator and the service counted different numbers of requests, by more "
         "than were in flight."

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,6 @@ class Report:
     sends: int
     pops: int
     """Those that brought a message."""
-    empty: int
     unknown: int
     """Operations whose outcome nobody knows."""
 
@@ -93,7 +92,6 @@ def check(requests: Iterable[Request], left: Iterable[Left] = ()) -> Report:
         replayed=known.replayed,
         sends=sum(each.outcome == "ok" for each in sends),
         pops=sum(map(len, known.taken.values())),
-        empty=sum(each.outcome == "ok" and each.token is None for each in known.pops),
         unknown=sum(each.outcome == "unknown" for each in chain(sends, known.pops)),
     )
 
@@ -194,32 +192,22 @@ def _counted(of: History, found: _Findings) -> None:
         found.add("R8", text)
 
 
-@dataclass(frozen=True)
-class _Messages:
-    """Messages of one address that were popped or are left, an element each."""
+#: A message of one address that was popped or is left. FOREVER: `send_returned` where the send has
+#: no certain end, `pop_invoked` where it is left.
+_MESSAGE = np.dtype(
+    {
+        "names": ["token", "send_invoked", "send_returned", "pop_invoked", "pop_returned"],
+        "formats": ["O", "i8", "i8", "i8", "i8"],
+    }
+)
+Messages = npt.NDArray[Any]
 
-    tokens: list[str]
-    send_invoked: Ints
-    send_returned: Ints
-    """FOREVER where the send has no certain end."""
-    pop_invoked: Ints
-    """FOREVER where it is left."""
-    pop_returned: Ints
 
-    def chosen(self, which: Indices) -> _Messages:
-        """These, in this order."""
-        return _Messages(
-            [self.tokens[each] for each in which],
-            self.send_invoked[which],
-            self.send_returned[which],
-            self.pop_invoked[which],
-            self.pop_returned[which],
-        )
-
-    def by_answer(self, is_wanted: npt.NDArray[np.bool_]) -> _Messages:
-        """Those of them whose send was answered, by the moment of that."""
-        which = np.flatnonzero(is_wanted & (self.send_returned < _FOREVER))
-        return self.chosen(which[np.argsort(self.send_returned[which], kind="stable")])
+def _by_answer(messages: Messages) -> Messages:
+    """Those of them whose send was answered, by the moment of that."""
+    kept = messages[messages["send_returned"] < _FOREVER]
+    found: Messages = kept[np.argsort(kept["send_returned"], kind="stable")]
+    return found
 
 
 @dataclass
@@ -232,10 +220,9 @@ class _Timeline:
     uncertain: list[tuple[int, int]] = field(default_factory=list)
     """Begin and end of pops that may have held a message."""
 
-    def messages(self) -> _Messages:
+    def messages(self) -> Messages:
         """As columns."""
-        times = np.array([each[1:] for each in self.rows], np.int64).reshape(-1, 4)
-        return _Messages([each[0] for each in self.rows], *times.T)
+        return np.array(self.rows, _MESSAGE)
 
     def held_until(self, before_ns: Ints) -> Ints:
         """Of the uncertain pops that began before a moment the latest end, for each; NEVER where
@@ -276,32 +263,31 @@ def _inverted(address: Address, of: _Timeline, found: _Findings) -> None:
     """R6: a's send was answered before b's began, and b's pop before a's began; unless an uncertain
     pop may have held a until b was popped."""
     messages = of.messages()
-    is_popped = messages.pop_invoked < _FOREVER
-    a, b = messages.by_answer(is_popped), messages.chosen(np.flatnonzero(is_popped))
-    low = np.searchsorted(a.send_returned, of.held_until(b.pop_returned))
-    high = np.searchsorted(a.send_returned, b.send_invoked)
-    latest = _largest(a.pop_invoked, low, high)
-    for each in np.flatnonzero(latest > b.pop_returned):
-        first = int(low[each] + a.pop_invoked[low[each] : high[each]].argmax())
+    b = messages[messages["pop_invoked"] < _FOREVER]
+    a = _by_answer(b)
+    low = np.searchsorted(a["send_returned"], of.held_until(b["pop_returned"]))
+    high = np.searchsorted(a["send_returned"], b["send_invoked"])
+    latest = _largest(a["pop_invoked"], low, high)
+    for each in np.flatnonzero(latest > b["pop_returned"]):
+        first = int(low[each] + a["pop_invoked"][low[each] : high[each]].argmax())
         text = (
-            f"{b.tokens[each]} of {_place(address)} was popped until @, and {a.tokens[first]}, "
+            f"{b['token'][each]} of {_place(address)} was popped until @, and {a['token'][first]}, "
             "which was sent before it, from @ on"
         )
-        found.add("R6", text, int(b.pop_returned[each]), int(latest[each]))
+        found.add("R6", text, int(b["pop_returned"][each]), int(latest[each]))
 
 
 def _false_empty(address: Address, of: _Timeline, found: _Findings) -> None:
     """R7: a message's send was answered before an empty pop began, and its own pop began after that
     was answered, or it is left; unless an uncertain pop overlaps the empty one."""
-    messages = of.messages()
-    there = messages.by_answer(messages.pop_invoked > _NEVER)
+    there = _by_answer(of.messages())
     empty = np.array(of.empty, np.int64).reshape(-1, 3)
     _, began, ended = empty.T
-    high = np.searchsorted(there.send_returned, began)
-    latest = _largest(there.pop_invoked, np.zeros_like(high), high)
+    high = np.searchsorted(there["send_returned"], began)
+    latest = _largest(there["pop_invoked"], np.zeros_like(high), high)
     is_excused = of.held_until(ended) > began
     for each in np.flatnonzero((latest > ended) & ~is_excused):
-        lay = there.tokens[int(there.pop_invoked[: high[each]].argmax())]
+        lay = there["token"][int(there["pop_invoked"][: high[each]].argmax())]
         text = (
             f"{_place(address)} was said to be empty to client {empty[each][0]} from @ to @; "
             f"{lay} lay there"

@@ -1,36 +1,36 @@
 """How a long load went: its course second by second, and verdicts on it. Pure.
 
-*steady*: the coefficient of variation of the means of 10 s is 10 % at most, and the last third is
-within 5 % of the first. Where thirds differ by more it is *drifting*, where only 10 s do
-*oscillating*. *Stalls* are seconds below a fifth of the median throughput. *Growth* is the table's
-bytes in the last third over those in the second: of a load that keeps its population 1.2 at most.
+The last third is held against the first, by the 95 % interval of their ratio (means of 30 s).
+*Drifting*: all of it lies outside of 5 %. *Oscillating*: no drift is shown, and the means of 10 s
+have a coefficient of variation above 10 %. *Steady*: neither, and the whole interval lies within
+5 %; else it is *too imprecise*. *Stalls* are seconds below a fifth of the median throughput.
+*Growth* is the table's bytes in the last third over those in the second: of a load that keeps its
+population 1.2 at most.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median, stdev
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from restbench.experiment.cell import Cell
 from restbench.experiment.statistics import log_welch_ratio
-from restbench.experiment.trace import Steadiness, Trace, TraceClaim
 from restbench.observe.incidents import Incident
 from restbench.store.traces import (
     LOOK_EVERY_S,
     MOST_POINTS,
     CountEntry,
     Course,
+    CourseVerdict,
     FaultEntry,
     IncidentEntry,
     JoinedCourse,
     StallEntry,
     SteadyEntry,
-    TraceClaimEntry,
     Traced,
     TraceEntry,
 )
@@ -118,8 +118,10 @@ def entry(traced: Traced) -> TraceEntry:
     column = {each.column: each.values for each in traced.courses}
     per_s = [each or 0.0 for each in column["throughput_per_s"]]
     seen = [each for each in traced.samples if "t_ms" in each]
-    fault = next((each for each in traced.incidents if each.kind == "fault"), None)
     waits = _waits(seen)
+    kinds: dict[str, list[IncidentEntry]] = {}
+    for each in traced.incidents:
+        kinds.setdefault(each.kind, []).append(each)
     return TraceEntry(
         cell=traced.cell,
         block=traced.block,
@@ -132,12 +134,12 @@ def entry(traced: Traced) -> TraceEntry:
         growth=_growth(traced, seen) if traced.keeps_population else None,
         rows=(seen[0]["live_rows"], seen[-1]["live_rows"]) if _have(seen, "live_rows") else None,
         errors=traced.errors,
-        fault=_fault(fault, per_s, traced, seen) if fault else None,
-        counts=tuple(_counts(traced.incidents)),
-        incidents=tuple(_longest(traced.incidents)),
+        fault=_fault(kinds["fault"][0], per_s, traced, seen) if "fault" in kinds else None,
+        counts=tuple(_counts(kinds)),
+        incidents=tuple(_longest(kinds)),
         waits=waits,
-        bloat=_bloat(traced.samples),
-        totals=_totals(seen),
+        bloat=next((each["bloat"] for each in traced.samples if "bloat" in each), {}),
+        totals={name: seen[-1][name] - seen[0][name] for name in _TOTALS if _have(seen, name)},
         series=tuple(map(joined, [*traced.courses, *_of_database(traced, seen, waits)])),
     )
 
@@ -154,16 +156,27 @@ def steadiness(values: Sequence[float | None]) -> SteadyEntry | None:
     ends, begins = _batches(last, BATCH_S), _batches(first, BATCH_S)
     known = min(len(ends), len(begins)) > 1 and min(*ends, *begins) > 0
     interval = log_welch_ratio(ends, begins) if known else None
-    verdict: Steadiness = "oscillating" if cv > MOST_CV else "steady"
-    if abs(ratio - 1) > MOST_DRIFT:
-        verdict = "drifting"
+    low, high = (interval.low, interval.high) if interval else (None, None)
     return SteadyEntry(
-        verdict=verdict,
-        cv=cv,
-        last_over_first=ratio,
-        low=interval.low if interval else None,
-        high=interval.high if interval else None,
+        verdict=verdict(cv, low, high), cv=cv, last_over_first=ratio, low=low, high=high
     )
+
+
+def verdict(cv: float, low: float | None, high: float | None) -> CourseVerdict:
+    """By the coefficient of variation, and the ends of the interval of last over first, where it
+    has one."""
+    course = drift(low, high)
+    return "oscillating" if cv > MOST_CV and course != "drifting" else course
+
+
+def drift(low: float | None, high: float | None) -> Literal["drifting", "steady", "too-imprecise"]:
+    """By the ends of that interval alone."""
+    if low is None or high is None:
+        return "too-imprecise"
+    least, most = 1 - MOST_DRIFT, 1 + MOST_DRIFT
+    if high < least or low > most:
+        return "drifting"
+    return "steady" if least <= low and high <= most else "too-imprecise"
 
 
 def _batches(values: Sequence[float | None], seconds: int) -> list[float]:
@@ -198,51 +211,12 @@ def stalls(per_s: Sequence[float], incidents: Sequence[IncidentEntry]) -> list[S
     ]
 
 
-def claims(
-    trace: Trace, found: Mapping[str, TraceEntry], cells: Sequence[Cell]
-) -> list[TraceClaimEntry]:
-    """What the traces, by the id of their cell, say of each claim; throughput and response time
-    both count."""
-    return [
-        _claim(
-            claim,
-            [
-                its
-                for cell in cells
-                if claim.where.matches(cell)
-                and (its := found.get(cell.id))
-                and its.seconds >= claim.least_s
-            ],
-        )
-        for claim in trace.claims
-    ]
-
-
-def _claim(claim: TraceClaim, its: Sequence[TraceEntry]) -> TraceClaimEntry:
-    columns = [each for one in its for each in (one.throughput, one.response) if each]
-    seen: dict[Steadiness, bool] = {
-        "drifting": any(abs(each.last_over_first - 1) > MOST_DRIFT for each in columns),
-        "oscillating": any(each.cv > MOST_CV for each in columns),
-    }
-    seen["steady"] = not any(seen.values())
-    return TraceClaimEntry(
-        id=claim.id,
-        text=claim.text,
-        expect=claim.expect,
-        found=" and ".join(kind for kind, is_so in seen.items() if is_so) if columns else "",
-        verdict=("reproduced" if seen[claim.expect] else "contradicted")
-        if columns
-        else "not-measured",
-    )
-
-
 def joined(course: Course) -> JoinedCourse:
     """In as many steps as `run.json` has points at most, each the mean of those that it takes."""
     wide = -(-len(course.values) // MOST_POINTS)
     parts = [course.values[at : at + wide] for at in range(0, len(course.values), wide)]
-    means = (_mean(each) for each in parts)
-    shown = tuple(None if each is None else float(f"{each:.5g}") for each in means)
-    return JoinedCourse(column=course.column, step_s=course.step_s * wide, values=shown)
+    made = _course(course.column, map(_mean, parts), course.step_s * wide)
+    return JoinedCourse(**made.model_dump())
 
 
 def entries_of(incidents: Iterable[Incident], began_ms: int, seconds: int) -> list[IncidentEntry]:
@@ -261,24 +235,20 @@ def entries_of(incidents: Iterable[Incident], began_ms: int, seconds: int) -> li
     return sorted(found, key=lambda each: each.begin_s)
 
 
-def _counts(incidents: Sequence[IncidentEntry]) -> list[CountEntry]:
-    took: dict[str, list[float]] = {}
-    for each in incidents:
-        took.setdefault(each.kind, []).append(each.end_s - each.begin_s)
-    return [
-        CountEntry(kind=kind, count=len(s), seconds=round(sum(s), 3), longest_s=round(max(s), 3))
-        for kind, s in took.items()
-    ]
+def _counts(kinds: Mapping[str, Sequence[IncidentEntry]]) -> Iterator[CountEntry]:
+    for kind, of in kinds.items():
+        took_s = [each.end_s - each.begin_s for each in of]
+        longest_s, whole_s = round(max(took_s), 3), round(sum(took_s), 3)
+        yield CountEntry(kind=kind, count=len(of), seconds=whole_s, longest_s=longest_s)
 
 
-def _longest(incidents: Sequence[IncidentEntry]) -> list[IncidentEntry]:
+def _longest(kinds: Mapping[str, Sequence[IncidentEntry]]) -> list[IncidentEntry]:
     """Of each kind as many as a figure can show."""
-    left: Counter[str] = Counter()
-    found = []
-    for each in sorted(incidents, key=lambda each: each.begin_s - each.end_s):
-        left[each.kind] += 1
-        if left[each.kind] <= _MOST_OF_A_KIND:
-            found.append(each)
+    found = [
+        each
+        for of in kinds.values()
+        for each in sorted(of, key=lambda each: each.begin_s - each.end_s)[:_MOST_OF_A_KIND]
+    ]
     return sorted(found, key=lambda each: each.begin_s)
 
 
@@ -330,14 +300,6 @@ def _waits(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     for each in samples:
         total.update(each.get("waits", {}))
     return {event: round(count / len(samples), 4) for event, count in total.most_common()}
-
-
-def _bloat(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    return next((dict(each["bloat"]) for each in samples if "bloat" in each), {})
-
-
-def _totals(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    return {name: samples[-1][name] - samples[0][name] for name in _TOTALS if _have(samples, name)}
 
 
 def _of_database(

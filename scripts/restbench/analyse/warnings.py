@@ -5,6 +5,7 @@ rule 10). Pure: one block's numbers in, bounds out.
 | --- | --- |
 | littles-law     | X R / N - 1, less what requests cut by the ends of its parts explain |
 | users-in-flight | 1 / (1 - missing) - 1; at most what idle cores could add (5 % idle is full) |
+| late-arrivals   | the share of an open load's requests that was sent late, over the rest |
 | count-mismatch  | the gap between generator's and service's count, over the service's |
 | generator-share | share x 5 %: so much smaller is a ratio at the margin shown (judge.guard) |
 | steal           | the share of the machine that the hypervisor took away, over the rest |
@@ -37,6 +38,9 @@ _MARGIN_PCT = 5.0
 _FULL_PCT = 95.0
 #: Of a larger share the bound would be infinite.
 _MOST = 0.99
+#: What has one of these was no closed load that went on: requests had moments of their own, or what
+#: serves them was broken on purpose. How many users waited is no bias then.
+_NOT_CLOSED = ("rate_per_s", "met_per_s", "failed_per_s", "down_s")
 #: Without so many blocks left no verdict is compared with that of all.
 FEWEST_LEFT = 3
 
@@ -80,11 +84,17 @@ def _users_in_flight(block: Measurement, users: int) -> float | None:
 def _in_flight(block: Measurement, users: float) -> tuple[float, float] | None:
     """Users in flight over those there are, and what of it requests cut by the ends explain."""
     completed = (block.samples or 0) + (block.errors or 0)
-    if block.users_in_flight is None or not completed:
+    is_closed = block.extras.keys().isdisjoint(_NOT_CLOSED)
+    if block.users_in_flight is None or not completed or not is_closed:
         return None
     users = block.extras.get("in_flight", users)  # of calls, which are not one a user
     parts = block.trials or 1
     return block.users_in_flight / users, parts * block.users_in_flight / completed
+
+
+def _late_arrivals(block: Measurement, _users: int) -> float | None:
+    late = block.extras.get("late_share")
+    return None if late is None else late / (1 - min(late, _MOST))
 
 
 def _count_mismatch(block: Measurement, _users: int) -> float | None:
@@ -114,6 +124,7 @@ def _over_the_rest(name: str, whole: float) -> Callable[[Measurement, int], floa
 BOUNDS: dict[str, Callable[[Measurement, int], float | None]] = {
     "littles-law": _littles_law,
     "users-in-flight": _users_in_flight,
+    "late-arrivals": _late_arrivals,
     "count-mismatch": _count_mismatch,
     "generator-share": _generator_share,
     "steal": _over_the_rest("steal_pct", 100),

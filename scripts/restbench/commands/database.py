@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -33,45 +32,39 @@ def manage_database(  # noqa: PLR0913, PLR0917 - an option each
 ) -> None:
     """Start a PostgreSQL that goes on, and what is done with it."""
     place = folder or serve.database_folder()
+    match action:
+        case "start":
+            server = Database(place, postgres_bin, database_url, outlives_us=True)
+            server.start()
+            server.migrate()
+            password = server.password_file("service")
+            console.print(f"{server.url('service')}  (password: {password})")
+        case "stop":
+            try:
+                database.attached(place, postgres_bin).stop()
+            except EnvironmentProblem:
+                console.print("nothing was running")
+            else:
+                console.print("stopped: database")
+        case _:
+            _ask(action, _known(place, postgres_bin, database_url), role, arguments or [])
 
-    def asked() -> Database:
-        if database_url:
-            return Database(place, postgres_bin, database_url)
-        return database.attached(place, postgres_bin)
 
-    def start() -> None:
-        server = Database(place, postgres_bin, database_url, outlives_us=True)
-        server.start()
-        server.migrate()
-        console.print(f"{server.url('service')}  (password: {server.password_file('service')})")
+def _known(place: Path, postgres_bin: Path | None, url: str | None) -> Database:
+    if url:
+        return Database(place, postgres_bin, url)
+    return database.attached(place, postgres_bin)
 
-    def stop() -> None:
-        try:
-            database.attached(place, postgres_bin).stop()
-        except EnvironmentProblem:
-            console.print("nothing was running")
-        else:
-            console.print("stopped: database")
 
-    def status() -> None:
-        server = asked()
-        console.print(f"{server.url('owner')}: {server.described()['version']}", soft_wrap=True)
-
-    def migrate() -> None:
-        applied = asked().migrate()
-        console.print(f"applied: {', '.join(applied) or 'nothing, all was there'}")
-
-    def psql() -> None:
-        server = asked()
-        program = server.program("psql")
-        line = [program, "--no-psqlrc", server.url(role), *(arguments or [])]
-        os.execve(program, line, os.environ | server.client_environment(role))  # noqa: S606
-
-    actions: dict[Action, Callable[[], None]] = {
-        "start": start,
-        "stop": stop,
-        "status": status,
-        "migrate": migrate,
-        "psql": psql,
-    }
-    actions[action]()
+def _ask(action: Action, server: Database, role: Role, arguments: list[str]) -> None:
+    match action:
+        case "status":
+            version = server.described()["version"]
+            console.print(f"{server.url('owner')}: {version}", soft_wrap=True)
+        case "migrate":
+            applied = server.migrate()
+            console.print(f"applied: {', '.join(applied) or 'nothing, all was there'}")
+        case _:
+            program = server.program("psql")
+            line = [program, "--no-psqlrc", server.url(role), *arguments]
+            os.execve(program, line, os.environ | server.client_environment(role))  # noqa: S606

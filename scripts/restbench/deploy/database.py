@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import re
 import secrets
+import shutil
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -154,10 +156,6 @@ class Database:
         parts = urlsplit(self.own_url)
         return parts._replace(netloc=f"{ROLES[role]}@{parts.netloc.partition('@')[2]}").geturl()
 
-    def url_for_service(self) -> str:
-        """The URL of the role that services have."""
-        return self.url("service")
-
     def password_file(self, role: Role) -> Path:
         """Of mode 0600; holds the password and nothing else."""
         return self.folder / f"{role}.password"
@@ -266,6 +264,18 @@ class Database:
         word = secrets.token_hex(24)
         postgres.write_secret(path, word)
         return word
+
+
+@contextmanager
+def fresh(database: Database) -> Iterator[Database]:
+    """Up, with its tables, as long as the context lasts; then its data are removed."""
+    try:
+        database.start()
+        database.migrate()
+        yield database
+    finally:
+        database.stop(signal.SIGQUIT)
+        shutil.rmtree(database.server.data, ignore_errors=True)
 
 
 def attached(folder: Path, programs: Path | None = None) -> Database:

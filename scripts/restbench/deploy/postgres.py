@@ -14,7 +14,6 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +23,7 @@ import psutil
 
 from restbench.deploy.fronts import NOBODY
 from restbench.failures import EnvironmentProblem
-from restbench.machine import guardian, process, watch
+from restbench.machine import clock, guardian, process, watch
 
 #: A start after a crash replays up to max_wal_size.
 START_TIMEOUT_S = 60.0
@@ -115,15 +114,15 @@ class Server:
             command = ["taskset", "-c", self.cores, *command]
         line = [*self.ordinary_user(), *command]
         self.child = process.start(line, self.log, outlives_us=self.outlives_us)
-        deadline = time.monotonic() + START_TIMEOUT_S
+        child = self.child
         try:
-            while not answers():
-                has_ended = self.child.poll() is not None
-                if has_ended or time.monotonic() > deadline:
-                    how = "ended at once" if has_ended else "does not answer"
-                    said = process.tail(self.log, 1)
-                    raise EnvironmentProblem(f"PostgreSQL {how}, {self.log} ends: {said}")
-                time.sleep(ASK_EVERY_S)
+            is_up = clock.comes_true(
+                lambda: child.poll() is not None or answers(), START_TIMEOUT_S, ASK_EVERY_S
+            )
+            if not is_up or child.poll() is not None:
+                how = "does not answer" if child.poll() is None else "ended at once"
+                said = process.tail(self.log, 1)
+                raise EnvironmentProblem(f"PostgreSQL {how}, {self.log} ends: {said}")
         except BaseException:
             self.end(signal.SIGQUIT)
             raise
@@ -192,12 +191,11 @@ class Server:
     def _are_gone(self, timeout_s: float) -> bool:
         """Whether no process of it is left in time. Ours is waited for: as a zombie it would keep
         the file of the postmaster valid, and the next start would wait for it."""
-        deadline = time.monotonic() + timeout_s
-        while (self.child and self.child.poll() is None) or self.pids():
-            if time.monotonic() > deadline:
-                return False
-            time.sleep(LOOK_EVERY_S)
-        return True
+
+        def are_gone() -> bool:
+            return not (self.child and self.child.poll() is None) and not self.pids()
+
+        return clock.comes_true(are_gone, timeout_s, LOOK_EVERY_S)
 
 
 def _id_where(entry: Path, data: Path) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psycopg
@@ -12,12 +13,11 @@ import psycopg
 from restbench.deploy.database import Database
 from restbench.experiment.faults import Fault
 from restbench.failures import EnvironmentProblem
-from restbench.machine import small_disk
+from restbench.machine import clock, small_disk
 
 #: A database that was killed recovers within this, and one whose backend was killed has noticed.
 BACK_S = 60.0
 NOTICED_S = 5.0
-LOOK_EVERY_S = 0.01
 
 
 def inflict(
@@ -38,7 +38,11 @@ def inflict(
         case "kill-backend":
             with database.connect() as watching:
                 database.kill("backend")
-                _await_end(watching)  # the database ends all others, and begins anew by itself
+                # It ends all others, and begins anew by itself.
+                if not clock.comes_true(lambda: not _answers(watching), NOTICED_S):
+                    raise EnvironmentProblem(
+                        f"the database goes on {NOTICED_S:.0f} s after a backend was killed"
+                    )
         case "kill-postmaster" | "kill-all":
             database.kill("all" if fault == "kill-all" else "postmaster")
             time.sleep(lasts_s)
@@ -63,32 +67,24 @@ def inflict(
                 raise TypeError("no small disk to fill")
             with small_disk.filled(disk):
                 time.sleep(lasts_s)
+            # It may be about to end, as its recovery had no room.
+            clock.comes_true(lambda: not database.alive() or _is_back(database), BACK_S)
             if not database.alive():
                 database.restart()
-    _await_answer(database)
+    if not clock.comes_true(lambda: _is_back(database), BACK_S):
+        database.connect().close()  # says why not
     return broken_ns, time.monotonic_ns()
 
 
-def _await_end(watching: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Return when the connection is ended."""
-    deadline = time.monotonic() + NOTICED_S
-    while time.monotonic() < deadline:
-        try:
-            watching.execute("SELECT 1")
-        except psycopg.OperationalError:
-            return
-        time.sleep(LOOK_EVERY_S)
-    raise EnvironmentProblem(f"the database goes on {NOTICED_S:.0f} s after a backend was killed")
+def _is_back(database: Database) -> bool:
+    with suppress(EnvironmentProblem), closing(database.connect()) as asking:
+        return _answers(asking)
+    return False
 
 
-def _await_answer(database: Database) -> None:
-    deadline = time.monotonic() + BACK_S
-    while True:
-        try:
-            with database.connect() as asking:
-                asking.execute("SELECT 1")
-                return
-        except (EnvironmentProblem, psycopg.OperationalError):
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(LOOK_EVERY_S)
+def _answers(connection: psycopg.Connection[tuple[object, ...]]) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except psycopg.OperationalError:
+        return False
+    return True

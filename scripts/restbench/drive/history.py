@@ -95,19 +95,6 @@ class Record:
                     file.write(json.dumps({"op": "left", **message._asdict()}) + "\n")
 
 
-def read(path: Path) -> tuple[list[Request], list[Left]]:
-    """What `Record.write` wrote."""
-    requests, left = [], []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        members = json.loads(line)
-        if members["op"] == "left":
-            del members["op"]
-            left.append(Left(**members))
-        else:
-            requests.append(Request(**members))
-    return requests, left
-
-
 @contextmanager
 def running(clients: Clients, ways: Callable[[], Queues], record: Record) -> Iterator[None]:
     """Clients at work, a thread and a way to the queues each; at its end no request of theirs is in
@@ -175,69 +162,53 @@ class _Client:
         """A new message."""
         token = self._name()
         text = body(token, self.clients.characters, self.random)
-        key = token if self.clients.have_keys else None
-        self._until_answered(
-            "send", to, key, token, lambda: self.way.send(self.number, to, text, key)
-        )
+        asked = self._request("send", to, token, token)
+        self._until_answered(asked, lambda: self.way.send(self.number, to, text, asked.key))
 
     def pop(self, of: Address) -> str | None:
         """The token of the message that came, if one did."""
-        key = self._name() if self.clients.have_keys else None
-        ask = lambda: self.way.pop(self.number, of, key)  # noqa: E731
-        return self._until_answered("pop", of, key, None, ask)
+        asked = self._request("pop", of, self._name(), None)
+        return self._until_answered(asked, lambda: self.way.pop(self.number, of, asked.key))
 
     def _name(self) -> str:
         self.made += 1
         return f"{self.clients.name}-{self.number}-{self.made}"
 
-    def _until_answered(
-        self,
-        op: Literal["send", "pop"],
-        address: Address,
-        key: str | None,
-        token: str | None,
-        ask: Callable[[], Answer],
-    ) -> str | None:
+    def _request(
+        self, op: Literal["send", "pop"], to: Address, key: str, token: str | None
+    ) -> Request:
+        """Not made yet."""
+        known = key if self.clients.have_keys else None
+        return Request(op, self.number, known, *to, token, None, 0, None, None)
+
+    def _until_answered(self, asked: Request, ask: Callable[[], Answer]) -> str | None:
         """Once without a key, else until it is answered. The token of what was sent or came."""
         while True:
             try:
-                invoked_ns = time.monotonic_ns()
+                begun = asked._replace(invoked_ns=time.monotonic_ns())
                 answer = ask()
             except NotSent:
                 request = None
             else:
-                request = self._noted(op, address, key, token, invoked_ns, answer)
+                request = self._noted(begun, answer)
                 if request.status is not None and request.status < 500:
                     return request.token
             if self.over.is_set() and self.gives_up == float("inf"):
                 self.gives_up = time.monotonic() + SETTLED_S
             if time.monotonic() > self.gives_up:
-                self.lacks = f"{op} of {key or token or 'a client'}: {request or 'no connection'}"
+                name = asked.key or asked.token or "a client"
+                self.lacks = f"{asked.op} of {name}: {request or 'no connection'}"
             time.sleep(BETWEEN_S)
-            if key is None or self.lacks:
+            if asked.key is None or self.lacks:
                 return None
 
-    def _noted(  # noqa: PLR0913, PLR0917 - what a line of the history has
-        self,
-        op: Literal["send", "pop"],
-        address: Address,
-        key: str | None,
-        token: str | None,
-        invoked_ns: int,
-        answer: Answer,
-    ) -> Request:
-        altered = False
-        if op == "pop" and answer.body is not None:
+    def _noted(self, asked: Request, answer: Answer) -> Request:
+        token, altered = asked.token, False
+        if asked.op == "pop" and answer.body is not None:
             token, altered = opened(answer.body, self.clients.characters)
-        request = Request(
-            op=op,
-            client=self.number,
-            key=key,
-            queue=address[0],
-            receiver=address[1],
+        request = asked._replace(
             token=token,
             id=answer.id,
-            invoked_ns=invoked_ns,
             returned_ns=None if answer.status is None else time.monotonic_ns(),
             status=answer.status,
             code=answer.code,

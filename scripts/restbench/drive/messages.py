@@ -12,15 +12,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import httpx
 import numpy as np
 import numpy.typing as npt
 import psycopg
 
-from restbench.deploy.service import Service
 from restbench.drive.generator import CORRECT, STAGES, WRONG
+from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
@@ -88,16 +88,6 @@ def prefilled(level: Messages, seed: int) -> tuple[tuple[int, str], ...]:
         queue, at = 1 + number % level.queues, drawn.randrange(_MORE)
         found.append((queue, body(queue, 0, number, text[at : at + length])))
     return tuple(found)
-
-
-class Queues(Protocol):
-    """The queues of a technique, where they lie."""
-
-    def fill(self, level: Messages, seed: int) -> None:
-        """Make the level's queues, with its messages in them and no others."""
-
-    def left(self) -> int:
-        """How many messages there are in all queues of the technique."""
 
 
 @dataclass
@@ -169,38 +159,28 @@ class InDatabase:
 class InProcess:
     """Queues in the memory of a service, by requests to it."""
 
-    service: Service
-    strategy: str
+    calls: QueueCalls
     technique: Technique
     queues: int = 0
     """How many there are."""
 
     def fill(self, level: Messages, seed: int) -> None:
         """Queues are deleted and made anew; messages are sent, a few at a time."""
-        url = f"{self.service.base_url}/messages/{self.strategy}/queues"
-        client = self.service.client
         for number in range(1, max(self.queues, level.queues) + 1):
             name = queue_name(self.technique, number)
-            client.delete(f"{url}/{name}").raise_for_status()
+            self.calls.delete(name)
             if number <= level.queues:
-                asked = {"requestId": "fill", "queue": name, "technique": self.technique}
-                client.post(url, json=asked).raise_for_status()
+                self.calls.create(name, self.technique)
         self.queues = level.queues
-
-        def send(message: tuple[int, str]) -> None:
-            place = f"{url}/{queue_name(self.technique, message[0])}/messages"
-            asked = {"requestId": "fill", "sender": 1, "body": message[1]}
-            client.post(place, json=asked).raise_for_status()
-
+        messages = prefilled(level, seed)
+        names = [queue_name(self.technique, queue) for queue, _ in messages]
         with ThreadPoolExecutor(_FILLERS) as senders:
-            list(senders.map(send, prefilled(level, seed)))
+            list(senders.map(self.calls.send, names, [text for _, text in messages]))
 
     def left(self) -> int:
         """By asking for each queue."""
-        url = f"{self.service.base_url}/messages/{self.strategy}/queues"
-        names = (queue_name(self.technique, number) for number in range(1, self.queues + 1))
-        found = [self.service.client.get(f"{url}/{name}").raise_for_status() for name in names]
-        return sum(int(each.json()["messages"]) for each in found)
+        numbers = range(1, self.queues + 1)
+        return sum(self.calls.count(queue_name(self.technique, each)) for each in numbers)
 
 
 def violations(records: Records, filled: int, left: int) -> dict[str, int]:

@@ -7,7 +7,6 @@ import os
 import re
 import resource
 import subprocess
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from restbench.drive.messages import Connection, filler
 from restbench.experiment.cell import Technique
 from restbench.experiment.level import Messages
 from restbench.failures import EnvironmentProblem
-from restbench.machine import process
+from restbench.machine import clock, process
 
 #: What a service gives to its statements; a request without a key has none.
 _VALUES = {"receiver": "0", "sender": "1", "client": "1"}
@@ -128,7 +127,7 @@ def load(  # noqa: PLR0913 - the last five are given by name
         text=True,
         check=False,
     )
-    _await_gone(owner)
+    clock.comes_true(lambda: _is_gone(owner), _GONE_S)
     after = database_cpu_ms(database), _children_ms()
     (folder / "pgbench.txt").write_text(done.stdout + done.stderr, encoding="utf-8")
     if done.returncode:
@@ -173,12 +172,7 @@ def _children_ms() -> float:
     return 1000 * (used.ru_utime + used.ru_stime)
 
 
-def _await_gone(owner: Connection) -> None:
-    """Its backends end a moment after it; their CPU time is known then."""
-    deadline = time.monotonic() + _GONE_S
+def _is_gone(owner: Connection) -> bool:
+    """Whether its backends are, which end a moment after it; their CPU time is known then."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pgbench'"
-    while time.monotonic() < deadline:
-        found = owner.execute(query).fetchone()
-        if not found or not found[0]:
-            return
-        time.sleep(0.01)
+    return owner.execute(query).fetchone() == (0,)

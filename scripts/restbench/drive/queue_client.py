@@ -37,7 +37,7 @@ class Answer(NamedTuple):
 
 
 class Queues(Protocol):
-    """One client's way to the queues. NotSent where there is none now."""
+    """One client's way to the queues, over a connection of its own. NotSent where there is none."""
 
     def send(self, sender: int, to: Address, body: str, key: str | None) -> Answer:
         """Send a message."""
@@ -119,13 +119,42 @@ def _read(answer: http.client.HTTPResponse) -> Answer:
     )
 
 
-def create(service: Service, strategy: str, queue: str, technique: str) -> None:
-    """Make a queue; EnvironmentProblem where the service does not."""
-    asked = json.dumps({"requestId": 1, "queue": queue, "technique": technique})
-    try:
-        answer = service.post(f"/messages/{strategy}/queues", asked.encode())
-    except httpx.HTTPError as error:
-        raise EnvironmentProblem(f"{service.base_url}: queue {queue}: {error}") from error
-    if answer.status_code != httpx.codes.OK:
-        said = f"{answer.status_code} {answer.text[:200]}"
-        raise EnvironmentProblem(f"{service.base_url}: queue {queue} is not made: {said}")
+@dataclass(frozen=True)
+class QueueCalls:
+    """The harness's own requests about queues. EnvironmentProblem where one is not answered 200."""
+
+    service: Service
+    strategy: str
+
+    def create(self, queue: str, technique: str) -> None:
+        """Make a queue, if it is not there."""
+        self._asked("POST", "", queue=queue, technique=technique)
+
+    def delete(self, queue: str) -> None:
+        """With its messages."""
+        self._asked("DELETE", f"/{queue}")
+
+    def count(self, queue: str) -> int:
+        """How many messages it has."""
+        return int(self._asked("GET", f"/{queue}")["messages"])
+
+    def send(self, queue: str, body: str) -> int:
+        """The id of a message to nobody in particular."""
+        return int(self._asked("POST", f"/{queue}/messages", sender=1, body=body)["id"])
+
+    def pop(self, queue: str) -> dict[str, Any]:
+        """The members of the answer: `id` is None where nothing came."""
+        return self._asked("POST", f"/{queue}/pop", client=1)
+
+    def _asked(self, method: str, path: str, **members: object) -> dict[str, Any]:
+        url = f"{self.service.base_url}/messages/{self.strategy}/queues{path}"
+        asked = {"requestId": 1, **members} if members else None
+        try:
+            answer = self.service.client.request(method, url, json=asked)
+        except httpx.HTTPError as error:
+            raise EnvironmentProblem(f"{method} {url}: {error or type(error).__name__}") from error
+        if answer.status_code != httpx.codes.OK:
+            said = f"{answer.status_code} {answer.text[:200]}"
+            raise EnvironmentProblem(f"{method} {url}: {said}")
+        found: dict[str, Any] = answer.json()
+        return found

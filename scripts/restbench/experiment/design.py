@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from restbench.experiment import toml_file
+from restbench.experiment.columns import METRICS
 from restbench.experiment.selection import Strict
-from restbench.failures import BadConfiguration
 
 Level: TypeAlias = bool | int | float | str
 
@@ -49,7 +47,7 @@ class Design(Strict):
     generators: tuple[str, ...] = ()
     fixed: dict[str, Level] = Field(default_factory=dict)
     """The level of every other factor, the same in all cells."""
-    response: Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")] = "throughput_per_s"
+    response: str = "throughput_per_s"
     """A column of a trial."""
     model: Literal["auto", "additive", "multiplicative"] = "auto"
     blocks: bool = True
@@ -66,6 +64,15 @@ class Design(Strict):
             if len(set(levels)) != 2 or len(levels) != 2:
                 raise ValueError(f"{name}: two different levels are needed, low first: [low, high]")
         return factors
+
+    @field_validator("response")
+    @classmethod
+    def _is_a_column(cls, response: str) -> str:
+        if response not in METRICS:
+            raise ValueError(
+                f"'{response}' is no column of a trial; allowed are {', '.join(METRICS)}"
+            )
+        return response
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -207,20 +214,3 @@ class Design(Strict):
 def _sign(column: int, cell: int) -> int:
     """The product of the signs of the column's base factors: bit 1 of a cell is the high level."""
     return -1 if (column & ~cell).bit_count() % 2 else 1
-
-
-def parse(table: Mapping[str, object], where: str, responses: Collection[str] = ()) -> Design:
-    """The design of a table. BadConfiguration names `where`, the key and the allowed values.
-
-    `responses` are the columns that trials of the experiment's driver have; empty: not checked.
-    """
-    try:
-        design = Design.model_validate(table)
-    except ValidationError as error:
-        raise BadConfiguration(toml_file.first_problem(error, Design, table, where)) from error
-    if responses and design.response not in responses:
-        raise BadConfiguration(
-            f"{where}.response: '{design.response}' is no column of a trial; allowed are "
-            + ", ".join(responses)
-        )
-    return design

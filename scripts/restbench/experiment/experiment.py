@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from restbench.experiment import columns, design, npb, toml_file
+from restbench.experiment import npb, toml_file
 from restbench.experiment.calls import Calls
 from restbench.experiment.cell import Cell, Kind, ServiceName, Shape
 from restbench.experiment.cell_group import CellGroup, corner
@@ -123,14 +123,6 @@ class Experiment(Strict):
     """What the driver of batches of calls needs to know; they are its levels of complexity."""
     faults: Faults | None = None
     """What the driver of faults needs to know; they are its levels of complexity."""
-
-    @field_validator("factorial", mode="before")
-    @classmethod
-    def _design(cls, table: object) -> Design | None:
-        """BadConfiguration, which names the key and what is allowed."""
-        if not isinstance(table, Mapping):
-            return None
-        return design.parse(table, "factorial", columns.METRICS)
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -111,3 +112,13 @@ def running_s() -> float:
 def now_text() -> str:
     """The same, ISO 8601 with whole seconds."""
     return now().isoformat(timespec="seconds")
+
+
+def comes_true(is_so: Callable[[], object], within_s: float, every_s: float = 0.01) -> bool:
+    """Whether it is so within that time: it is asked now, then every so often."""
+    deadline = time.monotonic() + within_s
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(every_s)
+    return True

@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 Kind = Literal["autovacuum", "checkpoint", "gc-pause", "connection-renewal", "restart", "fault"]
 
-#: The flag of a JVM by which its log has the lines that are read here.
-JVM_LOG = "-Xlog:gc:stdout:time"
 #: A line of PostgreSQL's log as it is by default (`%m [%p] `): moment, zone, severity, text. Lines
 #: that begin otherwise belong to the one before.
 _LINE = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+) \S+ \[\d+\] (\w+):  (.*)", re.DOTALL)
@@ -21,6 +19,7 @@ _AUTOVACUUM = re.compile(r"automatic .*?(vacuum|analyze)\b.*?of table \"([^\"]+)
 _ELAPSED = re.compile(r"elapsed: ([\d.]+) s")
 _CHECKPOINT = re.compile(r"checkpoint complete: (.*?);.*?total=([\d.]+) s", re.DOTALL)
 _READY = "database system is ready to accept connections"
+#: A JVM's line, where it was started with `-Xlog:gc:stdout:time`.
 _PAUSE = re.compile(
     r"^\[(\d{4}-\d\d-\d\dT[\d:.]+[+-]\d{4})\].*?(Pause .*?) ([\d.]+)ms$", re.MULTILINE
 )

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, LiteralString
 
-import httpx
 import psycopg
 from psycopg import sql
 
@@ -19,9 +18,11 @@ from restbench.deploy.database import Database
 from restbench.deploy.service import Service
 from restbench.drive.messages import Connection, queue_name
 from restbench.drive.monitor import parse_metrics
+from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell, Technique
 from restbench.experiment.records import Proof
 from restbench.failures import EnvironmentProblem
+from restbench.machine import clock
 
 #: What a pop that does not wait takes at most, with our lock held; and what is waited for.
 AT_ONCE_S, PATIENCE_S = 2.0, 4.0
@@ -42,8 +43,7 @@ Verdict = tuple[bool, str]
 class _Bench:
     """A queue of the technique on a service, with two messages in it, and our own session."""
 
-    service: Service
-    strategy: str
+    calls: QueueCalls
     technique: Technique
     database: Database
     ours: Connection
@@ -56,16 +56,10 @@ class _Bench:
         """Of the queue."""
         return f"proof-{queue_name(self.technique, 1)}"
 
-    def url(self, rest: str = "") -> str:
-        """Of the queues, or of one."""
-        return f"{self.service.base_url}/messages/{self.strategy}/queues{rest}"
-
     def fill(self, count: int = 2) -> None:
         """The queue anew, with so many messages."""
-        client = self.service.client
-        client.delete(self.url(f"/{self.name}")).raise_for_status()
-        asked = {"requestId": "proof", "queue": self.name, "technique": self.technique}
-        client.post(self.url(), json=asked).raise_for_status()
+        self.calls.delete(self.name)
+        self.calls.create(self.name, self.technique)
         self.messages = tuple(self.send(f"message {number}") for number in range(count))
         if self.technique != "memory":
             query = "SELECT id FROM messages.queue WHERE name = %s"
@@ -73,21 +67,11 @@ class _Bench:
 
     def send(self, text: str) -> int:
         """A message; returns its id."""
-        asked = {"requestId": "proof", "sender": 1, "body": text}
-        answer = self.service.client.post(self.url(f"/{self.name}/messages"), json=asked)
-        return int(answer.raise_for_status().json()["id"])
+        return self.calls.send(self.name, text)
 
     def pop(self) -> Future[int | None]:
         """The id of the message that a pop will answer; None of nothing."""
-
-        def asked() -> int | None:
-            answer = self.service.client.post(
-                self.url(f"/{self.name}/pop"), json={"requestId": "proof", "client": 1}
-            )
-            found: int | None = answer.raise_for_status().json()["id"]
-            return found
-
-        return self.clients.submit(asked)
+        return self.clients.submit(lambda: self.calls.pop(self.name)["id"])
 
     def value(self, query: str, *values: object) -> Any:
         """The first of what another session of ours sees."""
@@ -101,12 +85,15 @@ class _Bench:
             "SELECT coalesce(max(wait_event_type || '/' || wait_event), '') FROM pg_stat_activity "
             "WHERE application_name LIKE 'restbench-%%' AND wait_event_type = 'Lock'"
         )
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline and not done.done():
-            if found := str(self.value(query)):
-                return found
-            time.sleep(LOOK_S)
-        return ""
+        seen = ""
+
+        def is_known() -> bool:
+            nonlocal seen
+            seen = str(self.value(query))
+            return bool(seen) or done.done()
+
+        clock.comes_true(is_known, PATIENCE_S, LOOK_S)
+        return seen
 
     @contextmanager
     def first_held(self, how: How) -> Iterator[Connection]:
@@ -166,13 +153,13 @@ def _waits(bench: _Bench, event: str, deleted: str) -> Verdict:
         seen = bench.waits_for(popped)
     first = popped.result(PATIENCE_S) == bench.messages[0]
     bench.fill()
-    before = _retries(bench.service)
+    before = _retries(bench.calls.service)
     with bench.first_held("deleted") as session:
         popped = bench.pop()
         again = bench.waits_for(popped)
         session.commit()
     second = popped.result(PATIENCE_S) == bench.messages[1]
-    retried = int(_retries(bench.service) - before)
+    retried = int(_retries(bench.calls.service) - before)
     wanted = 1 if deleted == "40001" else 0
     return (
         seen == again == event and first and second and retried == wanted,
@@ -264,7 +251,7 @@ def connections(service: Service, cell: Cell, database: Database) -> Proof:
             asked = [bench.pop() for _ in range(wanted + MORE)]
             most = _most_active(bench, service.name, wanted)
         for each in asked:
-            with suppress(httpx.HTTPError):  # some were refused: all waited for one message
+            with suppress(EnvironmentProblem):  # some were refused: all waited for one message
                 each.result(PATIENCE_S)
         return most == wanted, f"{most} sessions at once under {wanted + MORE} requests"
 
@@ -295,12 +282,15 @@ def _most_active(bench: _Bench, service: str, wanted: int) -> int:
     """The most sessions of a service that worked at once, until there are as many as wanted and
     nobody joined them for a while."""
     query = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s AND state = 'active'"
-    deadline, most = time.monotonic() + PATIENCE_S / 2, 0
-    while time.monotonic() < deadline:
+    most = 0
+
+    def is_enough() -> bool:
+        nonlocal most
         most = max(most, int(bench.value(query, f"restbench-{service}")))
-        if most >= wanted:
-            deadline = min(deadline, time.monotonic() + 20 * LOOK_S)
-        time.sleep(LOOK_S)
+        return most >= wanted
+
+    clock.comes_true(is_enough, PATIENCE_S / 2, LOOK_S)
+    clock.comes_true(lambda: is_enough() and most > wanted, 20 * LOOK_S, LOOK_S)
     return most
 
 
@@ -317,10 +307,11 @@ def _proof(  # noqa: PLR0913, PLR0917 - what a proof is made of
             database.connect() as ours,
             ThreadPoolExecutor(_connections(cell) + MORE) as clients,
         ):
-            bench = _Bench(service, cell.strategy, cell.technique, database, ours, clients)
+            calls = QueueCalls(service, cell.strategy)
+            bench = _Bench(calls, cell.technique, database, ours, clients)
             does, evidence = check(bench)
-            service.client.delete(bench.url(f"/{bench.name}")).raise_for_status()
-    except (httpx.HTTPError, EnvironmentProblem, TimeoutError, psycopg.Error) as error:
+            calls.delete(bench.name)
+    except (EnvironmentProblem, TimeoutError, psycopg.Error) as error:
         does, evidence = False, f"it could not be looked at: {error or type(error).__name__}"
     return Proof(
         service=cell.service,

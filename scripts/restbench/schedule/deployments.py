@@ -56,6 +56,8 @@ class Deployments:
     databases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By the settings of PostgreSQL that a cell names: the variables of a service's environment by
     which it finds that database."""
+    usual_ports: bool = True
+    """Whether the first of each service has its usual port, which another's may have."""
     up: dict[ServiceGroup, Running] = field(default_factory=dict)
     down: dict[ServiceGroup, str] = field(default_factory=dict)
     """Those that do not come up, with the reason: their cells fail, the others go on."""
@@ -116,7 +118,7 @@ class Deployments:
         else:
             cores = place(key.placement, allowed_cores(), self.run.load_cores())
             folder = self.run.service(self.block, key)
-            first = not any(each.service == name for each in self.up)
+            first = self.usual_ports and not any(each.service == name for each in self.up)
             bound = instances_cores(key.placement, cores, key.instances)
             running = service.start(
                 name,

@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,11 +16,11 @@ import numpy as np
 from restbench.analyse import faults as promises
 from restbench.analyse import queue_checker
 from restbench.analyse.faults import Course
-from restbench.deploy.database import Database
+from restbench.deploy.database import Database, fresh
 from restbench.deploy.service import Service
 from restbench.drive import faults, history
 from restbench.drive.history import Clients, Record
-from restbench.drive.queue_client import NotSent, RestQueues, create
+from restbench.drive.queue_client import NotSent, QueueCalls, RestQueues
 from restbench.experiment.cell import Cell
 from restbench.experiment.faults import Faults, FaultWork, work_of
 from restbench.experiment.order import Order
@@ -31,7 +31,6 @@ from restbench.schedule import once_each
 from restbench.schedule.block_run import BlockRun, Progress, View, Wanted
 from restbench.schedule.deployments import Deployments
 from restbench.schedule.pace import Planned
-from restbench.store import writing
 from restbench.store.store import Run
 from restbench.store.trials import Trial
 
@@ -39,6 +38,8 @@ GROUP = "faults"
 #: Of the small disk: a cluster has 40 MiB of files, and some WAL.
 DISK_MIB = 256
 ON_DISK = {"max_wal_size": "64MB", "min_wal_size": "32MB", "shared_buffers": "64MB"}
+#: What must be free there before a service refuses to send: far less than on a usual disk.
+ROOM = {"RESTBENCH_DATABASE_MIN_FREE_BYTES": str(1 << 20)}
 #: So many violations and complaints of a trial are noted.
 NOTED = 5
 
@@ -62,13 +63,11 @@ def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Fault
     cells = dict.fromkeys(cell for each in wanted.groups for cell in each.cells)
     usual = [cell for cell in cells if work_of(cell.complexity).fault != "disk-full"]
     folder = run.program_log(wanted.block, "histories").parent
-    with ExitStack() as stack:
-        deployments = Deployments(run, wanted.block)
-        bench = None
-        if usual:
-            place = folder / "database"
-            bench = stack.enter_context(_bench(order, run, wanted.block, place, usual))
-            deployments = bench.deployments
+    known: AbstractContextManager[Bench | None] = nullcontext()
+    if usual:
+        known = _bench(order, run, wanted.block, folder / "database", usual)
+    with known as bench:
+        deployments = bench.deployments if bench else Deployments(run, wanted.block)
         here = BlockRun(order, run, wanted, deployments, view, Progress(wanted.block))
         yield FaultsDriver(here, table, folder, bench)
 
@@ -80,22 +79,21 @@ def _bench(  # noqa: PLR0913, PLR0917 - all that it is made of
     block: int,
     folder: Path,
     cells: Sequence[Cell],
-    overrides: Mapping[str, str] | None = None,
+    disk: Path | None = None,
 ) -> Iterator[Bench]:
-    database = Database(folder, overrides=overrides or {})
-    try:
-        database.start()
-        database.migrate()
-        databases = {"": database.environment()}
-        deployments = Deployments(run, block, order.experiment.settings, databases=databases)
+    with fresh(Database(folder, overrides=ON_DISK if disk else {})) as database:
+        deployments = Deployments(
+            run,
+            block,
+            order.experiment.settings,
+            databases={"": database.environment() | (ROOM if disk else {})},
+            usual_ports=disk is None,
+        )
         try:
             deployments.start(dict.fromkeys(map(service_group, cells)))
-            yield Bench(database, deployments)
+            yield Bench(database, deployments, disk)
         finally:
             deployments.stop()
-    finally:
-        database.stop(signal.SIGQUIT)
-        writing.remove(folder / "data")
 
 
 @dataclass
@@ -143,9 +141,8 @@ class FaultsDriver:
         here = self.here
         with (
             small_disk.mounted(DISK_MIB) as disk,
-            _bench(here.order, here.run, here.block, disk / "cluster", [cell], ON_DISK) as bench,
+            _bench(here.order, here.run, here.block, disk / "cluster", [cell], disk) as bench,
         ):
-            bench.disk = disk
             yield bench
 
     def _trial(self, planned: Planned, bench: Bench) -> Trial:
@@ -166,7 +163,7 @@ class FaultsDriver:
         )
         service = _service(bench, cell)
         for queue in dict.fromkeys(queue for queue, _ in clients.addresses):
-            create(service, cell.strategy, queue, self.table.technique)
+            QueueCalls(service, cell.strategy).create(queue, self.table.technique)
         record = Record(self.folder / f"{cell.id}-{self.made}.jsonl")
         began_ns, cpu_ms = time.monotonic_ns(), process.cpu_ms(service.pids())
         course = self._under_load(clients, record, bench, cell, work)

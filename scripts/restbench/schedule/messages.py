@@ -4,29 +4,25 @@ pgbench with the same statements in the same rounds."""
 from __future__ import annotations
 
 import random
-import shutil
-import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from statistics import fmean
+from functools import partial
 
-import httpx
-
-from restbench.deploy.database import Database
-from restbench.drive import generator, messages, monitor, pgbench
+from restbench.deploy.database import Database, fresh
+from restbench.drive import messages, monitor, pgbench
 from restbench.drive.generator import CORRECT, Sent
-from restbench.drive.messages import Connection, InDatabase, InProcess, Queues
+from restbench.drive.messages import Connection, InDatabase, InProcess
+from restbench.drive.queue_client import QueueCalls
 from restbench.experiment.cell import Cell
 from restbench.experiment.level import Messages
 from restbench.experiment.order import Order
-from restbench.failures import EnvironmentProblem, WrongAnswers
+from restbench.failures import WrongAnswers
 from restbench.machine.phases import spent_on
 from restbench.machine.placement import allowed_cores, core_list, place
 from restbench.prove import messages as proofs
-from restbench.schedule import preparation, under_load
-from restbench.schedule.block_run import LoadRun, Progress, View, Wanted
+from restbench.schedule import under_load
+from restbench.schedule.block_run import LoadRun, View, Wanted
 from restbench.schedule.closed_load import ClosedDriver
 from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
@@ -69,13 +65,16 @@ class MessagesRun(LoadRun):
             raise TypeError(f"{cell.id} is of no messages")  # the experiment's file is checked
         return found
 
-    def queues(self, cell: Cell) -> Queues:
+    def queues(self, cell: Cell) -> InDatabase | InProcess:
         """Where a cell's messages lie."""
         if cell.technique != "memory":
             return self.stores[cell.postgres].of(cell)
         level = self.level(cell)
-        service = self.running(cell).service
-        return InProcess(service, cell.strategy, cell.technique, level.queues)
+        return InProcess(self.calls(cell), cell.technique, level.queues)
+
+    def calls(self, cell: Cell) -> QueueCalls:
+        """Our own requests to a cell's service."""
+        return QueueCalls(self.running(cell).service, cell.strategy)
 
     def url(self, cell: Cell) -> str:
         """Of the queues; of several instances without a front each has its own address."""
@@ -86,18 +85,12 @@ class MessagesRun(LoadRun):
 
     def ask(self, cell: Cell) -> None:
         """A message that is sent must be popped as it was."""
-        level, service = self.level(cell), self.running(cell).service
+        level, calls = self.level(cell), self.calls(cell)
         self.queues(cell).fill(level.model_copy(update={"filled": 0}), self.order.experiment.seed)
-        path = messages.queue_path(cell.strategy, cell.technique) + "1"
-        text = "m" * level.characters
-        for what, asked in (("messages", {"sender": 1, "body": text}), ("pop", {"client": 1})):
-            answer = service.client.post(
-                f"{service.base_url}{path}/{what}", json={"requestId": "look", **asked}
-            )
-            if answer.status_code != httpx.codes.OK:
-                raise EnvironmentProblem(f"{what}: {answer.status_code} {answer.text[:200]}")
-        if answer.json().get("body") != text:
-            raise WrongAnswers(f"pop: not the message that was sent: {answer.text[:200]}")
+        queue, text = messages.queue_name(cell.technique, 1), "m" * level.characters
+        calls.send(queue, text)
+        if (found := calls.pop(queue)).get("body") != text:
+            raise WrongAnswers(f"pop: not the message that was sent: {str(found)[:200]}")
 
     def before(self, cell: Cell) -> None:
         """Each load begins with the same messages in the queues."""
@@ -146,15 +139,14 @@ class MessagesDriver(ClosedDriver):
     """Loads of messages in one block (driver.Driver)."""
 
     here: MessagesRun
-    limits: dict[str, list[pgbench.Load]] = field(default_factory=lambda: defaultdict(list))
-    """By the name of a limit, what pgbench has come to in this block."""
 
     def rounds(self, seconds: float) -> Iterator[Sequence[Planned]]:
         """The closed load's, and a load by pgbench of each kind that cells need, anywhere."""
         where = self.here.order.experiment.pgbench
         limits: dict[str, Cell] = {}
         for cell in self.paces:
-            if where and where.matches(cell) and self._has_limit(cell):
+            is_limited = cell.technique != "memory" and not self.here.level(cell).keys
+            if where and where.matches(cell) and is_limited:
                 limits.setdefault(_limit(cell), cell)
         plan = list(super().rounds(seconds - len(limits) * PGBENCH_WHOLE_S))
         shuffler = random.Random(f"{self.here.order.experiment.seed} {self.here.block} limits")  # noqa: S311
@@ -170,9 +162,6 @@ class MessagesDriver(ClosedDriver):
             return super().trial(planned)
         self._by_pgbench(planned.cell)
         return None
-
-    def _has_limit(self, cell: Cell) -> bool:
-        return cell.technique != "memory" and not self.here.level(cell).keys
 
     def _by_pgbench(self, cell: Cell) -> None:
         here, cores = self.here, place("unbound", allowed_cores(), self.here.run.load_cores())
@@ -191,13 +180,11 @@ class MessagesDriver(ClosedDriver):
             cores=None if cores.shared else core_list(cores.load),
             folder=here.load.folder / f"pgbench-{_limit(cell)}",
         )
-        self.limits[_limit(cell)].append(found)
-        known = self.limits[_limit(cell)]
         extras = {
-            "pgbench_per_s": fmean(each.per_s for each in known),
-            "pgbench_mean_ms": fmean(each.latency_ms for each in known),
-            "pgbench_database_cpu_ms": fmean(each.database_ms for each in known),
-            "pgbench_cpu_ms": fmean(each.generator_ms for each in known),
+            "pgbench_per_s": found.per_s,
+            "pgbench_mean_ms": found.latency_ms,
+            "pgbench_database_cpu_ms": found.database_ms,
+            "pgbench_cpu_ms": found.generator_ms,
         }
         its = [each for each in self.paces if _limit(each) == _limit(cell)]
         here.file.fact(here.block, "extras", {each.id: extras for each in its})
@@ -220,37 +207,15 @@ def opened(
     view: View,
 ) -> Iterator[Driver]:
     """The driver of a block: databases and services fresh and up, techniques proven, all warm."""
-    users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     cores = place("unbound", allowed_cores(), run.load_cores())
-    bound = None if cores.shared else core_list(cores.load)
     with ExitStack() as stack:
         with spent_on("service start"):
             stores = stack.enter_context(stores_of(run, wanted, core_list(cores.service)))
         found = {name: each.database.environment() for name, each in stores.items()}
-        deployments = stack.enter_context(
-            under_load.services(order, run, wanted, view, databases=found)
+        block = partial(MessagesRun, stores=stores)
+        yield stack.enter_context(
+            under_load.prepared(kind, block, order, run, wanted, view, found, prove)
         )
-        folder = run.path / "load" / f"block-{wanted.block}"
-        load = stack.enter_context(
-            generator.started(max(users, preparation.WARMING_USERS), folder, bound)
-        )
-        progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = MessagesRun(
-            order, run, wanted, deployments, view, progress, load=load, stores=stores
-        )
-        _describe(here)
-        with spent_on("proofs"):
-            preparation.look(here)
-            preparation.prove(here)
-            prove(here)
-        before = under_load.counted(here)
-        with spent_on("warm-up"):
-            preparation.warm(here)
-        driver = kind(here)
-        with spent_on("pilot"):
-            driver.pilot()
-        yield driver
-        under_load.check(here, before)
 
 
 @contextmanager
@@ -265,10 +230,7 @@ def stores_of(run: Run, wanted: Wanted, cores: str) -> Iterator[dict[str, Store]
             folder = run.path / "load" / f"block-{wanted.block}" / f"database-{number}"
             given = dict(each.split("=", 1) for each in name.split(",") if each)
             database = Database(folder, overrides=given, cores=cores)
-            stack.callback(shutil.rmtree, folder / "data", ignore_errors=True)
-            stack.callback(database.stop)
-            database.start()
-            database.migrate()
+            stack.enter_context(fresh(database))
             owner = stack.enter_context(database.connect())
             found[name] = Store(database, owner)
         yield found
@@ -289,8 +251,9 @@ def _describe(here: MessagesRun) -> None:
 
 
 def prove(here: MessagesRun) -> None:
-    """Each technique of each service, and the strategies that hold a number of connections, once a
-    run; one that is not proven is measured all the same, and said."""
+    """Describe the databases. Each technique of each service, and the strategies that hold a number
+    of connections, once a run; one that is not proven is measured all the same, and said."""
+    _describe(here)
     known = {(each.service, each.strategy) for each in here.run.proofs()}
     for cell in here.cells:
         for name, look in proofs.of(cell):

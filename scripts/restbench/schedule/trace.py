@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from datetime import UTC
 from functools import partial
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
 from restbench.analyse import trace as analysis
+from restbench.analyse.limits import LATE_MS
 from restbench.deploy.database import Database
 from restbench.drive.generator import CORRECT, STAGES, WRONG, Sent
 from restbench.experiment import arrivals
@@ -34,23 +33,23 @@ from restbench.schedule.driver import Driver
 from restbench.schedule.pace import Planned
 from restbench.schedule.reduction import helpers_ms, reduced
 from restbench.store.store import Run
-from restbench.store.traces import Traced
+from restbench.store.traces import Course, Traced
 from restbench.store.trials import Trial
 from restbench.store.writing import write_model, write_text
 
 GROUP = "trace"
 #: An open load goes on after it, so that its last requests meet what the others met.
 TAIL_S = 1.0
+TRACE, SAMPLES = "trace.json", "database.jsonl"
 
 
-@contextmanager
-def opened(order: Order, run: Run, wanted: Wanted, view: View) -> Iterator[Driver]:
+def opened(order: Order, run: Run, wanted: Wanted, view: View) -> AbstractContextManager[Driver]:
     """The driver of a block; with databases where its cells are of messages."""
     cells = [cell for each in wanted.groups for cell in each.cells]
     of_messages = any(order.experiment.messages(cell.complexity) for cell in cells)
-    opening = partial(messages.opened if of_messages else under_load.opened, TraceDriver)
-    with opening(order, run, wanted, view) as driver:
-        yield driver
+    if of_messages:
+        return messages.opened(TraceDriver, order, run, wanted, view)
+    return under_load.opened(TraceDriver, order, run, wanted, view)
 
 
 class TraceDriver:
@@ -90,12 +89,27 @@ class TraceDriver:
             raise EnvironmentProblem(sent.first_error or "no correct answer in a whole trace")
         samples = _samples(folder)
         happened = [*self._incidents(cell, sent, samples), *faults]
-        traced = self._traced(cell, asked, seconds, sent, samples, happened)
+        began_ms, level = sent.opened.epoch_ms, here.order.experiment.messages(cell.complexity)
+        traced = Traced(
+            cell=cell.id,
+            block=here.block,
+            began_ms=began_ms,
+            seconds=seconds,
+            rate_per_s=asked.rate_per_s,
+            keeps_population=level is None or level.load == "paired",
+            errors=_errors(sent),
+            courses=_courses(sent, seconds),
+            samples=tuple(samples),
+            incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
+        )
         write_model(folder / TRACE, traced)
         found = reduced(here.block, planned, cell.users, sent, pids, helpers)
-        rate = {"rate_per_s": asked.rate_per_s} if asked.rate_per_s else {}
         trial = here.after(cell, sent, found)
-        return replace(trial, extras={**trial.extras, **rate})
+        if not asked.rate_per_s:
+            return trial
+        late = float((sent.measured["late_ms"] > LATE_MS).mean())
+        its = {"rate_per_s": asked.rate_per_s, "late_share": late}
+        return replace(trial, extras={**trial.extras, **its})
 
     def again(self, cell: Cell, why: str) -> str | None:  # noqa: ARG002 - whatever it was
         """Never: what a second one would show is another trace (driver.Driver)."""
@@ -146,42 +160,17 @@ class TraceDriver:
         database = self._database(cell)
         if database is not None and database.own_url is None:
             zone = next((each["zone"] for each in samples if "zone" in each), None)
-            log = (database.folder / "postgres.log").read_text("utf-8", "replace")
+            log = database.server.log.read_text("utf-8", "replace")
             found += incidents.of_postgres(log, ZoneInfo(zone) if zone else UTC)
         return found
 
-    def _traced(  # noqa: PLR0913, PLR0917 - what a trace is made of
-        self,
-        cell: Cell,
-        asked: TraceRun,
-        seconds: int,
-        sent: Sent,
-        samples: Sequence[dict[str, Any]],
-        happened: Sequence[Incident],
-    ) -> Traced:
-        here, records, began_ms = self.here, sent.records, sent.opened.epoch_ms
-        level = here.order.experiment.messages(cell.complexity)
-        ends_us = records["start_us"] + records["elapsed_us"] - round(sent.opened.nanos / 1000)
-        stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
-        return Traced(
-            cell=cell.id,
-            block=here.block,
-            began_ms=began_ms,
-            seconds=seconds,
-            rate_per_s=asked.rate_per_s,
-            keeps_population=level is None or level.load == "paired",
-            errors=_errors(sent),
-            courses=tuple(
-                analysis.courses(
-                    ends_us, records["elapsed_us"], records["outcome"] == CORRECT, stages, seconds
-                )
-            ),
-            samples=tuple(samples),
-            incidents=tuple(analysis.entries_of(happened, began_ms, seconds)),
-        )
 
-
-TRACE, SAMPLES = "trace.json", "database.jsonl"
+def _courses(sent: Sent, seconds: int) -> tuple[Course, ...]:
+    records = sent.records
+    ends_us = records["start_us"] + records["elapsed_us"] - round(sent.opened.nanos / 1000)
+    stages = {name: records["stages_ms"][:, place] for place, name in enumerate(STAGES)}
+    right = records["outcome"] == CORRECT
+    return tuple(analysis.courses(ends_us, records["elapsed_us"], right, stages, seconds))
 
 
 def _samples(folder: Path) -> list[dict[str, Any]]:
@@ -194,7 +183,5 @@ def _samples(folder: Path) -> list[dict[str, Any]]:
 def _errors(sent: Sent) -> dict[str, int]:
     """By status; a wrong answer is `wrong`, none `none`."""
     bad = sent.measured[sent.measured["outcome"] != CORRECT]
-    wrong = int((bad["outcome"] == WRONG).sum())
-    statuses, counts = np.unique(bad["status"][bad["outcome"] != WRONG], return_counts=True)
-    named = Counter({str(s or "none"): int(n) for s, n in zip(statuses, counts, strict=True)})
-    return {**named, **({"wrong": wrong} if wrong else {})}
+    names = ("wrong" if each["outcome"] == WRONG else str(each["status"] or "none") for each in bad)
+    return dict(Counter(names))

@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol, TypeVar
 
 from restbench.drive import generator, monitor
 from restbench.experiment.cell import ServiceGroup
@@ -23,6 +23,7 @@ from restbench.schedule.deployments import Deployments, Running
 from restbench.schedule.driver import Driver
 from restbench.store.store import Run
 
+R = TypeVar("R", bound=LoadRun)
 #: An instance of several that served less than this part of its fair share was not one of them.
 LEAST_OF_FAIR_SHARE = 0.5
 #: Requests that never reached the service, or whose answer never came, are in one count alone.
@@ -36,16 +37,31 @@ class LoadDriver(Driver, Protocol):
         """Find out what must be known of each cell before its first trial."""
 
 
-@contextmanager
 def opened(
     kind: Callable[[LoadRun], LoadDriver], order: Order, run: Run, wanted: Wanted, view: View
-) -> Iterator[Driver]:
+) -> AbstractContextManager[Driver]:
     """The driver of a block, ready for its first trial; checks after its last."""
+    return prepared(kind, LoadRun, order, run, wanted, view)
+
+
+@contextmanager
+def prepared(  # noqa: PLR0913, PLR0917 - what a block is, and where
+    kind: Callable[[R], LoadDriver],
+    run_of: Callable[..., R],
+    order: Order,
+    run: Run,
+    wanted: Wanted,
+    view: View,
+    databases: Mapping[str, Mapping[str, str]] | None = None,
+    prove: Callable[[R], None] | None = None,
+) -> Iterator[Driver]:
+    """The same of a kind of load that has more: `run_of` makes its block, `prove` looks at what
+    only it has."""
     users = max((cell.users for each in wanted.groups for cell in each.cells), default=1)
     folder = run.path / "load" / f"block-{wanted.block}"
     cores = place("unbound", allowed_cores(), run.load_cores())
     with (
-        services(order, run, wanted, view) as deployments,
+        services(order, run, wanted, view, databases=databases) as deployments,
         generator.started(
             max(users, preparation.WARMING_USERS),
             folder,
@@ -53,10 +69,12 @@ def opened(
         ) as load,
     ):
         progress = Progress(wanted.block, until=time.monotonic() + wanted.seconds)
-        here = LoadRun(order, run, wanted, deployments, view, progress, load=load)
+        here = run_of(order, run, wanted, deployments, view, progress, load=load)
         with spent_on("proofs"):
             preparation.look(here)
             preparation.prove(here)
+            if prove:
+                prove(here)
         before = counted(here)
         with spent_on("warm-up"):
             preparation.warm(here)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from restbench.analyse import factorial
 from restbench.analyse import frameworks as costs
 from restbench.analyse import instances as arranged
 from restbench.analyse.exported import rows_of
@@ -23,7 +24,6 @@ from restbench.show import (
     builds,
     calls,
     effects,
-    factorial_view,
     faults,
     frameworks,
     instances,
@@ -136,7 +136,7 @@ def _kept(shares: Sequence[Share]) -> str:
 
 def _factorial(definition: Experiment, rows: Sequence[Row]) -> str:
     try:
-        found = factorial_view.of(definition, rows)
+        found = factorial.of_run(definition, rows)
     except CellsFailed:  # its section says so
         return ""
     return effects.sentence(found).replace("`", "") if found else ""

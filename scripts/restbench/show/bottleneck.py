@@ -18,20 +18,8 @@ from restbench.store.exported import Exported
 #: How the names of its charts begin.
 NAME = "bottleneck"
 _HEAD = (
-    "Technique",
-    "Size",
-    "Users",
-    "Service ms",
-    "Client ms",
-    "Database ms",
-    "CPU %",
-    "By law %",
-    "Requests/s",
-    "Predicted",
-    "Off %",
-    "Response ms",
-    "Predicted ms",
-    "Notes",
+    *("Technique", "Size", "Users", "Service ms", "Client ms", "Database ms", "CPU %", "By law %"),
+    *("Requests/s", "Predicted", "Off %", "Response ms", "Predicted ms", "Notes"),
 )
 #: Those of a terminal.
 NARROW = (0, 1, 2, 6, 8, 9, 10, 11, 12)

@@ -3,11 +3,13 @@ charts. `page` writes them as HTML, `markdown` as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from restbench.show.charts.theme import Chart
+
+T = TypeVar("T")
 
 #: How a word is coloured, next to what it says.
 GOOD, BAD, DOUBT, SOFT = "good", "bad", "doubt", "soft"
@@ -105,6 +107,17 @@ def table(
     numbers."""
     columns = tuple(Column(heading, numbers[n : n + 1] == "n") for n, heading in enumerate(head))
     return Table(caption, columns, tuple(map(tuple, rows)))
+
+
+def lines(
+    caption: str,
+    columns: Mapping[str, Callable[[T], Field | str]],
+    items: Iterable[T],
+    numbers: str = "",
+) -> Table:
+    """A line an item: columns by their headings, each a function of it."""
+    rows = [[of(each) for of in columns.values()] for each in items]
+    return table(caption, tuple(columns), rows, numbers)
 
 
 def words(field: Field | str) -> str:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from restbench.analyse import factorial
 from restbench.analyse.exported import rows_of
 from restbench.analyse.factorial import Factorial
 from restbench.analyse.measures import Row
 from restbench.experiment import experiment
 from restbench.experiment.experiment import Experiment
-from restbench.show import factorial_view
 from restbench.show.charts import of_run
 from restbench.show.charts.theme import Chart
 from restbench.show.document import Figure, Link
@@ -48,7 +48,7 @@ class Findings:
     def effects(self) -> Factorial | None:
         """Of a factorial design, with the warnings of its checks. CellsFailed where no block has
         measured every corner."""
-        return factorial_view.of(self.definition, self.rows)
+        return factorial.of_run(self.definition, self.rows)
 
     @property
     def first(self) -> Figure | None:

@@ -3,7 +3,8 @@ same on the page and in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from restbench.analyse import messages
 from restbench.analyse.measures import Row, alike
@@ -13,34 +14,31 @@ from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
 from restbench.judge import study, verdicts
 from restbench.judge.verdicts import ratio_text
+from restbench.show import document
 from restbench.show.charts import course, lines
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.document import (
-    DOUBT,
-    Field,
-    Link,
-    Table,
-    table,
-)
+from restbench.show.document import DOUBT, Field, Link, Table
 
-_HEAD = (
-    "Technique",
-    "Strategy",
-    "Messages",
-    "Users",
-    "Threads",
-    "Instances",
-    "Operations/s",
-    "Of the limit [95 %]",
-    "Service CPU ms",
-    "Database CPU ms",
-    "/ pgbench's [95 %]",
-    "Mean ms",
-    "Limit/s",
-    "Empty pops",
-    "Warnings and notes",
-)
+_COLUMNS: dict[str, Callable[[Row], Field | str]] = {
+    "Technique": lambda row: Field(Link(row.cell.technique, f"#cell-{row.cell.id}")),
+    "Strategy": lambda row: row.cell.strategy,
+    "Messages": lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres])),
+    "Users": lambda row: str(row.cell.users),
+    "Threads": lambda row: str(row.cell.pool_threads or ""),
+    "Instances": lambda row: str(row.cell.instances),
+    "Operations/s": lambda row: readable(row.value("throughput_per_s")),
+    "Of the limit [95 %]": lambda row: ratio_text(messages.share_of_limit(row)),
+    "Service CPU ms": lambda row: readable(row.value("cpu_ms_per_request")),
+    "Database CPU ms": lambda row: readable(row.value("database_cpu_ms_per_request")),
+    "/ pgbench's [95 %]": lambda row: ratio_text(messages.database_cost(row)),
+    "Mean ms": lambda row: readable(row.value("mean_ms")),
+    "Limit/s": lambda row: readable(row.value("pgbench_per_s")),
+    "Empty pops": lambda row: readable(row.value("empty_pops")),
+    "Warnings and notes": lambda row: Field(
+        ", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""
+    ),
+}
 _THREADS, _INSTANCES = 4, 5
 HOW_TO_READ = (
     "An operation is a send or a pop. The limit is pgbench with the same statements on as many "
@@ -115,14 +113,13 @@ def name(cell: Cell) -> str:
 
 def tables(rows: Sequence[Row]) -> list[Table]:
     """One a service, in it a line a cell."""
-    lines_of: dict[str, list[tuple[Field | str, ...]]] = {}
+    services: dict[str, list[Row]] = {}
     for row in filter(messages.is_message, rows):
         if "not-offered" not in row.flags:
-            lines_of.setdefault(row.cell.service, []).append(_line(row))
-    numbers = "   nnnn nn nnn "
+            services.setdefault(row.cell.service, []).append(row)
     return [
-        table(f"{service.capitalize()}: messages", _HEAD, of, numbers)
-        for service, of in lines_of.items()
+        document.lines(f"{name.capitalize()}: messages", _COLUMNS, of, "   nnnn nn nnn ")
+        for name, of in services.items()
     ]
 
 
@@ -134,42 +131,21 @@ def narrow(rows: Sequence[Row]) -> tuple[int, ...]:
     return (0, 1, 2, 3, *more, 8, 9, 7, 6)
 
 
-def _line(row: Row) -> tuple[Field | str, ...]:
-    cell = row.cell
-    return (
-        Field(Link(cell.technique, f"#cell-{cell.id}")),
-        cell.strategy,
-        ", ".join(filter(None, [cell.complexity, cell.postgres])),
-        str(cell.users),
-        str(cell.pool_threads or ""),
-        str(cell.instances),
-        readable(row.value("throughput_per_s")),
-        ratio_text(messages.share_of_limit(row)),
-        readable(row.value("cpu_ms_per_request")),
-        readable(row.value("database_cpu_ms_per_request")),
-        ratio_text(messages.database_cost(row)),
-        readable(row.value("mean_ms")),
-        readable(row.value("pgbench_per_s")),
-        readable(row.value("empty_pops")),
-        Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
-    )
-
-
 def pie_table(rows: Sequence[Row]) -> Table | None:
     """Where the time of one user's requests goes, in milliseconds and percent."""
     found = messages.pies(rows)
-    head = ("Cell", "Operation", "Mean ms", *(f"{stage} %" for stage in STAGES))
-    body: list[tuple[Field | str, ...]] = [
-        (
-            Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
-            pie.kind,
-            readable(pie.whole_ms),
-            *(f"{100 * pie.share(stage):.1f}" for stage in STAGES),
-        )
-        for pie in found
-    ]
+    columns: dict[str, Callable[[Pie], Field | str]] = {
+        "Cell": lambda pie: Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
+        "Operation": lambda pie: pie.kind,
+        "Mean ms": lambda pie: readable(pie.whole_ms),
+    }
+    columns |= {f"{stage} %": partial(_share, stage) for stage in STAGES}
     caption = "Where the time of one user's requests goes"
-    return table(caption, head, body, "  n" + "n" * len(STAGES)) if body else None
+    return document.lines(caption, columns, found, "  n" + "n" * len(STAGES)) if found else None
+
+
+def _share(stage: str, pie: Pie) -> str:
+    return f"{100 * pie.share(stage):.1f}"
 
 
 def _bar(pie: Pie) -> str:
@@ -180,105 +156,97 @@ def _bar(pie: Pie) -> str:
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     """Throughput over users by technique and by strategy, over threads, over characters; and the
     stages of one user's requests."""
-    of_messages = [row for row in rows if messages.is_message(row)]
-    return [
-        *_over_users(of_messages),
-        _over_threads(of_messages),
-        _over_characters(of_messages, definition),
-        _stages(messages.pies(of_messages)),
-    ]
-
-
-_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
-
-
-def _over_users(rows: Sequence[Row]) -> list[Chart | None]:
-    """A panel a service and kind of messages; lines are techniques, or strategies."""
-    both: list[tuple[str, Callable[[Cell], str], dict[str, str], str]] = [
-        ("technique", lambda cell: cell.technique, {"technique": "none"}, _LIMIT),
-        ("strategy", lambda cell: cell.strategy, {"strategy": ""}, "One technique."),
-    ]
-    found: list[Chart | None] = []
-    for what, label, usual, caption in both:
-        panels = []
-        for cell, group in alike(rows, users=0, **usual).items():
-            labels = list(dict.fromkeys(label(row.cell) for row in group))
-            if len(labels) > 1 and len({row.cell.users for row in group}) > 1:
-                title = f"{cell.service.capitalize()}, {cell.complexity}"
-                made = _lines(group, label, lambda row: row.cell.users, what == "technique")
-                panels.append(Panel(title, "Operations/s", made))
-        found.append(
-            lines.chart(
-                f"messages-{what}",
-                f"Messages sent and popped, by {what}",
-                caption,
-                panels,
-                "Users",
-                is_log=True,
-            )
-            if panels
-            else None
-        )
-    return found
-
-
-def _over_threads(rows: Sequence[Row]) -> Chart | None:
-    several = [row for row in rows if row.cell.pool_threads]
-    panels = [
-        Panel(name(cell), "Operations/s", _lines(group, _technique, _threads, has_limit=True))
-        for cell, group in alike(several, pool_threads=0).items()
-        if len(group) > 1
-    ]
-    if not panels:
-        return None
-    title = "Messages sent and popped, by threads with a connection each"
-    return lines.chart("messages-threads", title, _LIMIT, panels, "Threads", is_log=False)
-
-
-def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | None:
+    known = [row for row in rows if messages.is_message(row)]
     sizes = {
         row.cell: level.characters
-        for row in rows
+        for row in known
         if (level := definition.messages(row.cell.complexity)) and level.queues > 1
         if level.load == "paired" and not level.keys
     }
-    known = [row for row in rows if row.cell in sizes]
-    panels = [
-        Panel(
-            name(cell.model_copy(update={"complexity": "by size"})),
-            "Operations/s",
-            _lines(group, _technique, lambda row: sizes[row.cell], has_limit=True),
-        )
-        for cell, group in alike(known, complexity="").items()
-        if len(group) > 2
+    sized = [row for row in known if row.cell in sizes]
+    threaded = [row for row in known if row.cell.pool_threads]
+    by_technique = alike(known, users=0, technique="none")
+    by_strategy = alike(known, users=0, strategy="")
+    by_size = alike(sized, complexity="by size")
+    return [
+        _chart("technique", "Users", _panels(by_technique, _users, _load, fewest_lines=2)),
+        _chart("strategy", "Users", _panels(by_strategy, _users, _load, _strategy, 2)),
+        _chart("threads", "Threads", _panels(alike(threaded, pool_threads=0), _threads, name)),
+        _chart(
+            "sizes", "Characters", _panels(by_size, lambda row: sizes[row.cell], name, fewest=3)
+        ),
+        _stages(messages.pies(known)),
     ]
+
+
+_TITLES = {
+    "technique": "by technique",
+    "strategy": "by strategy",
+    "threads": "by threads with a connection each",
+    "sizes": "by their characters",
+}
+
+
+def _chart(what: str, x: str, panels: Sequence[Panel]) -> Chart | None:
     if not panels:
         return None
-    title = "Messages sent and popped, by their characters"
-    return lines.chart("messages-sizes", title, _LIMIT, panels, "Characters", is_log=True)
+    caption = "Dashed, in a technique's colour: pgbench, the limit."
+    return lines.chart(
+        f"messages-{what}",
+        f"Messages sent and popped, {_TITLES[what]}",
+        "One technique." if what == "strategy" else caption,
+        panels,
+        x,
+        is_log=what != "threads",
+    )
 
 
 def _technique(cell: Cell) -> str:
     return cell.technique
 
 
+def _strategy(cell: Cell) -> str:
+    return cell.strategy
+
+
+def _load(cell: Cell) -> str:
+    return f"{cell.service.capitalize()}, {cell.complexity}"
+
+
+def _users(row: Row) -> float:
+    return row.cell.users
+
+
 def _threads(row: Row) -> float:
     return row.cell.pool_threads
 
 
-def _lines(
-    rows: Sequence[Row],
-    label: Callable[[Cell], str],
+def _panels(  # noqa: PLR0913, PLR0917 - what tells the charts apart
+    groups: Mapping[Cell, Sequence[Row]],
     x: Callable[[Row], float],
-    has_limit: bool,
+    title: Callable[[Cell], str],
+    label: Callable[[Cell], str] = _technique,
+    fewest_lines: int = 1,
+    fewest: int = 2,
+) -> list[Panel]:
+    """One a group with so many lines, and so many values of x."""
+    return [
+        Panel(title(cell), "Operations/s", _lines(group, label, x))
+        for cell, group in groups.items()
+        if len({label(row.cell) for row in group}) >= fewest_lines
+        and len({x(row) for row in group}) >= fewest
+    ]
+
+
+def _lines(
+    rows: Sequence[Row], label: Callable[[Cell], str], x: Callable[[Row], float]
 ) -> tuple[Line, ...]:
-    """One a label with its limit; styles go by the order of the rows."""
-    labels = list(dict.fromkeys(label(row.cell) for row in rows))
+    """One a label; of a technique also its limit. Styles go by the order of the rows."""
     found = []
-    for style, each in enumerate(labels):
+    for style, each in enumerate(dict.fromkeys(label(row.cell) for row in rows)):
         own = sorted((row for row in rows if label(row.cell) == each), key=x)
         found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
-        if has_limit and any(row.value("pgbench_per_s") for row in own):
+        if label is _technique and any(row.value("pgbench_per_s") for row in own):
             limit = tuple(_points(own, x, "pgbench_per_s"))
             found.append(Line(each, style, limit, is_limit=True))
     return tuple(found)

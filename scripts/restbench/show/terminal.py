@@ -60,7 +60,7 @@ def render(found: Findings) -> RenderableType:
     parts += [_table(found), ""]
     if "bottleneck" in found.definition.views:
         parts += [Text(bottleneck.summary(bottleneck.families(found.run, found.rows))), ""]
-    if said := trace.claim_table(trace.claims(found.definition, found.run, found.rows)):
+    if said := trace.claims(found.definition, found.run, found.rows):
         parts += [narrow(said, range(5)), ""]
     parts += claims(found.run.claims)
     parts += [Text(f"FAILED  {each}", style="yellow") for each in study.failures(found.rows)]

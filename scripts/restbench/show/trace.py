@@ -9,35 +9,26 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
-from restbench.judge import study
+from restbench.judge import study, traces
 from restbench.show.document import BAD, DOUBT, GOOD, SOFT, Field, Link, Table, table
 from restbench.store.exported import Exported
-from restbench.store.traces import FaultEntry, SteadyEntry, TraceClaimEntry, TraceEntry
+from restbench.store.traces import FaultEntry, SteadyEntry, TraceEntry
 
 _HEAD = (
-    "Trace",
-    "Seconds",
-    "Requests/s",
-    "Throughput",
-    "CV %",
-    "Last/first [95 %]",
-    "Mean ms",
-    "Response time",
-    "CV %",
-    "Last/first [95 %]",
-    "Stalls",
-    "Table last/second third",
-    "Errors",
+    *("Trace", "Seconds", "Requests/s", "Throughput", "CV %", "Last/first [95 %]"),
+    *("Mean ms", "Response time", "CV %", "Last/first [95 %]"),
+    *("Stalls", "Table last/second third", "Errors"),
 )
 #: Those of a terminal.
 NARROW = (0, 2, 3, 4, 6, 7, 8, 10)
-_TONES = {"reproduced": GOOD, "contradicted": BAD, "not-measured": SOFT}
+_TONES = {"reproduced": GOOD, "contradicted": BAD, "too-imprecise": DOUBT, "not-measured": SOFT}
 _MOST_STALLS = 50
 HOW_TO_READ = (
     f"Steady: the means of {trace.PART_S} s have a coefficient of variation of "
-    f"{100 * trace.MOST_CV:.0f} % at most, and the last third is within "
-    f"{100 * trace.MOST_DRIFT:.0f} % of the first (interval: means of {trace.BATCH_S} s). Else "
-    "drifting, or oscillating. A stall is a second with less than "
+    f"{100 * trace.MOST_CV:.0f} % at most, and the 95 % interval of the last third over the first "
+    f"(means of {trace.BATCH_S} s) lies within {100 * trace.MOST_DRIFT:.0f} %. Drifting: it lies "
+    "outside; too imprecise: neither, so that a longer trace is needed. Oscillating: the "
+    "coefficient is larger. A stall is a second with less than "
     f"{100 * trace.STALLED:.0f} % of the median throughput. A load in which each user takes what "
     "it sends keeps its rows: the table grows if its last third is over "
     f"{trace.MOST_GROWTH} times its second."
@@ -78,7 +69,13 @@ def _sentence(cell: Cell, found: TraceEntry) -> str:
 def _verdict(found: SteadyEntry | None) -> str:
     if found is None:
         return "has no verdict: too short, or a third without answers"
-    return f"{found.verdict} (CV {100 * found.cv:.1f} %, last third over first {_ratio(found)})"
+    return f"{_said(found)} (CV {100 * found.cv:.1f} %, last third over first {_ratio(found)})"
+
+
+def _said(found: SteadyEntry) -> str:
+    """The verdict of its numbers: a file of old may have another."""
+    verdict = trace.verdict(found.cv, found.low, found.high)
+    return traces.imprecise([found]) if verdict == "too-imprecise" else verdict
 
 
 def _ratio(found: SteadyEntry) -> str:
@@ -131,21 +128,24 @@ def _line(row: Row, found: TraceEntry) -> tuple[Field | str, ...]:
 def _columns(found: SteadyEntry | None) -> tuple[Field | str, ...]:
     if found is None:
         return "none", "", ""
-    tone = GOOD if found.verdict == "steady" else DOUBT
-    return Field(found.verdict, tone), f"{100 * found.cv:.1f}", _ratio(found)
+    said = _said(found)
+    tone = GOOD if said == "steady" else DOUBT
+    return Field(said, tone), f"{100 * found.cv:.1f}", _ratio(found)
 
 
-def claims(definition: Experiment, run: Exported, rows: Sequence[Row]) -> list[TraceClaimEntry]:
-    """What the traces say of the claims of their experiment."""
+def claims(definition: Experiment, run: Exported, rows: Sequence[Row]) -> Table | None:
+    """What the traces say of the claims of their experiment, a line each; None without any."""
     if definition.trace is None:
-        return []
-    return trace.claims(definition.trace, known(run, rows), [row.cell for row in rows])
-
-
-def claim_table(found: Sequence[TraceClaimEntry]) -> Table | None:
-    """A line a claim; None where there are none."""
+        return None
+    found = traces.claims(definition.trace, known(run, rows), [row.cell for row in rows])
     lines = [
-        (each.id, each.text, each.expect, each.found, Field(each.verdict, _TONES[each.verdict]))
+        (
+            each.claim.id,
+            each.claim.text,
+            each.claim.expect,
+            each.found,
+            Field(each.verdict, _TONES[each.verdict]),
+        )
         for each in found
     ]
     head = ("Claim", "What it says", "Expected", "Here", "Verdict")

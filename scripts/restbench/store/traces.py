@@ -5,18 +5,19 @@ Moments are seconds from the begin of what was measured; times are milliseconds.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from restbench.experiment.records import Record
-from restbench.experiment.trace import Steadiness
 
 #: A series of `run.json` has no more points than that.
 MOST_POINTS = 600
 #: How often the database is looked at, in seconds.
 LOOK_EVERY_S = 5.0
-Verdict = Literal["reproduced", "contradicted", "not-measured"]
+#: `steady` needs the whole interval within 5 %, `drifting` all of it outside (`analyse.trace`).
+CourseVerdict = Literal["steady", "drifting", "oscillating", "too-imprecise"]
 
 
 class Course(Record):
@@ -66,9 +67,9 @@ class Traced(Record):
 
 
 class SteadyEntry(Record):
-    """How a column went: from a steady one neither ten seconds nor thirds differ."""
+    """How a column went."""
 
-    verdict: Steadiness
+    verdict: CourseVerdict
     cv: float
     """Coefficient of variation of the means of 10 s."""
     last_over_first: float
@@ -76,6 +77,11 @@ class SteadyEntry(Record):
     low: float | None = None
     """The ends of its 95 % interval, from means of 30 s; None where a third has not two of them."""
     high: float | None = None
+
+    @property
+    def half_width_pct(self) -> float | None:
+        """Of the interval, percent."""
+        return 100 * (math.sqrt(self.high / self.low) - 1) if self.low and self.high else None
 
 
 class StallEntry(Record):
@@ -137,13 +143,3 @@ class TraceEntry(Record):
     totals: dict[str, float] = Field(default_factory=dict)
     """By how much counts of the database grew."""
     series: tuple[JoinedCourse, ...] = ()
-
-
-class TraceClaimEntry(Record):
-    """What the traces say of a claim."""
-
-    id: str
-    text: str
-    expect: Steadiness
-    found: str
-    verdict: Verdict

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +28,6 @@ def write_text(path: Path, text: str) -> None:
         except BaseException:
             unnamed.unlink(missing_ok=True)
             raise
-
-
-def remove(folder: Path) -> None:
-    """Take away a folder with all that is in it, if it is there."""
-    with storage.writing(folder), contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(folder)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -8,10 +8,11 @@ from restbench.analyse import frameworks as costs
 from restbench.analyse import instances as arranged
 from restbench.analyse import npb
 from restbench.analyse.exported import rows_of
+from restbench.analyse.factorial import of_run as explained
 from restbench.experiment import experiment
 from restbench.failures import CellsFailed
 from restbench.judge import builds, regret
-from restbench.show import bottleneck, calls, factorial_view, limits, messages
+from restbench.show import bottleneck, calls, limits, messages
 from restbench.show import trace as traces
 from restbench.show.charts import (
     course,
@@ -64,7 +65,7 @@ def charts(run: Exported) -> dict[str, Chart]:
         known = limits.of(run)
         found += [of(known, definition.open.objective) for of in (rates.limits, rates.steps)]
     try:
-        effects = factorial_view.of(definition, rows)
+        effects = explained(definition, rows)
     except CellsFailed:  # the page says so in words
         effects = None
     found += factorial.charts(effects) if effects else []

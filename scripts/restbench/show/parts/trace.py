@@ -16,7 +16,7 @@ def of(found: Findings) -> Section | None:
     return section(
         "traces",
         "How did it go over time?",
-        trace.claim_table(trace.claims(found.definition, found.run, found.rows)),
+        trace.claims(found.definition, found.run, found.rows),
         *found.figures("trace"),
         trace.summary(known, found.rows),
         Text(trace.HOW_TO_READ),
