@@ -4,6 +4,7 @@ same on the page and in a terminal."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 
 from restbench.analyse import messages
 from restbench.analyse.measures import Row, alike
@@ -11,35 +12,31 @@ from restbench.analyse.messages import STAGES, Pie
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import readable
 from restbench.experiment.experiment import Experiment
-from restbench.judge import study, verdicts
+from restbench.judge import verdicts
 from restbench.judge.verdicts import ratio_text
+from restbench.show import document as doc
+from restbench.show import wording
 from restbench.show.charts import course, lines
 from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
-from restbench.show.document import (
-    DOUBT,
-    Field,
-    Link,
-    Table,
-    table,
-)
+from restbench.show.findings import Findings
 
-_HEAD = (
-    "Technique",
-    "Strategy",
-    "Messages",
-    "Users",
-    "Threads",
-    "Instances",
-    "Operations/s",
-    "Of the limit [95 %]",
-    "Service CPU ms",
-    "Database CPU ms",
-    "/ pgbench's [95 %]",
-    "Mean ms",
-    "Limit/s",
-    "Empty pops",
-    "Warnings and notes",
+_COLUMNS: Sequence[doc.Column[Row]] = (
+    doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
+    doc.Column("Strategy", lambda row: row.cell.strategy),
+    doc.Column("Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))),
+    doc.number("Users", lambda row: row.cell.users),
+    doc.number("Threads", lambda row: row.cell.pool_threads or ""),
+    doc.number("Instances", lambda row: row.cell.instances),
+    doc.number("Operations/s", lambda row: row.value("throughput_per_s")),
+    doc.Column("Of the limit [95 %]", lambda row: ratio_text(messages.share_of_limit(row))),
+    doc.number("Service CPU ms", lambda row: row.value("cpu_ms_per_request")),
+    doc.number("Database CPU ms", lambda row: row.value("database_cpu_ms_per_request")),
+    doc.Column("/ pgbench's [95 %]", lambda row: ratio_text(messages.database_cost(row))),
+    doc.number("Mean ms", lambda row: row.value("mean_ms")),
+    doc.number("Limit/s", lambda row: row.value("pgbench_per_s")),
+    doc.number("Empty pops", lambda row: row.value("empty_pops")),
+    doc.Column("Warnings and notes", doc.remarks),
 )
 _THREADS, _INSTANCES = 4, 5
 HOW_TO_READ = (
@@ -59,10 +56,8 @@ _COLOURS = dict(zip(STAGES, (4, 6, 5, 1, 0, 3, 2), strict=True))
 
 def sentence(rows: Sequence[Row]) -> str:
     """Of each service what its best technique comes to, and how near the limit that is."""
-    services: dict[str, list[Row]] = {}
-    for row in rows:
-        if messages.is_message(row) and row.value("throughput_per_s"):
-            services.setdefault(row.cell.service, []).append(row)
+    loads = [each for each in rows if messages.is_message(each) and each.value("throughput_per_s")]
+    services = wording.grouped(loads, wording.service_name)
     parts = [_best(name, of) for name, of in services.items()]
     return f"{'; '.join(parts)}." if parts else "No load of messages was measured."
 
@@ -74,7 +69,7 @@ def _best(service: str, rows: Sequence[Row]) -> str:
     cell, limit = row.cell, messages.share_of_limit(row)
     share = f", {ratio_text(limit)} of what the database can do" if limit.estimate else ""
     return (
-        f"{service.capitalize()} sends and pops {readable(row.value('throughput_per_s'))} messages "
+        f"{service} sends and pops {readable(row.value('throughput_per_s'))} messages "
         f"a second by {cell.technique} under {cell.strategy} ({cell.complexity}, "
         f"{users_text(cell.users)}){share}"
     )
@@ -113,63 +108,50 @@ def name(cell: Cell) -> str:
     return f"{cell.service.capitalize()} {cell.technique}, {cell.complexity}, {users}{several}"
 
 
-def tables(rows: Sequence[Row]) -> list[Table]:
-    """One a service, in it a line a cell."""
-    lines_of: dict[str, list[tuple[Field | str, ...]]] = {}
-    for row in filter(messages.is_message, rows):
-        if "not-offered" not in row.flags:
-            lines_of.setdefault(row.cell.service, []).append(_line(row))
-    numbers = "   nnnn nn nnn "
-    return [
-        table(f"{service.capitalize()}: messages", _HEAD, of, numbers)
-        for service, of in lines_of.items()
-    ]
-
-
-def narrow(rows: Sequence[Row]) -> tuple[int, ...]:
-    """The columns of a terminal: threads and instances where the cells differ in them."""
-    cells = [row.cell for row in rows]
-    more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
-    more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
-    return (0, 1, 2, 3, *more, 8, 9, 7, 6)
-
-
-def _line(row: Row) -> tuple[Field | str, ...]:
-    cell = row.cell
-    return (
-        Field(Link(cell.technique, f"#cell-{cell.id}")),
-        cell.strategy,
-        ", ".join(filter(None, [cell.complexity, cell.postgres])),
-        str(cell.users),
-        str(cell.pool_threads or ""),
-        str(cell.instances),
-        readable(row.value("throughput_per_s")),
-        ratio_text(messages.share_of_limit(row)),
-        readable(row.value("cpu_ms_per_request")),
-        readable(row.value("database_cpu_ms_per_request")),
-        ratio_text(messages.database_cost(row)),
-        readable(row.value("mean_ms")),
-        readable(row.value("pgbench_per_s")),
-        readable(row.value("empty_pops")),
-        Field(", ".join(study.marks(row).values()), tone=DOUBT if row.warnings else ""),
+def page(found: Findings) -> doc.Section | None:
+    """The sentences, the charts, a table a service, and where the time goes."""
+    if not any(map(messages.is_message, found.rows)):
+        return None
+    return doc.section(
+        "messages",
+        "Messages in queues",
+        doc.Text(sentence(found.rows)),
+        doc.Bullets((*pool_sentences(found.rows), checked(found.rows))),
+        *found.figures("messages"),
+        *tables(found.rows),
+        doc.Text(HOW_TO_READ),
+        pie_table(found.rows),
     )
 
 
-def pie_table(rows: Sequence[Row]) -> Table | None:
+def tables(rows: Sequence[Row]) -> list[doc.Table]:
+    """One a service, in it a line a cell."""
+    offered = (row for row in filter(messages.is_message, rows) if "not-offered" not in row.flags)
+    return doc.table_each("messages", _COLUMNS, offered, wording.service_name)
+
+
+def terminal(rows: Sequence[Row]) -> list[doc.Table]:
+    """The same, with threads and instances where the cells differ in them."""
+    cells = [row.cell for row in rows]
+    more = [_THREADS] * (len({cell.pool_threads for cell in cells}) > 1)
+    more += [_INSTANCES] * (len({cell.instances for cell in cells}) > 1)
+    return [each.only((0, 1, 2, 3, *more, 8, 9, 7, 6)) for each in tables(rows)]
+
+
+def pie_table(rows: Sequence[Row]) -> doc.Table | None:
     """Where the time of one user's requests goes, in milliseconds and percent."""
     found = messages.pies(rows)
-    head = ("Cell", "Operation", "Mean ms", *(f"{stage} %" for stage in STAGES))
-    body: list[tuple[Field | str, ...]] = [
-        (
-            Field(Link(_bar(pie), f"#cell-{pie.row.cell.id}")),
-            pie.kind,
-            readable(pie.whole_ms),
-            *(f"{100 * pie.share(stage):.1f}" for stage in STAGES),
-        )
-        for pie in found
+    columns: list[doc.Column[Pie]] = [
+        doc.Column("Cell", lambda pie: doc.cell_link(pie.row.cell, _bar(pie))),
+        doc.Column("Operation", lambda pie: pie.kind),
+        doc.number("Mean ms", lambda pie: pie.whole_ms),
+        *map(_stage, STAGES),
     ]
-    caption = "Where the time of one user's requests goes"
-    return table(caption, head, body, "  n" + "n" * len(STAGES)) if body else None
+    return doc.table("Where the time of one user's requests goes", columns, found) if found else None
+
+
+def _stage(stage: str) -> doc.Column[Pie]:
+    return doc.number(f"{stage} %", lambda pie: f"{100 * pie.share(stage):.1f}")
 
 
 def _bar(pie: Pie) -> str:
@@ -177,60 +159,50 @@ def _bar(pie: Pie) -> str:
     return f"{cell.service} {cell.strategy} {cell.technique} {cell.complexity}"
 
 
+_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
+
+
 def charts(rows: Sequence[Row], definition: Experiment) -> list[Chart | None]:
     """Throughput over users by technique and by strategy, over threads, over characters; and the
     stages of one user's requests."""
     of_messages = [row for row in rows if messages.is_message(row)]
     return [
-        *_over_users(of_messages),
+        _over_users(of_messages, "technique", "none", _LIMIT),
+        _over_users(of_messages, "strategy", "", "One technique."),
         _over_threads(of_messages),
         _over_characters(of_messages, definition),
         _stages(messages.pies(of_messages)),
     ]
 
 
-_LIMIT = "Dashed, in a technique's colour: pgbench, the limit."
-
-
-def _over_users(rows: Sequence[Row]) -> list[Chart | None]:
+def _over_users(rows: Sequence[Row], what: str, usual: str, caption: str) -> Chart | None:
     """A panel a service and kind of messages; lines are techniques, or strategies."""
-    both: list[tuple[str, Callable[[Cell], str], dict[str, str], str]] = [
-        ("technique", lambda cell: cell.technique, {"technique": "none"}, _LIMIT),
-        ("strategy", lambda cell: cell.strategy, {"strategy": ""}, "One technique."),
-    ]
-    found: list[Chart | None] = []
-    for what, label, usual, caption in both:
-        panels = []
-        for cell, group in alike(rows, users=0, **usual).items():
-            labels = list(dict.fromkeys(label(row.cell) for row in group))
-            if len(labels) > 1 and len({row.cell.users for row in group}) > 1:
-                title = f"{cell.service.capitalize()}, {cell.complexity}"
-                made = _lines(group, label, lambda row: row.cell.users, what == "technique")
-                panels.append(Panel(title, "Operations/s", made))
-        found.append(
-            lines.chart(
-                f"messages-{what}",
-                f"Messages sent and popped, by {what}",
-                caption,
-                panels,
-                "Users",
-                is_log=True,
-            )
-            if panels
-            else None
+    label: Callable[[Cell], str] = attrgetter(what)
+    panels = [
+        Panel(
+            f"{cell.service.capitalize()}, {cell.complexity}",
+            "Operations/s",
+            _lines(group, label, lambda row: row.cell.users, has_limit=what == "technique"),
         )
-    return found
+        for cell, group in alike(rows, users=0, **{what: usual}).items()
+        if len({label(row.cell) for row in group}) > 1
+        and len({row.cell.users for row in group}) > 1
+    ]
+    title = f"Messages sent and popped, by {what}"
+    return lines.chart(f"messages-{what}", title, caption, panels, "Users", is_log=True)
 
 
 def _over_threads(rows: Sequence[Row]) -> Chart | None:
     several = [row for row in rows if row.cell.pool_threads]
     panels = [
-        Panel(name(cell), "Operations/s", _lines(group, _technique, _threads, has_limit=True))
+        Panel(
+            name(cell),
+            "Operations/s",
+            _lines(group, _technique, lambda row: row.cell.pool_threads),
+        )
         for cell, group in alike(several, pool_threads=0).items()
         if len(group) > 1
     ]
-    if not panels:
-        return None
     title = "Messages sent and popped, by threads with a connection each"
     return lines.chart("messages-threads", title, _LIMIT, panels, "Threads", is_log=False)
 
@@ -247,13 +219,11 @@ def _over_characters(rows: Sequence[Row], definition: Experiment) -> Chart | Non
         Panel(
             name(cell.model_copy(update={"complexity": "by size"})),
             "Operations/s",
-            _lines(group, _technique, lambda row: sizes[row.cell], has_limit=True),
+            _lines(group, _technique, lambda row: sizes[row.cell]),
         )
         for cell, group in alike(known, complexity="").items()
         if len(group) > 2
     ]
-    if not panels:
-        return None
     title = "Messages sent and popped, by their characters"
     return lines.chart("messages-sizes", title, _LIMIT, panels, "Characters", is_log=True)
 
@@ -262,21 +232,19 @@ def _technique(cell: Cell) -> str:
     return cell.technique
 
 
-def _threads(row: Row) -> float:
-    return row.cell.pool_threads
-
-
 def _lines(
     rows: Sequence[Row],
     label: Callable[[Cell], str],
     x: Callable[[Row], float],
-    has_limit: bool,
+    *,
+    has_limit: bool = True,
 ) -> tuple[Line, ...]:
     """One a label with its limit; styles go by the order of the rows."""
-    labels = list(dict.fromkeys(label(row.cell) for row in rows))
     found = []
-    for style, each in enumerate(labels):
-        own = sorted((row for row in rows if label(row.cell) == each), key=x)
+    for style, (each, of) in enumerate(
+        wording.grouped(rows, lambda row: label(row.cell)).items()
+    ):
+        own = sorted(of, key=x)
         found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
         if has_limit and any(row.value("pgbench_per_s") for row in own):
             limit = tuple(_points(own, x, "pgbench_per_s"))
@@ -293,17 +261,14 @@ def _points(rows: Iterable[Row], x: Callable[[Row], float], metric: str) -> Iter
             (known.low, known.high) if known else None,
             doubtful=bool(row.warnings),
             cell=row.cell.id,
-            note=", ".join(study.marks(row).values()),
+            note=wording.remarks(row),
         )
 
 
 def _stages(pies: Sequence[Pie]) -> Chart | None:
-    panels: dict[str, list[dict[str, str | float]]] = {}
-    for pie in pies:
-        bar = f"{pie.kind} {pie.row.cell.complexity}, {pie.row.cell.technique}"
-        record = {"bar": f"{bar}: {readable(pie.whole_ms)} ms", "cell": pie.row.cell.id}
-        title = f"{pie.row.cell.service.capitalize()} {pie.row.cell.strategy}"
-        panels.setdefault(title, []).append({**pie.parts_ms, **record})
+    panels = wording.grouped(
+        pies, lambda pie: f"{wording.service_name(pie.row)} {pie.row.cell.strategy}"
+    )
     if not panels:
         return None
     caption = (
@@ -316,7 +281,15 @@ def _stages(pies: Sequence[Pie]) -> Chart | None:
         title="Where the time of one user's requests goes",
         caption=caption,
         description=f"{caption} {'; '.join(panels)}.",
-        panels=tuple(course.bars(title, of, _COLOURS) for title, of in panels.items()),
+        panels=tuple(
+            course.bars(title, list(map(_record, of)), _COLOURS) for title, of in panels.items()
+        ),
         panel_px=340,
         series=_COLOURS,
     )
+
+
+def _record(pie: Pie) -> dict[str, str | float]:
+    cell = pie.row.cell
+    bar = f"{pie.kind} {cell.complexity}, {cell.technique}: {readable(pie.whole_ms)} ms"
+    return {**pie.parts_ms, "bar": bar, "cell": cell.id}

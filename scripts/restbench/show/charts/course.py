@@ -11,6 +11,7 @@ from restbench.analyse.measures import Row
 from restbench.experiment.cell import Cell, users_text
 from restbench.experiment.columns import HEADINGS, readable
 from restbench.judge import study
+from restbench.show import wording
 from restbench.show.charts import theme
 from restbench.show.charts.theme import Chart
 from restbench.store.exported import SeriesEntry
@@ -24,10 +25,12 @@ _MOST_STEPS = 150
 
 def stages(rows: Sequence[Row]) -> Chart | None:
     """A panel a service, placement and size, a bar a technique and number of users."""
-    panels: dict[str, list[Row]] = {}
-    for row in sorted(rows, key=_place):
-        if row.value("compute_ms") is not None and row.value("mean_ms") is not None:
-            panels.setdefault(_panel_name(row.cell), []).append(row)
+    timed = (
+        row
+        for row in sorted(rows, key=_place)
+        if row.value("compute_ms") is not None and row.value("mean_ms") is not None
+    )
+    panels = wording.grouped(timed, lambda row: _panel_name(row.cell))
     if not panels:
         return None
     caption = (

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from restbench.analyse.comparison import combine, series
 from restbench.analyse.measures import Row
 from restbench.analyse.npb import ratio, work
+from restbench.show import wording
 from restbench.show.charts import forest, rates, theme
 from restbench.show.charts.forest import Entry, Panel
 from restbench.show.charts.theme import Chart
@@ -43,8 +44,6 @@ def cost(rows: Sequence[Row]) -> Chart | None:
                     margin=margin,
                 )
             )
-    if not panels:
-        return None
     return forest.chart(
         "npb-cost",
         "What does the service cost a kernel?",
@@ -96,11 +95,12 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
 
 def _groups(rows: Sequence[Row], service: str, strategy: str) -> dict[tuple[str, str], list[Row]]:
     """A technique's rows on 1, 2, ... cores, by kernel and class."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if (row.cell.service, row.cell.strategy) == (service, strategy) and work(row).cores:
-            groups.setdefault((work(row).kernel, work(row).npb_class), []).append(row)
-    return groups
+    its = (
+        row
+        for row in rows
+        if (row.cell.service, row.cell.strategy) == (service, strategy) and work(row).cores
+    )
+    return wording.grouped(its, lambda row: (work(row).kernel, work(row).npb_class))
 
 
 def _values(group: Sequence[Row], values: Values) -> dict[int, Sequence[float]]:

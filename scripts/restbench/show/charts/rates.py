@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 from restbench.analyse.limits import Limit, latency_ms
 from restbench.experiment.objective import Objective
-from restbench.experiment.statistics import geometric_interval, geometric_mean
 from restbench.judge import study
+from restbench.show import wording
 from restbench.show.charts import forest, lines, theme
 from restbench.show.charts.forest import Entry
 from restbench.show.charts.lines import Line, Panel, Point
@@ -23,12 +23,8 @@ Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
 
 def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
     """The highest rate of each technique that meets the objective: a panel a complexity."""
-    panels: dict[str, list[Entry]] = {}
-    for each in found:
-        if each.limit_per_s is not None:
-            panels.setdefault(each.cell.complexity, []).append(_limit(each))
-    if not panels:
-        return None
+    known = (each for each in found if each.limit_per_s is not None)
+    panels = wording.grouped(known, lambda each: each.cell.complexity)
     styles = {study.technique(each.cell): theme.STYLES[each.cell.strategy] for each in found}
     return forest.chart(
         LIMITS,
@@ -36,8 +32,8 @@ def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
         f"Objective: {objective}. Geometric mean over blocks with its 95 % interval; hollow: one "
         "block, no interval.",
         [
-            forest.Panel(name, "Requests per second", tuple(entries), reference=None)
-            for name, entries in panels.items()
+            forest.Panel(name, "Requests per second", tuple(map(_limit, of)), reference=None)
+            for name, of in panels.items()
         ],
         styles,
     )
@@ -63,8 +59,6 @@ def steps(found: Sequence[Limit], objective: Objective) -> Chart | None:
         if points := _steps(each, objective.percentile):
             line = Line(study.technique(each.cell), theme.STYLES[each.cell.strategy], points)
             panels.setdefault(each.cell.complexity, []).append(line)
-    if not panels:
-        return None
     return lines.chart(
         STEPS,
         "Latency from the intended moment, against the rate at which requests arrive",
@@ -125,10 +119,7 @@ def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bo
 
 
 def _points(technique: str, by_cores: Mapping[int, Sequence[float]]) -> tuple[Point, ...]:
-    found = []
-    for cores, values in sorted(by_cores.items()):
-        known = geometric_interval(values) if len(values) > 1 else None
-        interval = (known.low, known.high) if known else None
-        mean = geometric_mean(values) if values else None
-        found.append(Point(cores, mean, interval, name=f"{technique}, {cores} cores"))
-    return tuple(found)
+    return tuple(
+        lines.mean_point(cores, values, name=f"{technique}, {cores} cores")
+        for cores, values in sorted(by_cores.items())
+    )
