@@ -1,11 +1,9 @@
-"""An open load's limits and steps, and a kernel's time and speed-up against cores: values along an
-axis of rates or cores."""
+"""An open load's limits and steps: values along an axis of rates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from restbench.analyse.limits import Limit, latency_ms
 from restbench.experiment.objective import Objective
@@ -17,8 +15,6 @@ from restbench.show.charts.lines import Line, Panel, Point
 from restbench.show.charts.theme import Chart
 
 LIMITS, STEPS = "open-load-limits", "open-load"
-#: Values by kernel and class (a panel), technique (a line) and number of cores.
-Samples: TypeAlias = Mapping[str, Mapping[str, Mapping[int, Sequence[float]]]]
 
 
 def limits(found: Sequence[Limit], objective: Objective) -> Chart | None:
@@ -88,38 +84,3 @@ def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
         if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
     )
 
-
-def kernels(name: str, title: str, y_label: str, samples: Samples, *, is_log: bool) -> Chart | None:
-    """The geometric mean over rounds with its interval; None where there is none."""
-    techniques = list(dict.fromkeys(each for panel in samples.values() for each in panel))
-    panels = [
-        Panel(
-            kernel,
-            y_label,
-            tuple(
-                Line(technique, techniques.index(technique), _points(technique, by_cores))
-                for technique, by_cores in panel.items()
-            ),
-            tuple(sorted({cores for by_cores in panel.values() for cores in by_cores})),
-        )
-        for kernel, panel in samples.items()
-    ]
-    if not any(panel.drawn for panel in panels):
-        return None
-    return lines.chart(
-        name,
-        title,
-        "The kernel's own time in a warm process that may use so many cores, with as many threads "
-        "(Java) or processes (Python); geometric mean over the rounds, with its 95 % t interval "
-        "(of the logarithms) where there are several.",
-        panels,
-        "Cores",
-        is_log=is_log,
-    )
-
-
-def _points(technique: str, by_cores: Mapping[int, Sequence[float]]) -> tuple[Point, ...]:
-    return tuple(
-        lines.mean_point(cores, values, name=f"{technique}, {cores} cores")
-        for cores, values in sorted(by_cores.items())
-    )
