@@ -79,9 +79,7 @@ def test_a_fraction_never_speaks_of_an_effect_alone() -> None:
 
 
 def test_a_response_that_does_not_vary_is_said() -> None:
-    assert (
-        shown.sentence(of([(3, 3)] * 4)) == "No variation: throughput is the same in every run."
-    )
+    assert shown.sentence(of([(3, 3)] * 4)) == "No variation: throughput is the same in every run."
 
 
 def test_the_tables_have_every_number() -> None:

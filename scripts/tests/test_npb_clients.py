@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 from npb_rows import GENERATE_S, cell, claims_on, kernel_run, row_of, trial
-from test_npb_shown import exported_of, shown
+from test_npb_shown import shown
 
 from restbench.analyse import npb
 from restbench.analyse.measures import Row

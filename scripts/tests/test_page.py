@@ -248,4 +248,3 @@ def test_a_file_without_an_answer_says_what_mends_it(run: Run) -> None:
 def test_every_view_that_an_experiment_can_name_is_shown() -> None:
     (names,) = get_args(Experiment.model_fields["views"].annotation)
     assert {*get_args(names), "instances"} == {*views.VIEWS}
-

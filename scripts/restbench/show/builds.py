@@ -1,5 +1,5 @@
-"""Two builds compared, on the page, in a terminal, as Markdown and as JUnit XML: what a build server
-shows."""
+"""Two builds compared: on the page, in a terminal, as Markdown and as JUnit XML, which a build
+server shows."""
 
 from __future__ import annotations
 

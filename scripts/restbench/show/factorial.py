@@ -63,7 +63,9 @@ def page(found: Findings) -> doc.Section | None:
         *found.figures("factorial"),
         effect_table(analysis),
         doc.bullets((*analysis.design.warnings(), *analysis.left_out, *analysis.warnings)),
-        doc.section("factorial-signs", "The cells with their signs", sign_table(analysis), folded=True)
+        doc.section(
+            "factorial-signs", "The cells with their signs", sign_table(analysis), folded=True
+        )
         if has_signs
         else None,
     )
@@ -154,7 +156,7 @@ def effect_table(found: Factorial) -> doc.Table:
     mean = math.exp(found.q0) if is_ratio else found.q0
     rows: list[tuple[str, ...]] = [("I", "mean", readable(mean), "", "", "")]
     rows += [_effect(each, is_ratio=is_ratio) for each in found.effects]
-    rows += [("", name, "", "", f"{share:.1f}", "") for name, share in effects.unexplained(found)]
+    rows += [("", name, "", "", f"{share:.1f}", "") for name, share in unexplained(found)]
     return doc.table("Effects", doc.listed(head, "  nnnn"), rows)
 
 

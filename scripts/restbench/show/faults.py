@@ -110,7 +110,10 @@ _COLUMNS: Sequence[doc.Column[Outcome]] = (
     doc.Column("Fault", lambda each: doc.cell_link(each.row.cell, each.row.cell.complexity)),
     doc.Column("Strategy", lambda each: each.row.cell.strategy),
     doc.number("Times", lambda each: len(each.measured)),
-    doc.Column("Messages", lambda each: doc.Field(each.verdict, doc.DOUBT if each.total("violations") else "")),
+    doc.Column(
+        "Messages",
+        lambda each: doc.Field(each.verdict, doc.DOUBT if each.total("violations") else ""),
+    ),
     doc.Column("Service", _service),
     *map(_number, sorted(COLUMNS, key=lambda name: name.endswith("_s"))),
 )

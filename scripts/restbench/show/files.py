@@ -1,4 +1,4 @@
-"""The files of a run: tables for programs, figures, and a copy of it that is small enough for git."""
+"""The files of a run: tables for programs, figures, and a copy of it, small enough for git."""
 
 from __future__ import annotations
 

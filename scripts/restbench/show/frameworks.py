@@ -23,6 +23,8 @@ HOW_TO_READ = (
     f"time a request in the cheapest framework; a framework does not matter where all lie within "
     f"{MARGIN:.0%} of the cheapest, by the upper ends of their 95 % intervals."
 )
+
+
 def name(load: Load) -> str:
     """Such as `Python, 20 users`."""
     return f"{load.cell.service.capitalize()}, {users_text(load.cell.users)}"
@@ -145,11 +147,15 @@ _COLUMNS: Sequence[doc.Column[Cost]] = (
     doc.number("Users", lambda cost: cost.row.cell.users),
     doc.number("CPU ms", lambda cost: cost.row.value("cpu_ms_per_request")),
     doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.to_default)),
-    doc.Column("/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"),
+    doc.Column(
+        "/ cheapest [95 %]", lambda cost: f"{'≈ ' * cost.is_tied}{ratio_text(cost.to_best)}"
+    ),
     doc.number("Requests/s", lambda cost: cost.row.value("throughput_per_s")),
     doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.throughput)),
     doc.number("wrk /s", lambda cost: cost.row.value("wrk_per_s")),
-    doc.Column("/ default [95 %]", lambda cost: ratio_text(cost.by_wrk) if cost.by_wrk.estimate else ""),
+    doc.Column(
+        "/ default [95 %]", lambda cost: ratio_text(cost.by_wrk) if cost.by_wrk.estimate else ""
+    ),
     doc.number("p99 ms", lambda cost: cost.row.value("p99_ms")),
     doc.Column("Warnings and notes", lambda cost: doc.remarks(cost.row)),
 )

@@ -55,7 +55,9 @@ def page(found: Findings) -> doc.Section | None:
     if not (shown := tables(instances.loads(found.rows))):
         return None
     title = "What do several instances bring?"
-    return doc.section("instances", title, *found.figures("instances"), *shown, doc.Text(HOW_TO_READ))
+    return doc.section(
+        "instances", title, *found.figures("instances"), *shown, doc.Text(HOW_TO_READ)
+    )
 
 
 def terminal(loads: Sequence[Load]) -> list[doc.Table]:

@@ -24,7 +24,9 @@ from restbench.show.findings import Findings
 _COLUMNS: Sequence[doc.Column[Row]] = (
     doc.Column("Technique", lambda row: doc.cell_link(row.cell, row.cell.technique)),
     doc.Column("Strategy", lambda row: row.cell.strategy),
-    doc.Column("Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))),
+    doc.Column(
+        "Messages", lambda row: ", ".join(filter(None, [row.cell.complexity, row.cell.postgres]))
+    ),
     doc.number("Users", lambda row: row.cell.users),
     doc.number("Threads", lambda row: row.cell.pool_threads or ""),
     doc.number("Instances", lambda row: row.cell.instances),
@@ -147,7 +149,9 @@ def pie_table(rows: Sequence[Row]) -> doc.Table | None:
         doc.number("Mean ms", lambda pie: pie.whole_ms),
         *map(_stage, STAGES),
     ]
-    return doc.table("Where the time of one user's requests goes", columns, found) if found else None
+    return (
+        doc.table("Where the time of one user's requests goes", columns, found) if found else None
+    )
 
 
 def _stage(stage: str) -> doc.Column[Pie]:
@@ -241,9 +245,7 @@ def _lines(
 ) -> tuple[Line, ...]:
     """One a label with its limit; styles go by the order of the rows."""
     found = []
-    for style, (each, of) in enumerate(
-        wording.grouped(rows, lambda row: label(row.cell)).items()
-    ):
+    for style, (each, of) in enumerate(wording.grouped(rows, lambda row: label(row.cell)).items()):
         own = sorted(of, key=x)
         found.append(Line(each, style, tuple(_points(own, x, "throughput_per_s"))))
         if has_limit and any(row.value("pgbench_per_s") for row in own):

@@ -11,28 +11,6 @@ from restbench.show import wording
 from restbench.show.document import Column, number
 from restbench.store.microbench_records import BreakEven, Microbench, Score, Verdict
 
-BREAK_EVENS: Sequence[Column[BreakEven]] = (
-    Column("Service", lambda each: each.service),
-    Column("Strategy", lambda each: each.strategy),
-    Column("Kernel", lambda each: each.kernel),
-    Column("Beats serial", lambda each: beats_serial(each)),
-    number(
-        "Operations",
-        lambda each: "" if each.operations is None else f"{each.operations:,.0f}",
-    ),
-    number(
-        "Computes faster",
-        lambda each: wording.with_ends(each.faster, each.faster_low, each.faster_high),
-    ),
-)
-SCORES: Sequence[Column[Score]] = (
-    Column("Service", lambda each: each.service),
-    Column("Part", lambda each: each.part),
-    Column("Kernel", lambda each: each.kernel or ""),
-    Column("Strategy", lambda each: each.strategy or ""),
-    Column("Of", lambda each: each.shape or f"{each.rows} rows, empty"),
-    number("µs", lambda each: _time(each)),
-)
 VERDICTS: dict[Verdict, str] = {"never": "never", "unclear": "undecided", "from": "from"}
 READING = (
     "From how many rows of 50 elements (times 50 x 20) on, and so from how many operations, a "
@@ -72,3 +50,27 @@ def _surroundings(made: Microbench) -> str:
     busy = made.foreign_pct > FOREIGN_LIMIT_PCT
     doubt = ", too much for these numbers to be believed" if busy else ""
     return f"others used up to {made.foreign_pct:.0f} % of the machine{doubt}"
+
+
+BREAK_EVENS: Sequence[Column[BreakEven]] = (
+    Column("Service", lambda each: each.service),
+    Column("Strategy", lambda each: each.strategy),
+    Column("Kernel", lambda each: each.kernel),
+    Column("Beats serial", beats_serial),
+    number(
+        "Operations",
+        lambda each: "" if each.operations is None else f"{each.operations:,.0f}",
+    ),
+    number(
+        "Computes faster",
+        lambda each: wording.with_ends(each.faster, each.faster_low, each.faster_high),
+    ),
+)
+SCORES: Sequence[Column[Score]] = (
+    Column("Service", lambda each: each.service),
+    Column("Part", lambda each: each.part),
+    Column("Kernel", lambda each: each.kernel or ""),
+    Column("Strategy", lambda each: each.strategy or ""),
+    Column("Of", lambda each: each.shape or f"{each.rows} rows, empty"),
+    number("µs", _time),
+)

@@ -161,7 +161,9 @@ def page(found: Findings) -> doc.Section | None:
             "What failed, was refused or had no time",
             doc.bullets(npb.failures(kernels.rows)),
         ),
-        doc.section("npb-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values())), folded=True),
+        doc.section(
+            "npb-columns", "What the columns mean", doc.Terms(dict(COLUMNS.values())), folded=True
+        ),
     )
 
 
@@ -179,7 +181,11 @@ def terminal(found: Kernels) -> list[doc.Table | str]:
         _study("Study", published, lambda its: its.ratio),
     ]
     tables = [
-        doc.table(f"{cell.service} {cell.strategy}: seconds, medians over blocks; study on its own machine", columns, rows)
+        doc.table(
+            f"{cell.service} {cell.strategy}: seconds, medians; study on its own machine",
+            columns,
+            rows,
+        )
         for cell, rows in by_technique(found.served).items()
     ]
     return [*tables, *explanation(found.served), *soap(found.served)]
@@ -290,7 +296,9 @@ def _of_study(found: Kernels) -> doc.Table:
         doc.number("Normal s", lambda of: rounded(of[1].normal_s)),
         doc.number("Normal Mop/s", lambda of: mops(of[0], of[1].normal_s, of[1].normal_mops)),
         doc.number("Web service s", lambda of: rounded(of[1].service_s)),
-        doc.number("Web service Mop/s", lambda of: mops(of[0], of[1].service_s, of[1].service_mops)),
+        doc.number(
+            "Web service Mop/s", lambda of: mops(of[0], of[1].service_s, of[1].service_mops)
+        ),
         doc.number("Screen s", lambda of: rounded(published.screens_s.get(of[0]))),
         *map(own, _OURS),
     ]

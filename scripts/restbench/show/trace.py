@@ -166,6 +166,7 @@ _COLUMNS: Sequence[doc.Column[tuple[Row, TraceEntry]]] = (
     doc.number("Errors", lambda of: _errors(of[1])),
 )
 
+
 def claims(definition: Experiment, run: Exported, rows: Sequence[Row]) -> list[TraceClaimEntry]:
     """What the traces say of the claims of their experiment."""
     if definition.trace is None:
@@ -206,4 +207,8 @@ def tables(found: TraceEntry) -> list[doc.Table]:
         ("Backends at work, by what they wait for", ("Event", "Mean"), waits, " n"),
         ("What the database counted", ("What", "By how much, or at the end"), numbers, " n"),
     )
-    return [doc.table(name, doc.listed(head, kinds), lines) for name, head, lines, kinds in made if lines]
+    return [
+        doc.table(name, doc.listed(head, kinds), lines)
+        for name, head, lines, kinds in made
+        if lines
+    ]

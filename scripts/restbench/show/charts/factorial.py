@@ -28,9 +28,7 @@ def _effects(found: Factorial) -> Chart | None:
     ranked = sorted(found.effects, key=lambda each: -each.share_pct)[:_DRAWN_AT_MOST]
     is_ratio = found.model == "multiplicative"
     shares = [Entry(each.name, each.share_pct, None, "effect") for each in ranked]
-    shares += [
-        Entry(name, share, None, "unexplained") for name, share in words.unexplained(found)
-    ]
+    shares += [Entry(name, share, None, "unexplained") for name, share in words.unexplained(found)]
     sizes = [_size(found, each, is_ratio=is_ratio) for each in ranked]
     unit = "High over low" if is_ratio else f"q, {found.design.response}"
     size = "high over low" if is_ratio else "q, half of high less low"

@@ -102,7 +102,10 @@ def _by_cores(  # noqa: PLR0913 - a chart has that many words
         "(of the logarithms) where there are several.",
         [
             lines.Panel(
-                panel, y_label, tuple(its), tuple(sorted({at.x for line in its for at in line.points}))
+                panel,
+                y_label,
+                tuple(its),
+                tuple(sorted({at.x for line in its for at in line.points})),
             )
             for panel, its in panels.items()
         ],

@@ -83,4 +83,3 @@ def _steps(limit: Limit, percent: int) -> tuple[Point, ...]:
         for each in sorted(every, key=lambda each: each.rate_per_s)
         if (reached_ms := latency_ms(each, percent)) is not None and math.isfinite(reached_ms)
     )
-

@@ -38,7 +38,9 @@ def study_tables(found: Findings) -> doc.Section | None:
         "A cell that the study names twice was measured once and stands in both tables. ± is the "
         "95 % interval over blocks; percentiles are exact, and empty where the samples are too few."
     )
-    return doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
+    return (
+        doc.section("tables", "The study's tables", note, *tables, folded=True) if tables else None
+    )
 
 
 def _study_table(group: study.Section) -> doc.Table:

@@ -41,7 +41,9 @@ _PROOFS: Sequence[doc.Column[Proof]] = (
     doc.Column("Service", lambda proof: proof.service),
     doc.Column("Strategy", lambda proof: proof.strategy),
     doc.Column("Placement", _where),
-    doc.Column("Verdict", lambda proof: doc.Field(study.verdict(proof), _VERDICT_TONES[proof.does])),
+    doc.Column(
+        "Verdict", lambda proof: doc.Field(study.verdict(proof), _VERDICT_TONES[proof.does])
+    ),
     doc.Column("Claim", lambda proof: proof.claim),
     doc.Column("What the kernel saw", lambda proof: proof.evidence),
 )
@@ -59,7 +61,9 @@ def calibration(found: Findings) -> doc.Section:
 
 
 def _result(check: CheckEntry) -> doc.Field:
-    return doc.Field("passed" if check.passed else "not passed", doc.GOOD if check.passed else doc.BAD)
+    return doc.Field(
+        "passed" if check.passed else "not passed", doc.GOOD if check.passed else doc.BAD
+    )
 
 
 _CHECKS: Sequence[doc.Column[CheckEntry]] = (
