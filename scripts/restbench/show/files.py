@@ -51,7 +51,7 @@ def write_figures(found: Findings, left_out: Sequence[str] = ()) -> list[Path]:
 def matrix_csv(rows: Iterable[Row]) -> str:
     """A line a cell: the study's columns, then the ends of intervals; an unknown value is an empty
     field."""
-    fields = [row.record() | _ends(row) for row in rows]
+    fields = [{**row.record(), **_ends(row)} for row in rows]
     rounded = [{name: _rounded(value) for name, value in each.items()} for each in fields]
     return as_csv(rounded, (*columns.NAMES, *columns.ENDS))
 

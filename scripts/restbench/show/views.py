@@ -12,6 +12,7 @@ from restbench.analyse import frameworks as costs
 from restbench.analyse import instances as arranged
 from restbench.analyse import npb as programs
 from restbench.analyse.limits import Limit
+from restbench.analyse.workers import Grid
 from restbench.experiment.open_load import OpenLoad
 from restbench.judge import regret as choices
 from restbench.show import (
@@ -134,7 +135,7 @@ def _explained(found: Findings) -> str:
     return factorial.plain_sentence(analysis) if analysis else ""
 
 
-def _grids(found: Findings) -> list[workers.Grid]:
+def _grids(found: Findings) -> list[Grid]:
     return workers.grids_of(found.run, found.rows)
 
 
