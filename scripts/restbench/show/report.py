@@ -12,11 +12,14 @@ from markupsafe import Markup
 from restbench.machine import machine
 from restbench.show import markdown, views
 from restbench.show.charts import theme
-from restbench.show.document import Bullets, Field, Figure, Part, Section, Text
+from restbench.show.document import Bullets, Field, Figure, Part, Section, Text, words
 from restbench.show.findings import Findings
 from restbench.show.parts import cells, claims, evidence, leaders
 from restbench.store.quoted import AnswerEntry
 from restbench.store.writing import write_text
+
+#: Fields of more characters are wrapped.
+_LONG = 28
 
 
 def sections(found: Findings) -> list[Section]:
@@ -61,6 +64,7 @@ def html(found: Findings, library: str | None = None) -> str:
     )
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["spec"] = _spec
+    environment.filters["is_long"] = lambda field: len(words(field)) > _LONG
     environment.filters["as_field"] = lambda each: each if isinstance(each, Field) else Field(each)
     following = sections(found)
     page = environment.get_template("report.html.jinja").render(

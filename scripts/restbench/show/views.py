@@ -182,6 +182,7 @@ VIEWS: dict[str, View] = {
         (calls.page,),
         words=lambda found: (calls.sentence(found.rows), calls.sure(found.rows)),
         charts=lambda found: calls.charts(found.rows),
+        leads=True,
         terminal=lambda found: calls.terminal(found.rows),
     ),
     "faults": View(

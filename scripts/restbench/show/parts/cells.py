@@ -100,7 +100,8 @@ def each(found: Findings) -> doc.Section:
         doc.Section(f"cells-{service.lower()}", service, tuple(_cell(row, found) for row in rows))
         for service, rows in groups.items()
     )
-    return doc.Section("cells", f"Each of the {len(found.rows)} cells", services, folded=True)
+    title = "The cell" if len(found.rows) == 1 else f"Each of the {len(found.rows)} cells"
+    return doc.Section("cells", title, services, folded=True)
 
 
 def _cell(row: Row, found: Findings) -> doc.Section:
