@@ -46,12 +46,13 @@ def families(run: Exported, rows: Sequence[Row]) -> list[Family]:
 def summary(known: Sequence[Family]) -> str:
     """Of how many techniques a station of the model is the limit."""
     limited = [each for each in known if _busy(each) >= tiers.SATURATED]
-    text = f"A core limits {len(limited)} of {len(known)} techniques"
+    text = f"A core limits {len(limited) or 'none'} of {len(known)} techniques"
     if len(limited) == len(known):
         return f"{text}."
+    others = "in the others" if limited else "by the CPU times of their answers"
     return (
-        f"{text}; in the others no core is busy {tiers.SATURATED:.0%} of the time: what limits "
-        "them is no station of this model."
+        f"{text}; {others} no core is busy {tiers.SATURATED:.0%} of the time: what limits them is no "
+        "station of this model."
     )
 
 

@@ -54,7 +54,7 @@ def sentence(rows: Sequence[Row]) -> str:
     parts = [f"{way} {median(near):.2f} (at least {min(near):.2f})" for way, near in ways.items()]
     if not parts:
         return "No batch of calls was measured."
-    return f"Of the best possible, median over cells: {', '.join(parts)}."
+    return f"Least possible time over the time taken, median over cells: {', '.join(parts)}."
 
 
 def sure(rows: Sequence[Row]) -> str:
