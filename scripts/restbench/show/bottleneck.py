@@ -51,8 +51,8 @@ def summary(known: Sequence[Family]) -> str:
         return f"{text}."
     others = "in the others" if limited else "by the CPU times of their answers"
     return (
-        f"{text}; {others} no core is busy {tiers.SATURATED:.0%} of the time: what limits them is no "
-        "station of this model."
+        f"{text}; {others} no core is busy {tiers.SATURATED:.0%} of the time: what limits them "
+        "is no station of this model."
     )
 
 
