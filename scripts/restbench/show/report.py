@@ -19,7 +19,7 @@ from restbench.store.quoted import AnswerEntry
 from restbench.store.writing import write_text
 
 #: Fields of more characters are wrapped.
-_LONG = 28
+_LONG = 40
 
 
 def sections(found: Findings) -> list[Section]:
