@@ -12,7 +12,7 @@ from restbench.commands.options import console
 from restbench.show.progress import duration
 from tools import microbench
 from tools.microbench_plan import PROFILES, plan_of
-from tools.microbench_tables import in_terminal
+from tools.microbench_tables import terminal
 from tools.service_choice import OnlyServiceOption, OnlyStrategiesOption
 
 
@@ -29,7 +29,7 @@ def measure_parts(
         plan_of(profile, service, strategies), lambda line: console.print(line, soft_wrap=True)
     )
     kept = microbench.keep(made)
-    console.print(in_terminal(made))
+    console.print(terminal(made))
     console.print(f"kept   {kept}  (and .json)", soft_wrap=True)
     console.print(f"done in {duration(time.monotonic() - begun)}")
 

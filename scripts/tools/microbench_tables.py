@@ -5,9 +5,10 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from restbench.show import markdown, terminal
+from restbench.show import markdown
 from restbench.show.document import Table, table
 from restbench.show.microbench_text import BREAK_EVENS, READING, SCORES, made_of
+from restbench.show.terminal import drawn
 from restbench.store.microbench_records import Microbench
 
 PARTS = "The parts of a request, without HTTP"
@@ -29,9 +30,9 @@ def document(made: Microbench) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def in_terminal(made: Microbench) -> RenderableType:
+def terminal(made: Microbench) -> RenderableType:
     """The times, and last, where it is seen first, what they say."""
-    shown = (terminal.drawn(_scores(made)), terminal.drawn(_break_evens(made)))
+    shown = (drawn(_scores(made)), drawn(_break_evens(made)))
     return Group(*shown, Text(READING), Text(made_of(made)))
 
 
